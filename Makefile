@@ -1,0 +1,55 @@
+# Everything sets itself up from a bare Python 3.11: nothing has to be installed before.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+MODELS := .cache/models
+
+.PHONY: run test test-ollama check format bench model clean
+
+run: $(VENV)/run
+	@$(BIN)/ollm models pull --if-missing
+	@$(BIN)/ollm
+
+test: $(VENV)/dev model
+	$(BIN)/pytest -n 2
+
+# The same wire tests against a real Ollama: make test-ollama OLLAMA=http://127.0.0.1:11434
+OLLAMA ?= http://127.0.0.1:11434
+test-ollama: $(VENV)/dev
+	OLLM_TEST_OLLAMA=$(OLLAMA) $(BIN)/pytest -m ollama
+
+check: $(VENV)/dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/basedpyright
+	$(BIN)/lint-imports
+	$(BIN)/pytest tests/architecture
+
+format: $(VENV)/dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/dev model
+	$(BIN)/python -m bench
+
+model: $(VENV)/dev
+	@OLLM_HOME=$(CURDIR)/.cache $(BIN)/ollm models pull --if-missing
+
+clean:
+	rm -rf $(VENV) .cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist build
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+# compileall: an editable install has no bytecode yet, and without it every start is slow.
+$(VENV)/run: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[local]'
+	@$(BIN)/python -m compileall -q ollm_tui
+	@touch $@
+
+$(VENV)/dev: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[local,dev]'
+	@$(BIN)/python -m compileall -q ollm_tui
+	@touch $@ $(VENV)/run

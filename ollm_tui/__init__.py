@@ -1,0 +1,3 @@
+"""ollm-tui: long conversations with language models, in a terminal."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,189 @@
+"""Joins the parts: the only module that names concrete providers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from ollm_tui.core.errors import ModelMissing, ProviderError, UsageError
+from ollm_tui.core.provider import Provider
+from ollm_tui.engine.workspace import Workspace
+from ollm_tui.services.credentials import find_key
+from ollm_tui.services.recording import Recording
+from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.settings.loader import Loaded
+from ollm_tui.settings.schema import ProviderSettings, Settings
+from ollm_tui.storage.layout import StoreLayout
+
+OLLAMA_ANSWERS_WITHIN_SECONDS = 0.3
+OLLAMA_URL = "http://127.0.0.1:11434"
+OPENAI_URL = "https://api.openai.com/v1"
+SCRIPT_VARIABLE = "OLLM_TEST_SCRIPT"
+"""Names a script file: the scripted provider then stands in for the default one."""
+
+
+def open_workspace(loaded: Loaded, environ: Mapping[str, str]) -> Workspace:
+    """Everything a front end needs, from the settings."""
+    settings, places = loaded.settings, loaded.locations
+    library = SessionLibrary.at(StoreLayout(places.sessions(settings)))
+    recording = Recording(library.store, library.index, autosave=settings.sessions.auto_save)
+    providers = Providers(settings, environ, models_directory(loaded))
+    return Workspace(settings, recording, library, providers, places.project)
+
+
+def models_directory(loaded: Loaded) -> Path:
+    """Where the embedded provider keeps its models."""
+    return loaded.locations.home / "models"
+
+
+class Providers:
+    """The providers of the settings and the built-in ones, each made when first asked for."""
+
+    def __init__(self, settings: Settings, environ: Mapping[str, str], models_dir: Path) -> None:
+        self._settings = settings
+        self._environ = environ
+        self._models_dir = models_dir
+        self._made: dict[str, Provider] = {}
+
+    def names(self) -> list[str]:
+        """Every provider there is, in the order they are tried."""
+        names = dict.fromkeys((*self._settings.providers, "ollama", "embedded"))
+        if SCRIPT_VARIABLE in self._environ:
+            names = {"scripted": None, **names}
+        return list(names)
+
+    def get(self, name: str) -> Provider:
+        """One provider. UsageError if the name is unknown, AuthFailed if its key is missing."""
+        if name not in self.names():
+            known = ", ".join(self.names())
+            raise UsageError(f"there is no provider {name!r}", f"there are: {known}")
+        if name not in self._made:
+            self._made[name] = self._make(name)
+        return self._made[name]
+
+    async def select(self, provider: str | None, model: str | None) -> tuple[Provider, str]:
+        """Who answers: as asked for, as configured, or Ollama if it answers, else embedded."""
+        name = provider or _unless_auto(self._settings.provider)
+        wanted = model or (None if provider else _unless_auto(self._settings.model))
+        chosen = self.get(name) if name else await self._whoever_is_there()
+        if wanted is None:
+            return chosen, await chosen.default_model()
+        if name is None and not await _has(chosen, wanted):
+            chosen = await self._whoever_has(wanted, chosen)
+        return chosen, wanted
+
+    async def close(self) -> None:
+        """Close every provider that was made."""
+        for provider in self._made.values():
+            await provider.close()
+        self._made.clear()
+
+    async def _whoever_is_there(self) -> Provider:
+        first = self.names()[0]
+        if first != "ollama":
+            return self.get(first)
+        ollama = self.get("ollama")
+        try:
+            async with asyncio.timeout(OLLAMA_ANSWERS_WITHIN_SECONDS):
+                await ollama.default_model()
+        except (TimeoutError, ProviderError):
+            # Not there, too slow, or without a model: the embedded one has one.
+            return self.get("embedded")
+        return ollama
+
+    async def _whoever_has(self, model: str, but: Provider) -> Provider:
+        """A model was named but no provider: the first that has it."""
+        for name in self.names():
+            candidate = self.get(name)
+            if candidate is not but and await _has(candidate, model):
+                return candidate
+        raise ModelMissing(f"no provider has a model {model!r}", "ollm models list")
+
+    def _make(self, name: str) -> Provider:
+        settings = self._settings.providers.get(name, ProviderSettings())
+        plan = _Plan(name, settings, self._environ, self._models_dir)
+        kind = "scripted" if name == "scripted" else settings.kind_for(name)
+        if kind not in _MAKERS:
+            raise UsageError(
+                f"provider {name} is of kind {kind}, which this version cannot talk to",
+                f"it can talk to: {', '.join(_MAKERS)}",
+            )
+        return _MAKERS[kind](plan)
+
+
+def _unless_auto(name: str) -> str | None:
+    return None if name == "auto" else name
+
+
+async def _has(provider: Provider, model: str) -> bool:
+    try:
+        return any(info.name == model for info in await provider.list_models())
+    except ProviderError:
+        return False
+
+
+# httpx takes 130 ms to load: each maker imports its own provider, when it is needed.
+
+
+class _Plan(NamedTuple):
+    name: str
+    settings: ProviderSettings
+    environ: Mapping[str, str]
+    models_dir: Path
+
+    @property
+    def key(self) -> str | None:
+        return find_key(self.name, self.settings, self.environ)
+
+
+def _embedded(plan: _Plan) -> Provider:
+    from ollm_tui.providers.embedded import Embedded
+
+    return Embedded(
+        name=plan.name,
+        models_dir=plan.models_dir,
+        inactivity_seconds=plan.settings.timeout_seconds,
+    )
+
+
+def _ollama(plan: _Plan) -> Provider:
+    from ollm_tui.providers.ollama import Ollama
+
+    return Ollama(
+        name=plan.name,
+        base_url=plan.settings.base_url or plan.environ.get("OLLAMA_HOST") or OLLAMA_URL,
+        inactivity_seconds=plan.settings.timeout_seconds,
+        headers=plan.settings.headers,
+        api_key=plan.key,
+    )
+
+
+def _openai(plan: _Plan) -> Provider:
+    from ollm_tui.providers.openai_compatible import OpenAICompatible
+
+    base_url = plan.settings.base_url
+    if base_url is None and plan.name != "openai":
+        raise UsageError(f"provider {plan.name} has no baseUrl", "add it to ~/.ollm/config.yaml")
+    return OpenAICompatible(
+        name=plan.name,
+        base_url=base_url or OPENAI_URL,
+        api_key=plan.key,
+        inactivity_seconds=plan.settings.timeout_seconds,
+        headers=plan.settings.headers,
+    )
+
+
+def _scripted(plan: _Plan) -> Provider:
+    from ollm_tui.providers.scripted import Scripted
+
+    return Scripted.from_file(Path(plan.environ[SCRIPT_VARIABLE]), name=plan.name)
+
+
+_MAKERS: Mapping[str, Callable[[_Plan], Provider]] = {
+    "embedded": _embedded,
+    "ollama": _ollama,
+    "openai": _openai,
+    "scripted": _scripted,
+}

@@ -1,0 +1,1 @@
+"""The command line: arguments to settings to a front end; one module per command group."""

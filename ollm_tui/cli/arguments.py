@@ -1,0 +1,221 @@
+"""What can be typed after `ollm`: every command, its options and its help."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+from ollm_tui import __version__
+
+_EXAMPLES = """\
+examples:
+  ollm                                   chat
+  ollm -p "What is a context window?"    one question, the answer on stdout
+  git diff | ollm -p -                   the question from stdin
+  ollm -p "And in one sentence?" -c      go on with the latest session
+  ollm sessions list                     what was said so far
+  ollm models list                       what can answer
+  ollm doctor                            is everything all right?
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line, with the way to the help."""
+
+    def error(self, message: str) -> NoReturn:
+        """Leave with exit code 2."""
+        sys.stderr.write(f"ollm: {message} ({self.prog} --help)\n")
+        raise SystemExit(2)
+
+
+def build_parser(only: str | None = None) -> Parser:
+    """The parser. With `only`, the details of the other command groups are left out.
+
+    Every start pays for this, and one command line uses one group.
+    """
+    parser = Parser(
+        prog="ollm",
+        description="Long conversations with language models, in a terminal.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"ollm {__version__}")
+    parser.add_argument("--debug", action="store_true", help="log more, show full errors")
+    parser.add_argument(
+        "-p", "--prompt", metavar="TEXT", help="answer this on stdout and exit; - reads stdin"
+    )
+    parser.add_argument(
+        "--output",
+        choices=("text", "json", "stream-json"),
+        default="text",
+        help="with -p: how the answer is printed (text)",
+    )
+    _add_conversation_options(parser)
+    parser.set_defaults(group="chat", command=None)
+    groups = parser.add_subparsers(metavar="COMMAND", title="commands")
+    for name, (text, fill) in _GROUPS.items():
+        group = groups.add_parser(
+            name,
+            help=text,
+            description=text[0].upper() + text[1:] + ".",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        group.set_defaults(group=name)
+        if only in (None, name):
+            fill(group)
+    return parser
+
+
+def group_of(argv: Sequence[str]) -> str:
+    """The command group a command line is about; empty if it names none."""
+    return next((word for word in argv if word in _GROUPS), "")
+
+
+def _add_conversation_options(parser: argparse.ArgumentParser) -> None:
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--resume", metavar="ID", help="continue that session")
+    which.add_argument(
+        "-c",
+        "--continue",
+        dest="continue_latest",
+        action="store_true",
+        help="continue the latest session",
+    )
+    which.add_argument("--new", action="store_true", help="begin a new session (the default)")
+    parser.add_argument("--model", metavar="M", help="the model that answers")
+    parser.add_argument("--provider", metavar="P", help="the provider it runs on")
+    parser.add_argument("--ephemeral", action="store_true", help="keep nothing on disk")
+
+
+def _chat(parser: Parser) -> None:
+    _add_conversation_options(parser)
+    parser.add_argument("--list", action="store_true", help="list the sessions and exit")
+    parser.add_argument("--json", action="store_true", help="with --list: as JSON")
+
+
+def _sessions(parser: Parser) -> None:
+    parser.epilog = (
+        "An ID may be shortened as long as it is the only one that starts like that.\n\n"
+        "examples:\n  ollm sessions view 3f2a\n"
+        "  ollm sessions export 3f2a --format md --output chat.md\n"
+        "  ollm sessions cleanup --keep 20 --dry-run"
+    )
+    add = _commands(parser)
+    listing = add("list", "all sessions, the latest first")
+    listing.add_argument("--limit", type=_count, metavar="N", help="only the latest N")
+    _json(listing)
+    view = add("view", "read a session", "ID")
+    _json(view)
+    export = add("export", "write a session as JSON, Markdown or a web page", "ID")
+    export.add_argument("--format", choices=("json", "md", "html"), help="json unless F says it")
+    export.add_argument("--output", metavar="F", help="the file to write; stdout without it")
+    add("import", "take in an exported session, or one of an older program").add_argument("file")
+    add("rename", "give a session another title", "ID").add_argument("title", nargs="+")
+    pin = add("pin", "keep a session from being cleaned up", "ID")
+    pin.add_argument("--off", action="store_true", help="let go of it again")
+    fork = add("fork", "copy a session into a new one", "ID")
+    fork.add_argument("--at", metavar="MESSAGE", help="only up to that message")
+    delete = add("delete", "remove sessions for good")
+    delete.add_argument("ids", metavar="ID", nargs="+")
+    _yes(delete)
+    clear = add("clear", "remove every session for good")
+    clear.add_argument("--all", action="store_true", required=True, help="really all of them")
+    _yes(clear)
+    cleanup = add("cleanup", "move all but the newest sessions to the trash")
+    cleanup.add_argument("--keep", type=_count, metavar="N", required=True)
+    cleanup.add_argument("--dry-run", action="store_true", help="only say what would be moved")
+    trash = add("trash", "what cleaning up removed; kept for 30 days")
+    actions = trash.add_subparsers(dest="action", metavar="list|restore", required=True)
+    _json(actions.add_parser("list", help="what is in the trash"))
+    actions.add_parser("restore", help="bring a session back").add_argument("id", metavar="ID")
+
+
+def _models(parser: Parser) -> None:
+    parser.epilog = "examples:\n  ollm models list\n  ollm models pull qwen2.5-coder:1.5b"
+    add = _commands(parser)
+    for name, text in (("list", "the models there are"), ("info", "what a model can do")):
+        command = add(name, text)
+        if name == "info":
+            command.add_argument("model")
+        command.add_argument("--provider", metavar="P", help="only this provider")
+        _json(command)
+    pull = add("pull", "fetch a model")
+    pull.add_argument("model", nargs="?", help="the embedded default without it")
+    pull.add_argument("--provider", metavar="P", help="embedded or ollama")
+
+
+def _providers(parser: Parser) -> None:
+    add = _commands(parser)
+    _json(add("list", "the providers there are"))
+    test = add("test", "ask a provider for a few words")
+    test.add_argument("provider", nargs="?", help="all of them without it")
+    test.add_argument("--model", metavar="M")
+    _json(test)
+
+
+def _config(parser: Parser) -> None:
+    add = _commands(parser)
+    _json(add("show", "the settings in force and where each comes from"))
+    _json(add("path", "where settings are looked for"))
+    add("check", "what is wrong with the settings")
+
+
+def _doctor(parser: Parser) -> None:
+    parser.add_argument(
+        "--repair",
+        metavar="ID",
+        nargs="?",
+        const="",
+        help="save what can be read of a damaged session, or of all, into a new one",
+    )
+    _json(parser)
+
+
+def _completion(parser: Parser) -> None:
+    parser.epilog = (
+        "examples:\n"
+        '  bash:  eval "$(ollm completion bash)"                      in ~/.bashrc\n'
+        '  zsh:   eval "$(ollm completion zsh)"                       in ~/.zshrc\n'
+        "  fish:  ollm completion fish > ~/.config/fish/completions/ollm.fish"
+    )
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"))
+
+
+_GROUPS: dict[str, tuple[str, Callable[[Parser], None]]] = {
+    "chat": ("chat in the terminal", _chat),
+    "sessions": ("list, read, export and remove what was said", _sessions),
+    "models": ("the models that can answer", _models),
+    "providers": ("the servers they run on", _providers),
+    "config": ("the settings", _config),
+    "doctor": ("check the store, the providers and the versions", _doctor),
+    "completion": ("print a completion script for your shell", _completion),
+}
+
+
+def _commands(parser: Parser) -> Callable[..., Parser]:
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+
+    def add(name: str, text: str, argument: str | None = None) -> Parser:
+        command = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+        if argument:
+            command.add_argument(argument.lower(), metavar=argument)
+        return command
+
+    return add
+
+
+def _json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="as JSON")
+
+
+def _yes(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-y", "--yes", action="store_true", help="do not ask")
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError("must not be negative")
+    return number

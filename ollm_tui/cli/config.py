@@ -1,0 +1,143 @@
+"""`ollm config`: what the settings are, where they come from, what is wrong with them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from argparse import Namespace
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import urlsplit, urlunsplit
+
+import msgspec
+
+from ollm_tui.settings.keys import KeyPath
+from ollm_tui.settings.loader import Loaded, load_settings
+from ollm_tui.settings.resources import default_config, themes_directory
+from ollm_tui.settings.warning import dotted, printable
+
+HIDDEN = "***"
+_PLAIN_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
+_NOT_WORDS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
+
+
+def show(args: Namespace) -> int:
+    """Print the effective settings, each with where it comes from."""
+    loaded = _load()
+    tree = cast(dict[str, Any], _without_secrets(msgspec.to_builtins(loaded.settings), ()))
+    if args.json:
+        sources = {dotted(path): source.layer for path, source in loaded.sources.items()}
+        print(json.dumps({"settings": tree, "sources": sources}, indent=2))
+    else:
+        for line in _yaml_lines(tree, (), loaded):
+            print(line)
+    if loaded.warnings:
+        count = len(loaded.warnings)
+        print(f"{count} problem(s) found; `ollm config check` lists them", file=sys.stderr)
+    return 0
+
+
+def path(args: Namespace) -> int:
+    """Print every place that is looked at, and whether something is there."""
+    loaded = _load()
+    places = [
+        {"what": what, "path": str(place), "exists": os.access(place, os.F_OK)}
+        for what, place in _places(loaded)
+    ]
+    if args.json:
+        print(json.dumps(places, indent=2))
+        return 0
+    for place in places:
+        state = "exists" if place["exists"] else "missing"
+        print(f"{place['what']:<16} {state:<8} {printable(str(place['path']))}")
+    return 0
+
+
+def check(_args: Namespace) -> int:
+    """Print what is wrong with the settings, one line each; 1 if anything is."""
+    warnings = _load().warnings
+    for warning in warnings:
+        print(warning)
+    if not warnings:
+        print("ok")
+    return 1 if warnings else 0
+
+
+def _load() -> Loaded:
+    return load_settings(os.environ, Path.cwd(), {})
+
+
+def _places(loaded: Loaded) -> Iterator[tuple[str, Path]]:
+    places = loaded.locations
+    yield "home", places.home
+    yield "user config", places.user_config
+    yield "project", places.project
+    if places.project_config is not None:
+        yield "project config", places.project_config
+    yield "sessions", places.sessions(loaded.settings)
+    yield "all defaults", default_config()
+    yield "themes", themes_directory()
+
+
+def _without_secrets(value: Any, path: KeyPath) -> Any:
+    if isinstance(value, dict):
+        branch = cast(dict[str, Any], value)
+        return {name: _without_secrets(item, (*path, name)) for name, item in branch.items()}
+    if path[0] == "providers" and path[2] == "headers":
+        return HIDDEN
+    if path[0] == "providers" and path[2] == "baseUrl" and value:
+        return _bare_address(str(value))
+    return value
+
+
+def _bare_address(url: str) -> str:
+    """An address without a password or a query, either of which may hold a key."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return HIDDEN
+    user, at, host = parts.netloc.rpartition("@")
+    netloc = f"{HIDDEN}{at}{host}" if user else host
+    return urlunsplit((parts.scheme, netloc, parts.path, HIDDEN if parts.query else "", ""))
+
+
+def _yaml_lines(tree: Mapping[str, Any], path: KeyPath, loaded: Loaded) -> Iterator[str]:
+    indent = "  " * len(path)
+    for name, value in tree.items():
+        key = (*path, name)
+        head = f"{indent}{_scalar(name)}:"
+        if isinstance(value, dict) and value:
+            yield head
+            yield from _yaml_lines(cast(dict[str, Any], value), key, loaded)
+        elif isinstance(value, tuple | list) and value:
+            yield f"{head}  # {_origin(key, loaded)}"
+            yield from (f"{indent}  - {_scalar(item)}" for item in cast(list[object], value))
+        else:
+            yield f"{head} {_scalar(cast(object, value))}  # {_origin(key, loaded)}"
+
+
+def _origin(key: KeyPath, loaded: Loaded) -> str:
+    source = loaded.sources.get(key)
+    return "default" if source is None else f"{source.layer}, {source.place}"
+
+
+def _scalar(value: object) -> str:
+    match value:
+        case str() if _PLAIN_WORD.fullmatch(value) and value.lower() not in _NOT_WORDS:
+            return value
+        case str():
+            return f'"{_escaped(value)}"'
+        case dict():
+            return "{}"
+        case list() | tuple():
+            return "[]"
+        case _:
+            return json.dumps(value)
+
+
+def _escaped(text: str) -> str:
+    """Text for double quotes in YAML; \\x, \\u and \\U mean the same there."""
+    return printable(text.replace("\\", "\\\\").replace('"', '\\"'))

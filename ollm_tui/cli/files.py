@@ -1,0 +1,57 @@
+"""Files a user names: written without losing what was there, read without trusting it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, cast
+
+from ollm_tui.core import clock
+from ollm_tui.core.encoding import CannotDecode, parse_json
+from ollm_tui.core.errors import OllmError
+from ollm_tui.core.session import Session, is_session_id, new_session_id
+from ollm_tui.storage.atomic_file import read_regular
+from ollm_tui.storage.session_file import parse_session
+from ollm_tui.storage.side_files import SideFiles
+
+_FORMATS: dict[str, Literal["json", "md", "html"]] = {
+    ".md": "md",
+    ".markdown": "md",
+    ".html": "html",
+    ".htm": "html",
+}
+
+
+def format_for(output: str | None) -> Literal["json", "md", "html"]:
+    """The format a file name asks for; JSON where it says nothing."""
+    return _FORMATS.get(Path(output or "").suffix.lower(), "json")
+
+
+def write_file(name: str, text: str) -> None:
+    """Write a file. OllmError if that cannot be done."""
+    try:
+        Path(name).write_text(text, encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise OllmError(f"cannot write {name}: {error.strerror}") from error
+
+
+def read_session(name: str) -> Session:
+    """A session from a file of ours or of an older program. OllmError if it is none."""
+    path = Path(name)
+    side_files = SideFiles(path.with_suffix(".files"))
+    try:
+        data = read_regular(path)
+        return parse_session(data, _own_id(data, path), clock.now(), side_files).session
+    except OSError as error:
+        raise OllmError(f"cannot read {name}: {error.strerror or error}") from error
+    except CannotDecode as error:
+        hint = "it has to be the JSON of ollm sessions export"
+        raise OllmError(f"{name} is not a session: {error}", hint) from error
+
+
+def _own_id(data: bytes, path: Path) -> str:
+    """The id the session says it has, or the file's name, or a new one."""
+    tree = parse_json(data)
+    said = cast(dict[str, object], tree).get("sessionId") if isinstance(tree, dict) else None
+    if isinstance(said, str) and is_session_id(said):
+        return said
+    return path.stem if is_session_id(path.stem) else new_session_id()

@@ -1,0 +1,53 @@
+"""The entry point: parse, run one command, turn every failure into one line and a code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from ollm_tui.cli.arguments import build_parser, group_of
+from ollm_tui.core.errors import OllmError, UsageError
+
+EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
+
+
+def run(argv: Sequence[str] | None = None) -> int:
+    """Run one command line; gives back the exit code."""
+    argv = sys.argv[1:] if argv is None else argv
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show a character is no reason to fail.
+        getattr(stream, "reconfigure", lambda **_: None)(errors="replace")
+    arguments = build_parser(group_of(argv)).parse_args(argv)
+    try:
+        command = import_module(f"ollm_tui.cli.{arguments.group}")
+        code = command.run(arguments)
+        sys.stdout.flush()
+        return code
+    except OllmError as error:
+        if arguments.debug:
+            raise
+        return _fail(error)
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read the output has enough; nothing may be written at exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_FAILED
+    except OSError as error:
+        if arguments.debug:
+            raise
+        place = f": {error.filename}" if error.filename else ""
+        return _fail(OllmError(f"{error.strerror or error}{place}"))
+    except Exception as error:
+        if arguments.debug:
+            raise
+        hint = "this should not happen; --debug shows where"
+        return _fail(OllmError(f"{type(error).__name__}: {error}", hint))
+
+
+def _fail(error: OllmError) -> int:
+    line = error.message + (f" ({error.hint})" if error.hint else "")
+    sys.stderr.write("ollm: " + " ".join(line.split()) + "\n")
+    return EXIT_USAGE if isinstance(error, UsageError) else EXIT_FAILED

@@ -1,0 +1,87 @@
+"""Printing for people and for programs, and asking before something is gone."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from unicodedata import east_asian_width
+
+from ollm_tui.core import clock
+from ollm_tui.core.errors import UsageError
+
+
+def print_json(value: Any) -> None:
+    """Any plain value as JSON, readable."""
+    print(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def print_table(rows: Sequence[Sequence[str]], right: frozenset[int] = frozenset()) -> None:
+    """Rows in columns; the last column is cut at the edge of a terminal, never in a pipe."""
+    if not rows:
+        return
+    widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
+    edge = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    lines: list[str] = []
+    for row in rows:
+        cells = [
+            _padded(cell, widths[at], at in right) if at < len(row) - 1 else cell
+            for at, cell in enumerate(row)
+        ]
+        line = "  ".join(cells).rstrip()
+        lines.append(_cut(line, edge) if edge else line)
+    print("\n".join(lines))
+
+
+def short_time(moment: str) -> str:
+    """A time of the record in the user's own zone; empty if it cannot be read."""
+    try:
+        local = clock.parse(moment).astimezone()
+    except (ValueError, OverflowError):
+        return ""
+    if local.date() == datetime.now().astimezone().date():
+        return local.strftime("%H:%M")
+    return local.strftime("%Y-%m-%d %H:%M")
+
+
+def short_count(number: int) -> str:
+    """A number in few characters: 950, 5.1k, 12k, 1.2M."""
+    for limit, unit in ((1_000_000, "M"), (1_000, "k")):
+        if number >= limit:
+            value = number / limit
+            return f"{value:.1f}{unit}" if value < 10 else f"{value:.0f}{unit}"
+    return str(number)
+
+
+def confirm(question: str) -> bool:
+    """Ask on the terminal. UsageError where nobody is there to answer."""
+    if not sys.stdin.isatty():
+        raise UsageError(f"{question} nobody is here to say yes", "add --yes")
+    print(f"{question} [y/N] ", end="", flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _width(text: str) -> int:
+    if text.isascii():
+        return len(text)
+    return sum(2 if east_asian_width(mark) in "WF" else 1 for mark in text)
+
+
+def _padded(text: str, width: int, to_the_right: bool) -> str:
+    gap = " " * (width - _width(text))
+    return gap + text if to_the_right else text + gap
+
+
+def _cut(text: str, width: int) -> str:
+    if _width(text) <= width:
+        return text
+    used, kept = 1, ""
+    for mark in text:
+        used += _width(mark)
+        if used > width:
+            break
+        kept += mark
+    return kept + "…"

@@ -1,0 +1,1 @@
+"""What things are: frozen values, events and errors. No input or output."""

@@ -1,0 +1,48 @@
+"""Times as they stand in the record: ISO 8601 in UTC, always readable again."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+EPOCH = "1970-01-01T00:00:00.000000Z"
+_MILLISECONDS_FROM = 1e11
+"""A number above this is milliseconds: as seconds it would lie after the year 5000."""
+
+
+def now() -> str:
+    """The present moment, to the microsecond."""
+    return iso(datetime.now(UTC))
+
+
+def iso(moment: datetime) -> str:
+    """A moment as text, with a fixed width so that text order is time order."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def parse(text: str) -> datetime:
+    """The moment a text names; without a zone it is taken as UTC. ValueError if it is none."""
+    moment = datetime.fromisoformat(text)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def from_number(value: float) -> str:
+    """A time kept as seconds or milliseconds since 1970, as older data does."""
+    seconds = value / 1000 if value > _MILLISECONDS_FROM else value
+    return iso(datetime.fromtimestamp(seconds, UTC))
+
+
+def later(first: str, second: str) -> str:
+    """The later of two times, as it was written; a time that cannot be read loses."""
+    try:
+        newer = parse(second) > parse(first)
+    except ValueError:
+        return second if _readable(second) else first
+    return second if newer else first
+
+
+def _readable(text: str) -> bool:
+    try:
+        parse(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,285 @@
+"""JSON in and out for the values of `core`: strict and fast, and nothing unknown is lost.
+
+The fast way is one call into msgspec. Where it refuses (unknown fields or part types, lone
+surrogates, numbers it cannot hold) the tolerant way takes over: the standard library's JSON
+and a walk over the tree that sets unknown fields aside or puts them back.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, TypeVar, cast, get_args
+
+import msgspec
+
+from ollm_tui.core.message import EXTRA_KEY, Message, Part, UnknownPart, Usage, Value
+from ollm_tui.core.record import (
+    AnyRecord,
+    Created,
+    MessageAdded,
+    MessageFinished,
+    ToolCallAdded,
+    UnknownRecord,
+)
+from ollm_tui.core.session import Metadata, ModeChange, Session, ToolCall, ToolResult
+
+T = TypeVar("T")
+Tree = dict[str, Any]
+
+_PART_TYPES = {kind.__struct_config__.tag: kind for kind in get_args(Part)}
+_RECORD_KINDS = {kind.__struct_config__.tag: kind for kind in get_args(AnyRecord)}
+_UNKNOWN_PART = UnknownPart.__struct_config__.tag
+_UNKNOWN_RECORD = UnknownRecord.__struct_config__.tag
+
+_session_decoder = msgspec.json.Decoder(Session)
+_message_decoder = msgspec.json.Decoder(Message)
+_tool_call_decoder = msgspec.json.Decoder(ToolCall)
+_record_decoder: msgspec.json.Decoder[AnyRecord] = msgspec.json.Decoder(AnyRecord)
+_encoder = msgspec.json.Encoder()
+
+
+class CannotDecode(ValueError):
+    """Bytes that are not JSON, or not JSON of the expected shape."""
+
+
+def decode_session(data: bytes) -> Session:
+    """A session file's bytes as a value. CannotDecode if they are not one."""
+    return _decode(data, _session_decoder, Session, _absorb_session)
+
+
+def decode_tool_call(data: bytes) -> ToolCall:
+    """One tool call. CannotDecode if the bytes are not one."""
+    return _decode(data, _tool_call_decoder, ToolCall, _absorb_tool_call)
+
+
+def decode_message(data: bytes) -> Message:
+    """One message. CannotDecode if the bytes are not one."""
+    return _decode(data, _message_decoder, Message, _absorb_message)
+
+
+def decode_record(data: bytes) -> AnyRecord:
+    """One journal record. CannotDecode if the bytes are not one."""
+    return _decode(data, _record_decoder, cast(type[AnyRecord], AnyRecord), _absorb_record)
+
+
+def session_from_tree(tree: Tree) -> Session:
+    """A session from already parsed JSON. CannotDecode if it is not one."""
+    return _convert(tree, Session, _absorb_session)
+
+
+def encode(value: Value | AnyRecord) -> bytes:
+    """A value as compact JSON; what was unknown when it was read stands where it was."""
+    if _is_plain(value):
+        try:
+            return _encoder.encode(value)
+        except UnicodeEncodeError:
+            pass  # a lone surrogate: only an escape can hold it
+    return json.dumps(to_tree(value), separators=(",", ":")).encode("ascii")
+
+
+def to_tree(value: Value | AnyRecord) -> Tree:
+    """A value as plain dicts and lists, exactly as it is written."""
+    tree = cast(Tree, msgspec.to_builtins(value))
+    return _release(type(value), tree)
+
+
+def parse_json(data: bytes) -> Any:
+    """Any JSON. CannotDecode if it is none; NaN and infinities are none."""
+    try:
+        return json.loads(data, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise CannotDecode(str(error)) from error
+
+
+def _decode(
+    data: bytes,
+    decoder: msgspec.json.Decoder[T],
+    kind: type[T],
+    absorb: Callable[[Tree], Tree],
+) -> T:
+    try:
+        return decoder.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return _convert(parse_json(data), kind, absorb)
+
+
+def _convert(tree: Any, kind: type[T], absorb: Callable[[Tree], Tree]) -> T:
+    if not isinstance(tree, dict):
+        raise CannotDecode(f"expected an object, found {type(tree).__name__}")
+    try:
+        return msgspec.convert(absorb(cast(Tree, tree)), kind)
+    except (msgspec.ValidationError, TypeError, AttributeError, KeyError) as error:
+        raise CannotDecode(str(error)) from error
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+# Setting unknown fields aside, one function per kind that has fields of its own.
+
+
+def _absorb(kind: type[Value], tree: Tree) -> Tree:
+    known = {field.encode_name for field in msgspec.structs.fields(kind)}
+    tag_field = kind.__struct_config__.tag_field
+    if tag_field:
+        known.add(tag_field)
+    extra = {key: item for key, item in tree.items() if key not in known}
+    if not extra:
+        return dict(tree)
+    kept = {key: item for key, item in tree.items() if key in known}
+    kept[EXTRA_KEY] = extra
+    return kept
+
+
+def _absorb_part(tree: Tree) -> Tree:
+    kind = _PART_TYPES.get(tree.get("type"))
+    if kind is None or kind is UnknownPart:
+        return {"type": _UNKNOWN_PART, "raw": tree}
+    absorbed = _absorb(kind, tree)
+    try:
+        msgspec.convert(absorbed, kind)
+    except msgspec.ValidationError:
+        return {"type": _UNKNOWN_PART, "raw": tree}
+    return absorbed
+
+
+def _absorb_message(tree: Tree) -> Tree:
+    tree = _absorb(Message, tree)
+    tree["parts"] = [_absorb_part(part) for part in tree["parts"]]
+    if isinstance(tree.get("usage"), dict):
+        tree["usage"] = _absorb(Usage, tree["usage"])
+    return tree
+
+
+def _absorb_tool_call(tree: Tree) -> Tree:
+    tree = _absorb(ToolCall, tree)
+    if isinstance(tree.get("result"), dict):
+        tree["result"] = _absorb(ToolResult, tree["result"])
+    return tree
+
+
+def _absorb_metadata(tree: Tree) -> Tree:
+    tree = _absorb(Metadata, tree)
+    changes = tree.get("modeHistory", [])
+    tree["modeHistory"] = [_absorb(ModeChange, change) for change in changes]
+    return tree
+
+
+def _absorb_session(tree: Tree) -> Tree:
+    tree = _absorb(Session, tree)
+    tree["messages"] = [_absorb_message(message) for message in tree.get("messages", [])]
+    tree["toolCalls"] = [_absorb_tool_call(call) for call in tree.get("toolCalls", [])]
+    tree["metadata"] = _absorb_metadata(tree.get("metadata", {}))
+    return tree
+
+
+def _absorb_record(tree: Tree) -> Tree:
+    kind = _RECORD_KINDS.get(tree.get("kind"))
+    if kind is None or kind is UnknownRecord:
+        return {"kind": _UNKNOWN_RECORD, "at": str(tree.get("at", "")), "raw": tree}
+    tree = dict(tree)
+    if kind is Created:
+        tree["session"] = _absorb_session(tree["session"])
+    elif kind is MessageAdded:
+        tree["message"] = _absorb_message(tree["message"])
+    elif kind is ToolCallAdded:
+        tree["toolCall"] = _absorb_tool_call(tree["toolCall"])
+    elif kind is MessageFinished:
+        tree["parts"] = [_absorb_part(part) for part in tree.get("parts", [])]
+    return tree
+
+
+# Putting them back. The walk follows the shape of the values, never foreign data inside
+# them, so that nothing a tool or a model said can be taken for one of our marks.
+
+
+def _release_fields(tree: Tree) -> Tree:
+    extra = tree.pop(EXTRA_KEY, None)
+    if extra:
+        tree.update(extra)
+    return tree
+
+
+def _release_part(tree: Tree) -> Tree:
+    return tree["raw"] if tree["type"] == _UNKNOWN_PART else _release_fields(tree)
+
+
+def _release_message(tree: Tree) -> Tree:
+    tree["parts"] = [_release_part(part) for part in tree["parts"]]
+    if tree.get("usage"):
+        tree["usage"] = _release_fields(tree["usage"])
+    return _release_fields(tree)
+
+
+def _release_tool_call(tree: Tree) -> Tree:
+    tree["result"] = _release_fields(tree["result"])
+    return _release_fields(tree)
+
+
+def _release_session(tree: Tree) -> Tree:
+    tree["messages"] = [_release_message(message) for message in tree["messages"]]
+    tree["toolCalls"] = [_release_tool_call(call) for call in tree["toolCalls"]]
+    metadata = tree["metadata"]
+    metadata["modeHistory"] = [_release_fields(change) for change in metadata["modeHistory"]]
+    tree["metadata"] = _release_fields(metadata)
+    return _release_fields(tree)
+
+
+def _release(kind: type, tree: Tree) -> Tree:
+    if kind is Session:
+        return _release_session(tree)
+    if kind is Message:
+        return _release_message(tree)
+    if kind is ToolCall:
+        return _release_tool_call(tree)
+    if kind is Created:
+        tree["session"] = _release_session(tree["session"])
+    elif kind is MessageAdded:
+        tree["message"] = _release_message(tree["message"])
+    elif kind is ToolCallAdded:
+        tree["toolCall"] = _release_tool_call(tree["toolCall"])
+    elif kind is MessageFinished:
+        tree["parts"] = [_release_part(part) for part in tree.get("parts", ())]
+    elif kind is UnknownRecord:
+        return tree["raw"]
+    else:
+        return _release_fields(tree)
+    return tree
+
+
+def _is_plain(value: object) -> bool:
+    """Whether msgspec alone writes this value right: nothing unknown anywhere inside."""
+    match value:
+        case Message():
+            return (
+                value.extra is msgspec.UNSET
+                and (value.usage is None or value.usage.extra is msgspec.UNSET)
+                and all(_is_plain(part) for part in value.parts)
+            )
+        case UnknownPart() | UnknownRecord():
+            return False
+        case Session():
+            return (
+                value.extra is msgspec.UNSET
+                and _is_plain(value.metadata)
+                and all(_is_plain(call) for call in value.tool_calls)
+                and all(_is_plain(message) for message in value.messages)
+            )
+        case Metadata():
+            return value.extra is msgspec.UNSET and all(map(_is_plain, value.mode_history))
+        case ToolCall():
+            return value.extra is msgspec.UNSET and value.result.extra is msgspec.UNSET
+        case Created():
+            return _is_plain(value.session)
+        case MessageAdded():
+            return _is_plain(value.message)
+        case ToolCallAdded():
+            return _is_plain(value.tool_call)
+        case MessageFinished():
+            return all(map(_is_plain, value.parts))
+        case Value():
+            return value.extra is msgspec.UNSET
+        case _:
+            return True

@@ -1,0 +1,105 @@
+"""Every error a user can meet, as one tree.
+
+OllmError                   a message for the user and a hint what to do
+├─ UsageError               what was typed cannot be understood
+├─ SettingsError            settings that cannot be used at all (no home directory)
+├─ StoreError               the store cannot do what was asked
+│  ├─ SessionNotFound       no session has that id or prefix
+│  ├─ AmbiguousId           several sessions start with that prefix
+│  ├─ SessionDamaged        a session's files cannot be read
+│  ├─ SessionBusy           another process is writing that session
+│  └─ SessionReadOnly       written by a newer version, may only be read
+└─ ProviderError            a model server cannot do what was asked
+   ├─ Unavailable           no answer, or the connection broke
+   ├─ AuthFailed            the key is missing or was refused
+   ├─ RateLimited           too many requests; may say when to come back
+   ├─ ModelMissing          the server does not have that model
+   ├─ OverLimit             the prompt is longer than the window
+   └─ BadAnswer             the server said something that makes no sense
+"""
+
+from __future__ import annotations
+
+
+class OllmError(Exception):
+    """An error fit for the user: one plain line, and a hint what to do about it."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(OllmError):
+    """What was typed cannot be understood."""
+
+
+class SettingsError(OllmError):
+    """Settings that leave no way to start, such as no home directory."""
+
+
+class StoreError(OllmError):
+    """The store cannot do what was asked."""
+
+
+class SessionNotFound(StoreError):
+    """No session has that id or prefix."""
+
+
+class AmbiguousId(StoreError):
+    """Several sessions start with that prefix."""
+
+
+class SessionDamaged(StoreError):
+    """A session's files cannot be read."""
+
+
+class SessionBusy(StoreError):
+    """Another process is writing that session."""
+
+
+class SessionReadOnly(StoreError):
+    """The session was written by a newer version and may only be read."""
+
+
+class ProviderError(OllmError):
+    """A model server cannot do what was asked."""
+
+
+class Unavailable(ProviderError):
+    """The server does not answer, or the connection broke."""
+
+
+class AuthFailed(ProviderError):
+    """The key is missing or was refused."""
+
+
+class RateLimited(ProviderError):
+    """Too many requests; `retry_after` seconds when the server said so."""
+
+    def __init__(self, message: str, hint: str = "", retry_after: float | None = None) -> None:
+        super().__init__(message, hint)
+        self.retry_after = retry_after
+
+
+class ModelMissing(ProviderError):
+    """The server does not have that model."""
+
+
+class OverLimit(ProviderError):
+    """The prompt is longer than the window; both are given where the server said them."""
+
+    def __init__(
+        self,
+        message: str,
+        hint: str = "",
+        prompt_tokens: int | None = None,
+        window: int | None = None,
+    ) -> None:
+        super().__init__(message, hint)
+        self.prompt_tokens = prompt_tokens
+        self.window = window
+
+
+class BadAnswer(ProviderError):
+    """The server said something that makes no sense."""

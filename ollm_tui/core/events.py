@@ -1,0 +1,142 @@
+"""What the engine tells any front end while a turn runs.
+
+A turn is `TurnStarted`, then any number of the events in the middle, then exactly one of
+`TurnFinished`, `TurnCancelled` and `TurnFailed`. `SaveFailed` and `SaveResumed` may come
+at any place before that.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from ollm_tui.core.message import Message, ToolCallPart
+
+
+class TurnEvent(msgspec.Struct, frozen=True, rename="camel", tag_field="event", tag=str.lower):
+    """Something that happened in a turn; the tag names it in `--output stream-json`."""
+
+
+class TurnStarted(TurnEvent, frozen=True, tag="turn-started"):
+    """First event of a turn: the user's words are on disk (or SaveFailed came before)."""
+
+    session_id: str
+    user_message: Message
+
+
+class Prepared(TurnEvent, frozen=True, tag="preparing"):
+    """Before the first word: a model is fetched, started or loaded. Ends with the next event."""
+
+    what: str
+    fraction: float | None = None
+
+
+class ReplyStarted(TurnEvent, frozen=True, tag="reply-started"):
+    """A reply begins; the deltas that follow belong to it."""
+
+    message_id: str
+    model: str
+    provider: str
+
+
+class TextArrived(TurnEvent, frozen=True, tag="text"):
+    """More words of the reply."""
+
+    message_id: str
+    text: str
+
+
+class ReasoningArrived(TurnEvent, frozen=True, tag="reasoning"):
+    """More of the model's thinking."""
+
+    message_id: str
+    text: str
+
+
+class ToolCallRequested(TurnEvent, frozen=True, tag="tool-call"):
+    """The model asks for a tool."""
+
+    message_id: str
+    call: ToolCallPart
+
+
+class SaveFailed(TurnEvent, frozen=True, tag="save-failed"):
+    """Records could not be written; they are kept in memory and tried again."""
+
+    message: str
+    hint: str
+    unsaved: int
+
+
+class SaveResumed(TurnEvent, frozen=True, tag="save-resumed"):
+    """Everything kept back is on disk now. Ends SaveFailed."""
+
+    saved: int
+
+
+class TurnFinished(TurnEvent, frozen=True, tag="turn-finished"):
+    """Last event: the reply is whole and recorded."""
+
+    message: Message
+
+
+class TurnCancelled(TurnEvent, frozen=True, tag="turn-cancelled"):
+    """Last event: the user stopped it; what had arrived is recorded."""
+
+    message: Message | None
+
+
+class TurnFailed(TurnEvent, frozen=True, tag="turn-failed"):
+    """Last event: the provider failed; what had arrived is recorded."""
+
+    error: str
+    hint: str
+    kind: str
+    """The name of the error's class, such as ModelMissing."""
+    message: Message | None
+
+
+AnyTurnEvent = (
+    TurnStarted
+    | Prepared
+    | ReplyStarted
+    | TextArrived
+    | ReasoningArrived
+    | ToolCallRequested
+    | SaveFailed
+    | SaveResumed
+    | TurnFinished
+    | TurnCancelled
+    | TurnFailed
+)
+
+
+class SessionCreated(TurnEvent, frozen=True, tag="session-created"):
+    """The first record of a session is on disk."""
+
+    session_id: str
+
+
+class MessageRecorded(TurnEvent, frozen=True, tag="message-recorded"):
+    """A message, or its end, is on disk."""
+
+    session_id: str
+    message_id: str
+
+
+class ToolCallRecorded(TurnEvent, frozen=True, tag="tool-call-recorded"):
+    """An executed tool call is on disk."""
+
+    session_id: str
+    call_id: str
+
+
+class SessionSaved(TurnEvent, frozen=True, tag="session-saved"):
+    """The session file holds everything recorded so far."""
+
+    session_id: str
+
+
+StoreEvent = (
+    SessionCreated | MessageRecorded | ToolCallRecorded | SessionSaved | SaveFailed | SaveResumed
+)
+"""What recording tells whoever listens, inside and outside of turns."""

@@ -1,0 +1,169 @@
+"""Messages and their typed parts: what was said, by whom, and whether it is to be trusted."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+from uuid import uuid4
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+Role = Literal["user", "assistant", "system", "tool"]
+
+Status = Literal["complete", "streaming", "cancelled", "failed", "interrupted", "length"]
+"""`length`: the reply ended at the output cap or the window, not because it was done."""
+
+EXTRA_KEY = "\ue000extra"
+"""Encoded name of `Value.extra`: a private-use character no real field starts with."""
+
+
+class Value(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """A frozen value that keeps what it does not know.
+
+    Strict decoding refuses unknown fields; `core.encoding` then puts them into `extra`
+    and writes them back to where they were.
+    """
+
+    extra: dict[str, Any] | UnsetType = msgspec.field(default=UNSET, name=EXTRA_KEY)
+
+
+class Text(Value, frozen=True, tag_field="type", tag="text"):
+    """Plain words, of the user, the model or the program."""
+
+    text: str
+    trusted: bool = True
+
+
+class Reasoning(Value, frozen=True, tag_field="type", tag="reasoning"):
+    """What the model thought before it answered; `signature` lets a provider accept it back."""
+
+    text: str
+    signature: str | None = None
+    trusted: bool = False
+
+
+class ToolCallPart(Value, frozen=True, tag_field="type", tag="tool-call"):
+    """The model asks for a tool; `raw_arguments` is kept when its JSON could not be read."""
+
+    call_id: str
+    name: str
+    args: dict[str, Any]
+    raw_arguments: str | None = None
+    trusted: bool = False
+
+
+class ToolResultPart(Value, frozen=True, tag_field="type", tag="tool-result"):
+    """What a tool answered: data, never instructions."""
+
+    call_id: str
+    name: str
+    content: str
+    is_error: bool = False
+    trusted: bool = False
+
+
+class Attachment(Value, frozen=True, tag_field="type", tag="attachment"):
+    """A paste, file or image that came along; images are base64 in `content`."""
+
+    name: str
+    media_type: str
+    content: str
+    path: str | None = None
+    trusted: bool = False
+
+
+class Retrieval(Value, frozen=True, tag_field="type", tag="retrieval"):
+    """A passage brought in from another place in the history."""
+
+    text: str
+    session_id: str
+    message_id: str | None = None
+    trusted: bool = False
+
+
+class Approval(Value, frozen=True, tag_field="type", tag="approval"):
+    """What the user decided about a tool call, and for how long."""
+
+    call_id: str
+    decision: str
+    scope: str = "once"
+    trusted: bool = True
+
+
+class UnknownPart(Value, frozen=True, tag_field="type", tag="\ue000unknown"):
+    """A part of a type this version does not know, kept as it came."""
+
+    raw: dict[str, Any]
+    trusted: bool = False
+
+
+Part = (
+    Text
+    | Reasoning
+    | ToolCallPart
+    | ToolResultPart
+    | Attachment
+    | Retrieval
+    | Approval
+    | UnknownPart
+)
+
+
+class Usage(Value, frozen=True, omit_defaults=True):
+    """What one request cost, as the provider measured it."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int | None = None
+    load_seconds: float | None = None
+    prompt_seconds: float | None = None
+    output_seconds: float | None = None
+
+    @property
+    def total_tokens(self) -> int:
+        """Everything that stood in the window when the reply ended."""
+        return self.input_tokens + self.output_tokens
+
+
+class FileRef(Value, frozen=True):
+    """A value kept in a file of its own, named by the hash of its JSON, because of its size."""
+
+    sha256: str
+    size: int
+
+
+class Message(Value, frozen=True, omit_defaults=True):
+    """One message of the conversation tree; `parent_id` is what it answers or continues."""
+
+    id: str
+    role: Role
+    parts: tuple[Part, ...]
+    timestamp: str
+    parent_id: str | None = None
+    model: str | None = None
+    provider: str | None = None
+    usage: Usage | None = None
+    status: Status = "complete"
+    error: str | None = None
+    file: FileRef | None = None
+    """On disk only: where the whole message is, when this is no more than its place."""
+
+    @property
+    def text(self) -> str:
+        """The words of the message, without reasoning, tools and attachments."""
+        return "".join(part.text for part in self.parts if isinstance(part, Text))
+
+    @property
+    def reasoning(self) -> str:
+        """What the model thought, where it said so."""
+        return "".join(part.text for part in self.parts if isinstance(part, Reasoning))
+
+    @property
+    def tool_calls(self) -> tuple[ToolCallPart, ...]:
+        """The tools this message asks for."""
+        return tuple(part for part in self.parts if isinstance(part, ToolCallPart))
+
+
+def new_id() -> str:
+    """A fresh message id: short enough to type, long enough never to meet another."""
+    return uuid4().hex[:16]

@@ -1,0 +1,171 @@
+"""What a model server looks like to the rest of the program: one protocol, plain values."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+from ollm_tui.core.message import Role, ToolCallPart, Usage
+
+Finish = Literal["stop", "length", "tool_calls", "filtered", "unknown"]
+
+
+class Image(msgspec.Struct, frozen=True):
+    """A picture that goes along with a message, base64."""
+
+    media_type: str
+    data: str
+
+
+class PromptMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """One message as the model sees it."""
+
+    role: Role
+    text: str = ""
+    reasoning: str = ""
+    tool_calls: tuple[ToolCallPart, ...] = ()
+    tool_call_id: str | None = None
+    """On a tool message: the call it answers."""
+    tool_name: str | None = None
+    images: tuple[Image, ...] = ()
+
+
+class ToolSpec(msgspec.Struct, frozen=True):
+    """A tool offered to the model; `parameters` is a JSON schema."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+
+
+class ChatRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """One request. `window` is equal in all requests of a session: changing it reloads models."""
+
+    model: str
+    messages: tuple[PromptMessage, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    window: int | None = None
+    max_output: int | None = None
+    temperature: float | None = None
+    thinking: bool | None = None
+    """Whether the model should think first; None leaves it to the server."""
+    answer_schema: dict[str, Any] | None = None
+    """A JSON schema the answer has to follow, where the server can hold it to that."""
+
+
+class Preparing(msgspec.Struct, frozen=True):
+    """Something has to happen before the first word: a download, a start, a model load."""
+
+    what: str
+    fraction: float | None = None
+
+
+class TextDelta(msgspec.Struct, frozen=True):
+    """More of the answer."""
+
+    text: str
+
+
+class ReasoningDelta(msgspec.Struct, frozen=True):
+    """More of the model's thinking."""
+
+    text: str
+    signature: str | None = None
+
+
+class ToolCallArrived(msgspec.Struct, frozen=True):
+    """The model asks for a tool; the call is whole."""
+
+    call: ToolCallPart
+
+
+class Completed(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer is over. Always the last event of a stream that did not raise."""
+
+    finish: Finish
+    usage: Usage | None = None
+    model: str | None = None
+    """The model that really answered, where the server says so."""
+
+
+StreamEvent = Preparing | TextDelta | ReasoningDelta | ToolCallArrived | Completed
+
+
+class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
+    """What a model on its server can do; None means the server does not say."""
+
+    streaming: bool = True
+    tools: bool | None = None
+    counting: bool = False
+    """Whether `count_tokens` is exact."""
+    compaction: bool = False
+    thinking: bool | None = None
+    images: bool | None = None
+    window: int | None = None
+    """The window requests will really get."""
+    max_window: int | None = None
+    """The largest window the model was made for."""
+
+
+class ModelInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A model a provider can run."""
+
+    name: str
+    size_bytes: int | None = None
+    max_window: int | None = None
+    parameters: str | None = None
+    """How large the model is, in the words of its maker: "1.5B"."""
+    quantization: str | None = None
+    installed: bool = True
+    note: str = ""
+
+
+class Provider(Protocol):
+    """A model server.
+
+    `stream` raises a ProviderError; closing the generator closes the connection, which
+    stops the server. `count_tokens` is None where there is no exact way.
+    """
+
+    @property
+    def name(self) -> str:
+        """How the settings call this provider."""
+        ...
+
+    def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
+        """The answer as it is written, ending with Completed."""
+        ...
+
+    async def count_tokens(self, request: ChatRequest) -> int | None:
+        """How many tokens the prompt of this request has, exactly."""
+        ...
+
+    async def capabilities(self, model: str) -> Capabilities:
+        """What this model can do here."""
+        ...
+
+    async def list_models(self) -> tuple[ModelInfo, ...]:
+        """The models there are."""
+        ...
+
+    async def default_model(self) -> str:
+        """The model to use when nobody named one. ModelMissing if there is none."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections and child processes."""
+        ...
+
+
+class ProviderSource(Protocol):
+    """Finds who answers: by name, or whoever is there."""
+
+    async def select(self, provider: str | None, model: str | None) -> tuple[Provider, str]:
+        """A provider and a model name. UsageError for an unknown name, or a ProviderError."""
+        ...
+
+    async def close(self) -> None:
+        """Close every provider that was opened."""
+        ...

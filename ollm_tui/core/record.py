@@ -1,0 +1,83 @@
+"""The records a journal is made of: each is one fact about one session."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from ollm_tui.core.message import FileRef, Message, Part, Status, Usage
+from ollm_tui.core.session import Session, ToolCall
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag_field="kind"):
+    """A fact with the time it was noted."""
+
+    at: str
+
+
+class Created(Record, frozen=True, tag="created"):
+    """The session begins; `session` carries everything but messages and tool calls."""
+
+    session: Session
+
+
+class MessageAdded(Record, frozen=True, tag="message"):
+    """A message joins the tree and becomes its head."""
+
+    message: Message
+
+
+class TextAppended(Record, frozen=True, tag="text"):
+    """More of a reply that is still being written."""
+
+    message_id: str
+    part: Literal["text", "reasoning"]
+    text: str
+
+
+class MessageFinished(Record, frozen=True, tag="finished", omit_defaults=True):
+    """A reply ends: how, what it cost, and the parts that are not running text."""
+
+    message_id: str
+    status: Status
+    usage: Usage | None = None
+    model: str | None = None
+    error: str | None = None
+    parts: tuple[Part, ...] = ()
+
+
+class ToolCallAdded(Record, frozen=True, tag="toolCall"):
+    """A tool was executed."""
+
+    tool_call: ToolCall
+
+
+class SessionChanged(Record, frozen=True, tag="changed"):
+    """Fields of the session take new values, named as on disk (title, pinned, head, …)."""
+
+    fields: dict[str, Any]
+
+
+class RecordInFile(Record, frozen=True, tag="file"):
+    """A record too large for a journal line; the file holds its JSON."""
+
+    file: FileRef
+
+
+class UnknownRecord(Record, frozen=True, tag="\ue000unknown"):
+    """A fact of a kind this version does not know; a session with one is read-only."""
+
+    raw: dict[str, Any]
+
+
+AnyRecord = (
+    Created
+    | MessageAdded
+    | TextAppended
+    | MessageFinished
+    | ToolCallAdded
+    | SessionChanged
+    | RecordInFile
+    | UnknownRecord
+)

@@ -1,0 +1,106 @@
+"""A stored conversation: the values of the session file, in the shape it has on disk."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID, uuid4
+
+import msgspec
+
+from ollm_tui.core.message import FileRef, Message, Value
+
+SCHEMA_VERSION = 1
+
+
+class ToolResult(Value, frozen=True, omit_defaults=True):
+    """What a tool gave back: the text for the model and, if it differs, for the eye."""
+
+    llm_content: str
+    return_display: str | None = None
+
+
+class ToolCall(Value, frozen=True, omit_defaults=True):
+    """One executed tool call with its result."""
+
+    id: str
+    name: str
+    args: dict[str, Any]
+    result: ToolResult
+    timestamp: str
+    file: FileRef | None = None
+    """On disk only: where the whole call is, when this is no more than its place."""
+
+
+class ModeChange(Value, frozen=True, omit_defaults=True):
+    """A change of mode, who asked for it and how sure that was."""
+
+    from_: str = msgspec.field(name="from")
+    to: str
+    timestamp: str
+    trigger: str
+    confidence: float | None = None
+
+
+class Metadata(Value, frozen=True):
+    """Counters and histories of a session; what later versions add is kept."""
+
+    token_count: int = 0
+    compression_count: int = 0
+    mode_history: tuple[ModeChange, ...] = ()
+
+
+class Session(Value, frozen=True):
+    """The full record of one conversation. `head` is the current leaf of the message tree."""
+
+    session_id: str
+    start_time: str
+    last_activity: str
+    model: str
+    provider: str
+    messages: tuple[Message, ...] = ()
+    tool_calls: tuple[ToolCall, ...] = ()
+    metadata: Metadata = Metadata()
+    schema_version: int = SCHEMA_VERSION
+    title: str = ""
+    project: str | None = None
+    head: str | None = None
+    pinned: bool = False
+    archived: bool = False
+    tags: tuple[str, ...] = ()
+    forked_from: str | None = None
+    system_prompt: str = ""
+    """Frozen when the session begins, so that prompt caches hit."""
+    journal_seq: int = 0
+    """The last journal record that is already in this file."""
+
+
+class SessionSummary(msgspec.Struct, frozen=True, rename="camel"):
+    """What a list shows of a session, without opening it."""
+
+    session_id: str
+    title: str
+    start_time: str
+    last_activity: str
+    model: str
+    provider: str
+    message_count: int
+    token_count: int
+    project: str | None = None
+    pinned: bool = False
+    archived: bool = False
+    tags: tuple[str, ...] = ()
+    damage: str | None = None
+    """Why the session cannot be read, where it cannot."""
+
+
+def new_session_id() -> str:
+    """A fresh session id."""
+    return str(uuid4())
+
+
+def is_session_id(text: str) -> bool:
+    """Whether a text is a UUID in its one canonical spelling."""
+    try:
+        return str(UUID(text)) == text
+    except ValueError:
+        return False

@@ -1,0 +1,179 @@
+"""One session as its records tell it: applying a record is the only way it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from msgspec.structs import replace
+
+from ollm_tui.core import clock
+from ollm_tui.core.encoding import session_from_tree, to_tree
+from ollm_tui.core.message import Message, Part, Reasoning, Text, Usage
+from ollm_tui.core.record import (
+    AnyRecord,
+    Created,
+    MessageAdded,
+    MessageFinished,
+    RecordInFile,
+    SessionChanged,
+    TextAppended,
+    ToolCallAdded,
+    UnknownRecord,
+)
+from ollm_tui.core.session import Session, SessionSummary, ToolCall
+
+
+class SessionState:
+    """The message tree of a session, its tool calls and its header, kept up to date.
+
+    Adding a message costs the same however long the session is; `session()` gathers
+    everything into one frozen value for the file.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self.header = replace(session, messages=(), tool_calls=())
+        self.tool_calls: list[ToolCall] = list(session.tool_calls)
+        self._messages: dict[str, Message] = {}
+        self._children: dict[str | None, list[str]] = {}
+        self._before: dict[str, str | None] = {}
+        self._last: str | None = None
+        for message in session.messages:
+            self._put(message)
+        if self.header.head not in self._messages:
+            self.header = replace(self.header, head=self._last)
+
+    @classmethod
+    def replayed(
+        cls, base: Session | None, records: Iterable[tuple[int, AnyRecord]]
+    ) -> SessionState | None:
+        """The state after a file and the journal beside it; None if neither begins a session."""
+        state = cls(base) if base else None
+        for seq, record in records:
+            if state is None:
+                if isinstance(record, Created):
+                    state = cls(replace(record.session, journal_seq=seq))
+            elif seq > state.header.journal_seq:
+                state.apply(record, seq)
+        return state
+
+    def apply(self, record: AnyRecord, seq: int) -> None:
+        """Take one more fact into account. CannotDecode if it makes no sense here."""
+        match record:
+            case MessageAdded():
+                self._put(record.message)
+                self.header = replace(self.header, head=record.message.id)
+                self._count(record.message.usage)
+            case TextAppended():
+                self._append_text(record)
+            case MessageFinished():
+                self._finish(record)
+            case ToolCallAdded():
+                self.tool_calls.append(record.tool_call)
+            case SessionChanged():
+                self.header = session_from_tree(to_tree(self.header) | record.fields)
+            case Created():
+                self.header = record.session
+            case RecordInFile() | UnknownRecord():
+                pass
+        activity = clock.later(self.header.last_activity, record.at)
+        self.header = replace(self.header, last_activity=activity, journal_seq=seq)
+
+    def __getitem__(self, message_id: str) -> Message:
+        return self._messages[message_id]
+
+    def __contains__(self, message_id: object) -> bool:
+        return message_id in self._messages
+
+    def __len__(self) -> int:
+        return len(self._messages)
+
+    def messages(self) -> Iterator[Message]:
+        """All messages of all branches, in the order they were recorded."""
+        return iter(self._messages.values())
+
+    def children(self, message_id: str | None) -> tuple[Message, ...]:
+        """The messages that directly follow a message; None asks for the roots."""
+        return tuple(self._messages[child] for child in self._children.get(message_id, ()))
+
+    def parent(self, message_id: str) -> str | None:
+        """What a message follows. Where that was lost, it is the message recorded before it."""
+        parent = self._messages[message_id].parent_id
+        if parent is None or parent in self._messages:
+            return parent
+        return self._before[message_id]
+
+    def branch(self, leaf: str | None = None) -> list[Message]:
+        """The messages from the first one to a leaf, by default to the head."""
+        path: list[Message] = []
+        seen: set[str] = set()
+        step = leaf if leaf is not None else self.header.head
+        while step is not None and step not in seen:
+            seen.add(step)
+            path.append(self._messages[step])
+            step = self.parent(step)
+        path.reverse()
+        return path
+
+    def session(self) -> Session:
+        """Everything as one frozen value."""
+        return replace(
+            self.header,
+            messages=tuple(self._messages.values()),
+            tool_calls=tuple(self.tool_calls),
+        )
+
+    def summary(self) -> SessionSummary:
+        """What a list shows."""
+        header = self.header
+        return SessionSummary(
+            session_id=header.session_id,
+            title=header.title,
+            start_time=header.start_time,
+            last_activity=header.last_activity,
+            model=header.model,
+            provider=header.provider,
+            message_count=len(self._messages),
+            token_count=header.metadata.token_count,
+            project=header.project,
+            pinned=header.pinned,
+            archived=header.archived,
+            tags=header.tags,
+        )
+
+    def _put(self, message: Message) -> None:
+        if message.id not in self._messages:
+            self._children.setdefault(message.parent_id, []).append(message.id)
+            self._before[message.id] = self._last
+            self._last = message.id
+        self._messages[message.id] = message
+
+    def _append_text(self, record: TextAppended) -> None:
+        message = self._messages.get(record.message_id)
+        if message is None:
+            return  # its beginning was lost; what is left of it is in the quarantine file
+        kind = Text if record.part == "text" else Reasoning
+        parts: tuple[Part, ...] = message.parts
+        if parts and isinstance(last := parts[-1], kind):
+            parts = (*parts[:-1], replace(last, text=last.text + record.text))
+        else:
+            parts = (*parts, kind(record.text))
+        self._messages[message.id] = replace(message, parts=parts)
+
+    def _finish(self, record: MessageFinished) -> None:
+        message = self._messages.get(record.message_id)
+        if message is None:
+            return
+        self._messages[message.id] = replace(
+            message,
+            status=record.status,
+            usage=record.usage,
+            model=record.model or message.model,
+            error=record.error,
+            parts=(*message.parts, *record.parts),
+        )
+        self._count(record.usage)
+
+    def _count(self, usage: Usage | None) -> None:
+        if usage:
+            metadata = replace(self.header.metadata, token_count=usage.total_tokens)
+            self.header = replace(self.header, metadata=metadata)

@@ -1,0 +1,101 @@
+"""A reply while it is being written: what arrives is on disk within a second."""
+
+from __future__ import annotations
+
+import asyncio
+
+from msgspec.structs import replace
+
+from ollm_tui.core import clock
+from ollm_tui.core.intake import IntakeFilter
+from ollm_tui.core.message import Message, Reasoning, Status, Text, ToolCallPart, Usage
+from ollm_tui.core.record import AnyRecord, MessageAdded, MessageFinished, TextAppended
+from ollm_tui.services.recording import Recorder
+
+RECORD_AFTER_SECONDS = 0.5
+"""Half of the second that a crash may cost at most; the disk takes the other half."""
+PIECE_CHARACTERS = 60_000
+"""Text goes to the journal in pieces no longer than this, far below the limit of a line."""
+
+
+class Reply:
+    """Collects one reply and records it piece by piece; foreign text is filtered on its way in."""
+
+    def __init__(self, recorder: Recorder, message: Message) -> None:
+        self.message = message
+        self._recorder = recorder
+        self._filters = {"text": IntakeFilter(), "reasoning": IntakeFilter()}
+        self._unrecorded: list[Text | Reasoning] = []
+        self._calls: list[ToolCallPart] = []
+        self._added = False
+        self._timer: asyncio.Task[None] | None = None
+
+    def add_text(self, text: str) -> str:
+        """Take in more of the answer; gives back what may be shown of it."""
+        return self._take(Text(self._filters["text"].feed(text)))
+
+    def add_reasoning(self, text: str) -> str:
+        """Take in more of the thinking; gives back what may be shown of it."""
+        return self._take(Reasoning(self._filters["reasoning"].feed(text)))
+
+    def add_call(self, call: ToolCallPart) -> None:
+        """Take in a tool call."""
+        self._calls.append(call)
+
+    async def finish(
+        self,
+        status: Status,
+        *,
+        usage: Usage | None = None,
+        model: str | None = None,
+        error: str | None = None,
+    ) -> Message:
+        """Record the end and everything not recorded yet; gives back the whole message."""
+        if self._timer:
+            self._timer.cancel()
+        self._take(Reasoning(self._filters["reasoning"].finish()))
+        self._take(Text(self._filters["text"].finish()))
+        end = MessageFinished(
+            at=clock.now(),
+            message_id=self.message.id,
+            status=status,
+            usage=usage,
+            model=model,
+            error=error,
+            parts=tuple(self._calls),
+        )
+        await self._recorder.record(*self._due_records(), end)
+        return self._recorder.state[self.message.id]
+
+    def _take(self, piece: Text | Reasoning) -> str:
+        if piece.text:
+            last = self._unrecorded[-1] if self._unrecorded else None
+            if last and type(last) is type(piece):
+                self._unrecorded[-1] = replace(last, text=last.text + piece.text)
+            else:
+                self._unrecorded.append(piece)
+            if self._timer is None or self._timer.done():
+                self._timer = asyncio.create_task(self._record_soon())
+        return piece.text
+
+    async def _record_soon(self) -> None:
+        await asyncio.sleep(RECORD_AFTER_SECONDS)
+        await self._recorder.record(*self._due_records())
+
+    def _due_records(self) -> list[AnyRecord]:
+        moment = clock.now()
+        records: list[AnyRecord] = []
+        if not self._added:
+            self._added = True
+            records.append(
+                MessageAdded(at=moment, message=replace(self.message, status="streaming"))
+            )
+        for piece in self._unrecorded:
+            kind = "text" if isinstance(piece, Text) else "reasoning"
+            for start in range(0, len(piece.text), PIECE_CHARACTERS):
+                part = piece.text[start : start + PIECE_CHARACTERS]
+                records.append(
+                    TextAppended(at=moment, message_id=self.message.id, part=kind, text=part)
+                )
+        self._unrecorded.clear()
+        return records

@@ -1,0 +1,6 @@
+"""What the model is told about itself, before anything else. Frozen when a session begins."""
+
+from __future__ import annotations
+
+DEFAULT_PROMPT = "You are a helpful assistant. Answer clearly and briefly. Use Markdown."
+"""Short on purpose: small local models follow one sentence better than a page."""

@@ -1,0 +1,150 @@
+"""A front end without a screen: a prompt in, the reply on stdout."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from typing import Any, Literal, TextIO, assert_never
+
+import msgspec
+
+from ollm_tui.core.encoding import to_tree
+from ollm_tui.core.events import (
+    AnyTurnEvent,
+    Prepared,
+    ReasoningArrived,
+    ReplyStarted,
+    SaveFailed,
+    SaveResumed,
+    TextArrived,
+    ToolCallRequested,
+    TurnCancelled,
+    TurnFailed,
+    TurnFinished,
+    TurnStarted,
+)
+from ollm_tui.core.message import Message
+
+OutputFormat = Literal["text", "json", "stream-json"]
+
+EXIT_OK, EXIT_FAILED, EXIT_INTERRUPTED = 0, 1, 130
+
+
+class Headless:
+    """Prints one turn as it happens. What is not the answer goes to the error stream."""
+
+    def __init__(self, output: OutputFormat, out: TextIO, err: TextIO) -> None:
+        self._output: OutputFormat = output
+        self._out = out
+        self._err = err
+        self._session_id = ""
+        self._progress_shown = False
+        self._unsaved = False
+        self._ends_line = True
+
+    async def show(self, events: AsyncGenerator[AnyTurnEvent, None]) -> int:
+        """Print a turn; gives back the exit code."""
+        code = EXIT_FAILED
+        async for event in events:
+            code = self._take(event, code)
+        return EXIT_FAILED if code == EXIT_OK and self._unsaved else code
+
+    def _take(self, event: AnyTurnEvent, code: int) -> int:
+        if self._output == "stream-json":
+            self._print_json(_event_tree(event))
+        match event:
+            case TurnStarted():
+                self._session_id = event.session_id
+            case Prepared():
+                self._show_progress(event)
+            case TextArrived():
+                self._clear_progress()
+                if self._output == "text":
+                    self._write(event.text)
+            case SaveFailed():
+                self._unsaved = True
+                self._complain(event.message, event.hint)
+            case SaveResumed():
+                self._unsaved = False
+                self._complain(f"saved again: {event.saved} records")
+            case TurnFinished():
+                self._end(event.message)
+                return EXIT_OK
+            case TurnCancelled():
+                self._end(event.message)
+                return EXIT_INTERRUPTED
+            case TurnFailed():
+                self._end(event.message, event)
+                return EXIT_FAILED
+            case ReplyStarted() | ReasoningArrived():
+                pass
+            case ToolCallRequested():
+                self._complain(f"the model asked for the tool {event.call.name}: refused here")
+            case _:
+                assert_never(event)
+        return code
+
+    def _end(self, message: Message | None, failure: TurnFailed | None = None) -> None:
+        self._clear_progress()
+        if self._output == "json":
+            self._print_json(self._answer_tree(message, failure))
+        elif self._output == "text" and not self._ends_line:
+            self._write("\n")
+        if message and message.status == "length":
+            self._complain("the answer was cut at the output limit", "ask it to go on")
+        if failure:
+            self._complain(f"error: {failure.error}", failure.hint)
+
+    def _answer_tree(self, message: Message | None, failure: TurnFailed | None) -> dict[str, Any]:
+        tree: dict[str, Any] = {"sessionId": self._session_id}
+        if message:
+            tree |= {
+                "messageId": message.id,
+                "model": message.model,
+                "provider": message.provider,
+                "status": message.status,
+                "text": message.text,
+                "reasoning": message.reasoning or None,
+                "usage": to_tree(message.usage) if message.usage else None,
+            }
+        if failure:
+            tree["error"] = {"kind": failure.kind, "message": failure.error, "hint": failure.hint}
+        return tree
+
+    def _write(self, text: str) -> None:
+        self._out.write(text)
+        self._out.flush()
+        self._ends_line = text.endswith("\n")
+
+    def _print_json(self, tree: dict[str, Any]) -> None:
+        self._write(msgspec.json.encode(tree).decode() + "\n")
+
+    def _show_progress(self, event: Prepared) -> None:
+        if self._err.isatty():
+            share = "" if event.fraction is None else f" {event.fraction:.0%}"
+            self._err.write(f"\r\x1b[K{event.what}{share}")
+            self._err.flush()
+            self._progress_shown = True
+
+    def _clear_progress(self) -> None:
+        if self._progress_shown:
+            self._err.write("\r\x1b[K")
+            self._err.flush()
+            self._progress_shown = False
+
+    def _complain(self, message: str, hint: str = "") -> None:
+        self._clear_progress()
+        if not self._ends_line and self._output == "text":
+            self._write("\n")
+        self._err.write(f"ollm: {message}{f' ({hint})' if hint else ''}\n")
+        self._err.flush()
+
+
+def _event_tree(event: AnyTurnEvent) -> dict[str, Any]:
+    tree: dict[str, Any] = msgspec.to_builtins(event)
+    for name, value in (
+        ("userMessage", getattr(event, "user_message", None)),
+        ("message", getattr(event, "message", None)),
+    ):
+        if isinstance(value, Message):
+            tree[name] = to_tree(value)
+    return tree

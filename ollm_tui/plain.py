@@ -1,0 +1,87 @@
+"""A front end of plain lines: no alternate screen, no colours, one question at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable
+from typing import TextIO
+
+from ollm_tui.core.errors import OllmError
+from ollm_tui.engine.conversation import Conversation
+from ollm_tui.headless import Headless
+
+_HELP = """\
+Type a message and press Enter. A line that ends with \\ goes on in the next one.
+  /help   this help
+  /again  write the last answer again
+  /quit   leave (also Ctrl+D); Ctrl+C stops an answer
+"""
+
+
+class PlainChat:
+    """Reads lines, prints answers. Everything is recorded as it is on the full screen."""
+
+    def __init__(
+        self, conversation: Conversation, source: TextIO, out: TextIO, err: TextIO
+    ) -> None:
+        self._conversation = conversation
+        self._source = source
+        self._out = out
+        self._err = err
+
+    async def run(self) -> int:
+        """Chat until the input ends; gives back the exit code."""
+        choice = self._conversation.choice
+        self._say(f"{choice.model} on {choice.provider.name}. /help for help, /quit to leave.\n")
+        while (text := self._read()) is not None:
+            match text.strip():
+                case "":
+                    continue
+                case "/quit" | "/exit":
+                    break
+                case "/help":
+                    self._say(_HELP)
+                case "/again":
+                    await self._answer(None)
+                case _:
+                    await self._answer(text)
+        self._say("\n")
+        return 0
+
+    async def _answer(self, text: str | None) -> None:
+        conversation = self._conversation
+        events = conversation.send(text) if text else conversation.regenerate()
+        task = asyncio.ensure_future(Headless("text", self._out, self._err).show(events))
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGINT, conversation.cancel)
+        try:
+            await task
+        except OllmError as error:
+            self._say(f"{error.message} ({error.hint})\n")
+        finally:
+            loop.remove_signal_handler(signal.SIGINT)
+        self._say("\n")
+
+    def _read(self) -> str | None:
+        """One message, or None when the input is over or Ctrl+C was pressed.
+
+        Blocks on purpose: between turns nothing else is going on, and a thread that waits
+        for a line could not be stopped by Ctrl+C.
+        """
+        lines: list[str] = []
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            while True:
+                line = self._read_line("> " if not lines else "… ")
+                if not line.endswith("\\"):
+                    return "\n".join([*lines, line])
+                lines.append(line[:-1])
+        except (EOFError, KeyboardInterrupt):
+            return None
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    def _say(self, text: str) -> None:
+        self._out.write(text)
+        self._out.flush()

@@ -1,0 +1,172 @@
+"""Models that run on this machine without any other program: llama.cpp in a child process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from pathlib import Path
+
+import msgspec
+
+from ollm_tui.core.errors import Unavailable
+from ollm_tui.core.provider import (
+    Capabilities,
+    ChatRequest,
+    ModelInfo,
+    Preparing,
+    StreamEvent,
+)
+from ollm_tui.providers.embedded_process import SERVER_COMMAND, ServerProcess, ServerTarget
+from ollm_tui.providers.embedded_slot import ServerSlot
+from ollm_tui.providers.model_catalogue import DEFAULT_MODEL, SMOLLM2
+from ollm_tui.providers.model_files import ModelFile, ModelFiles
+from ollm_tui.providers.openai_compatible import OpenAICompatible
+from ollm_tui.providers.pip_download import PIP_COMMAND
+
+DEFAULT_WINDOW = 4096
+
+
+class Embedded:
+    """The provider that needs no server: it starts its own and ends it again."""
+
+    def __init__(
+        self,
+        *,
+        name: str = "embedded",
+        models_dir: Path,
+        inactivity_seconds: float = 120.0,
+        pip_command: Sequence[str] = PIP_COMMAND,
+        server_command: Sequence[str] = SERVER_COMMAND,
+    ) -> None:
+        self._name = name
+        self._files = ModelFiles(models_dir, pip_command=pip_command)
+        self._inactivity_seconds = inactivity_seconds
+        self._slot = ServerSlot(server_command)
+        self._client: OpenAICompatible | None = None
+        self._client_key = ""
+        self._fetching = asyncio.Lock()
+
+    @property
+    def name(self) -> str:
+        """How the settings call this provider."""
+        return self._name
+
+    @property
+    def files(self) -> ModelFiles:
+        """The model files this provider runs, to list, fetch and verify them."""
+        return self._files
+
+    async def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
+        """The answer as it is written; before it, what has to be fetched and started."""
+        async with aclosing(self._fetch_if_missing(request.model)) as steps:
+            async for step in steps:
+                yield step
+        file = self._files.find(request.model)
+        target = self._target(file, request.window)
+        if not self._slot.serves(target):
+            yield Preparing(f"starting {request.model}")
+        async with self._slot.use(target) as server:
+            answer = (await self._client_of(server)).stream(_with_defaults(request, file))
+            try:
+                async with aclosing(answer) as events:
+                    async for event in events:
+                        yield event
+            except Unavailable as error:
+                if await server.has_ended():
+                    raise server.ended("in the middle of the answer") from error
+                raise
+
+    async def count_tokens(self, request: ChatRequest) -> int | None:
+        """The exact count. None while the model is not here, or another one is at work."""
+        if not self._files.is_installed(request.model):
+            return None
+        target = self._target(self._files.find(request.model), None)
+        if not self._slot.serves(target):
+            if self._slot.busy:
+                return None
+            target = self._target(self._files.find(request.model), request.window)
+        async with self._slot.use(target) as server:
+            return await (await self._client_of(server)).count_tokens(request)
+
+    async def capabilities(self, model: str) -> Capabilities:
+        """What the model can do; no server is started to find out."""
+        server = self._slot.server
+        if server is not None and server.target.name == model:
+            loaded = await (await self._client_of(server)).capabilities(model)
+            return msgspec.structs.replace(loaded, counting=True, images=False)
+        known = self._files.known(model)
+        if known is None:
+            max_window = self._files.find(model).max_window
+            window = _window(None, max_window)
+            return Capabilities(counting=True, images=False, window=window, max_window=max_window)
+        return Capabilities(
+            tools=known.tools,
+            counting=True,
+            thinking=False,
+            images=False,
+            window=_window(None, known.max_window),
+            max_window=known.max_window,
+        )
+
+    async def list_models(self) -> tuple[ModelInfo, ...]:
+        """The known models and the user's own files."""
+        return await asyncio.to_thread(self._files.list_models)
+
+    async def default_model(self) -> str:
+        """The model that is fetched when nobody chose one."""
+        return DEFAULT_MODEL
+
+    async def close(self) -> None:
+        """End the server and let go of the connection to it."""
+        client, self._client = self._client, None
+        try:
+            if client is not None:
+                await client.close()
+        finally:
+            await self._slot.close()
+
+    async def _fetch_if_missing(self, model: str) -> AsyncGenerator[Preparing, None]:
+        """Only the default model comes unasked: it is small, and without it nothing works."""
+        if model != DEFAULT_MODEL or self._files.path(model).exists():
+            return
+        what = f"fetching {model} ({SMOLLM2.megabytes} MB, once)"
+        yield Preparing(what, 0.0)
+        async with self._fetching, aclosing(self._files.pull(model)) as steps:
+            async for step in steps:
+                yield Preparing(what, step.fraction)
+
+    def _target(self, file: ModelFile, window: int | None) -> ServerTarget:
+        """What to run; without a wish for a window the running server is as good as any."""
+        server = self._slot.server
+        if window is None and server is not None and server.target.path == file.path:
+            return server.target
+        return ServerTarget(name=file.name, path=file.path, window=_window(window, file.max_window))
+
+    async def _client_of(self, server: ServerProcess) -> OpenAICompatible:
+        if self._client is None or self._client_key != server.key:
+            old, self._client_key = self._client, server.key
+            self._client = OpenAICompatible(
+                name=self._name,
+                base_url=f"http://127.0.0.1:{server.port}/v1",
+                api_key=server.key,
+                inactivity_seconds=self._inactivity_seconds,
+                # llama.cpp closes the socket after a stream although it announces otherwise.
+                keepalive=False,
+                # Without it the server does not notice a closed connection while it reads.
+                extra_body={"return_progress": True},
+            )
+            if old is not None:
+                await old.close()
+        return self._client
+
+
+def _window(wanted: int | None, max_window: int | None) -> int:
+    window = wanted or DEFAULT_WINDOW
+    return min(window, max_window) if max_window else window
+
+
+def _with_defaults(request: ChatRequest, file: ModelFile) -> ChatRequest:
+    if request.temperature is None:
+        return msgspec.structs.replace(request, temperature=file.temperature)
+    return request

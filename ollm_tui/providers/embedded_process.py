@@ -1,0 +1,212 @@
+"""One llama.cpp server in a child process: how it starts, how it ends, why it did not start."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import secrets
+import signal
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+import ollm_tui
+from ollm_tui.core.errors import Unavailable
+from ollm_tui.providers.embedded_server import Answer, Order
+from ollm_tui.providers.http_errors import one_line
+
+START_SECONDS = 300.0
+"""A large model on a slow disk takes minutes; more than this means it hangs."""
+STOP_SECONDS = 2.0
+NOTICE_SECONDS = 1.0
+"""How long after a broken connection the end of the process may take to be seen."""
+SERVER_COMMAND = (sys.executable, "-P", "-m", "ollm_tui.providers.embedded_server")
+"""-P: a file in the project folder must not pass for one of our modules."""
+
+_PASSED_VARIABLES = frozenset({"PATH", "HOME", "LANG", "TMPDIR", "VIRTUAL_ENV", "LD_LIBRARY_PATH"})
+_PASSED_PREFIXES = ("LC_", "OMP_")
+_KEPT_ERROR_BYTES = 8192
+_LOAD_ERROR = re.compile(r"error loading model: (.+)")
+_OUT_OF_MEMORY = re.compile(
+    r"bad_alloc|(?:failed to|unable to|cannot) allocate|not enough memory"
+    r"|resource temporarily unavailable",
+    re.IGNORECASE,
+)
+_MEMORY_HINT = "choose a smaller window or a smaller model, or close other programs"
+
+
+class ServerTarget(msgspec.Struct, frozen=True, kw_only=True):
+    """What a server is started for; another window or file needs another server."""
+
+    name: str
+    path: Path
+    window: int
+
+
+class ServerProcess:
+    """A running server: `port` and `key` are how to talk to it."""
+
+    def __init__(self, target: ServerTarget, process: Process) -> None:
+        self.target = target
+        self.port = 0
+        self.key = secrets.token_urlsafe(24)
+        self._process = process
+        self._errors = b""
+        self._collector = asyncio.create_task(self._collect_errors())
+
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process has not ended, as far as the loop has seen."""
+        return self._process.returncode is None
+
+    async def start(self) -> None:
+        """Hand over the order and wait for the answer. Unavailable if there is no server."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(msgspec.json.encode(self._order()) + b"\n")
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                line = await self._process.stdout.readline()
+        except TimeoutError as error:
+            raise Unavailable(
+                f"{self.target.name} did not start within {START_SECONDS:g} seconds",
+                "choose a smaller model",
+            ) from error
+        if not line:
+            await self._process.wait()
+            await self._collector
+            raise self.ended("before it was ready")
+        answer = msgspec.json.decode(line, type=Answer)
+        if answer.port is None:
+            await self._collector
+            raise self._not_started(answer)
+        self.port = answer.port
+
+    async def has_ended(self) -> bool:
+        """Whether the process is gone, after a moment for its end to be seen."""
+        try:
+            await asyncio.wait_for(self._process.wait(), NOTICE_SECONDS)
+        except TimeoutError:
+            return False
+        return True
+
+    def ended(self, when: str) -> Unavailable:
+        """The error for a process that ended by itself."""
+        code = self._process.returncode or 0
+        if code == -signal.SIGKILL or _OUT_OF_MEMORY.search(self._error_text()):
+            return Unavailable(
+                f"the server of {self.target.name} was killed {when}, probably for lack of memory",
+                _MEMORY_HINT,
+            )
+        return Unavailable(
+            f"the server of {self.target.name} ended {when}{_detail(self._last_line())}",
+            "send again; it will be started anew",
+        )
+
+    async def stop(self, patience_seconds: float = STOP_SECONDS) -> None:
+        """End the process: gently, then hard. Also when the caller is being cancelled."""
+        try:
+            if self.alive and self._process.stdin is not None:
+                self._process.stdin.close()
+                await asyncio.wait_for(self._process.wait(), patience_seconds)
+        except TimeoutError:
+            pass
+        finally:
+            self._kill()
+        await self._process.wait()
+        await self._collector
+
+    def _kill(self) -> None:
+        """Not Process.kill: that one reaps a child that has just ended, and its code is lost."""
+        try:
+            if self.alive:
+                os.kill(self._process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+    def _order(self) -> Order:
+        return Order(
+            parent=os.getpid(),
+            path=str(self.target.path.absolute()),
+            name=self.target.name,
+            window=self.target.window,
+            key=self.key,
+        )
+
+    def _not_started(self, answer: Answer) -> Unavailable:
+        name = self.target.name
+        if answer.engine_missing:
+            return Unavailable(
+                f"the engine of the embedded models is not installed{_detail(answer.error)}",
+                "pip install 'ollm-tui[local]'",
+            )
+        if _OUT_OF_MEMORY.search(self._error_text() + answer.error):
+            return Unavailable(f"there is not enough memory for {name}", _MEMORY_HINT)
+        found = _LOAD_ERROR.search(self._error_text())
+        reason = _detail(found.group(1) if found else self._last_line() or answer.error)
+        return Unavailable(
+            f"{name} could not be loaded{reason}",
+            "the file may be damaged or of an unknown kind; fetch it again or choose another model",
+        )
+
+    async def _collect_errors(self) -> None:
+        assert self._process.stderr is not None
+        while chunk := await self._process.stderr.read(_KEPT_ERROR_BYTES):
+            self._errors = (self._errors + chunk)[-_KEPT_ERROR_BYTES:]
+
+    def _error_text(self) -> str:
+        return self._errors.decode("utf-8", errors="replace")
+
+    def _last_line(self) -> str:
+        return next(reversed(self._error_text().splitlines()), "")
+
+
+async def start_server(
+    target: ServerTarget, command: Sequence[str] = SERVER_COMMAND
+) -> ServerProcess:
+    """Start a server; it dies with this process. Unavailable with a hint if it cannot."""
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=PIPE,
+        env=server_environment(os.environ),
+        cwd="/",
+        # Ctrl+C in the terminal is meant for the answer, not for the server.
+        start_new_session=True,
+    )
+    server = ServerProcess(target, process)
+    try:
+        await server.start()
+    except BaseException:
+        await server.stop(patience_seconds=0)
+        raise
+    return server
+
+
+def server_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """What the child needs of the environment, and nothing that could be a secret."""
+    kept = {
+        name: value
+        for name, value in environment.items()
+        if name in _PASSED_VARIABLES or name.startswith(_PASSED_PREFIXES)
+    }
+    # Waiting threads would burn the cores that the rest of the machine needs: 6 times slower.
+    kept["OMP_WAIT_POLICY"] = "passive"
+    kept["PYTHONPATH"] = str(Path(ollm_tui.__file__).parent.parent)
+    return kept
+
+
+def _detail(foreign: str) -> str:
+    """What others said, as the end of a message."""
+    plain = one_line(foreign)
+    return f": {plain}" if plain else ""

@@ -1,0 +1,176 @@
+"""The child process that runs llama.cpp: `python -m ollm_tui.providers.embedded_server`.
+
+One JSON line on stdin says what to run, one JSON line on stdout says the port or what went
+wrong. The process ends when its stdin does.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from typing import Protocol, cast
+from urllib.parse import urlsplit
+
+import msgspec
+
+NICENESS = 5
+SLEEP_IDLE_SECONDS = 300
+"""After that the model leaves memory; the next request brings it back."""
+BATCH_TOKENS = 128
+"""Between two batches the server notices that nobody listens any more."""
+PROMPT_CACHE_MEGABYTES = 256
+"""The server's own 8 GB would let memory grow with every conversation."""
+ERRORS_ONLY = 1
+"""The server's quietest level that still says why a model cannot be loaded."""
+
+_PR_SET_PDEATHSIG = 1
+
+
+class Order(msgspec.Struct, frozen=True, kw_only=True):
+    """What the parent asks for. The key never stands in arguments, which everyone can see."""
+
+    parent: int
+    path: str
+    name: str
+    window: int
+    key: str
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """The port of a server that is ready, or why there is none."""
+
+    port: int | None = None
+    engine_missing: bool = False
+    error: str = ""
+
+
+class _ModelSource(Protocol):
+    path: str
+
+
+class _Threads(Protocol):
+    n_threads: int
+
+
+class _Parameters(Protocol):
+    """The part of xllamacpp's CommonParams that is used here; it ships no types."""
+
+    model: _ModelSource
+    model_alias: set[str]
+    n_ctx: int
+    n_parallel: int
+    n_batch: int
+    n_ubatch: int
+    cpuparams: _Threads
+    cpuparams_batch: _Threads
+    hostnames: list[str]
+    port: int
+    api_keys: list[str]
+    cors_origins: str
+    cors_credentials: bool
+    ui: bool
+    verbosity: int
+    sleep_idle_seconds: int
+    cache_ram_mib: int
+    fit_params: bool
+
+
+class _Server(Protocol):
+    @property
+    def listening_address(self) -> str: ...
+
+
+class _Engine(Protocol):
+    """The two names of xllamacpp that are used here."""
+
+    CommonParams: Callable[[], _Parameters]
+    Server: Callable[[_Parameters], _Server]
+
+
+def main() -> None:
+    """Serve until the parent is gone."""
+    _ask_for_death_with_parent()
+    line = sys.stdin.buffer.readline()
+    if not line:
+        return
+    order = msgspec.json.decode(line, type=Order)
+    if os.getppid() != order.parent:
+        return
+    threading.Thread(target=_exit_at_end_of_input, daemon=True).start()
+    stdout = _keep_stdout_for_the_answer()
+    os.nice(NICENESS)
+    try:
+        server = _serve(order)
+    except ImportError as error:
+        answer = Answer(engine_missing=True, error=str(error))
+    except (RuntimeError, MemoryError) as error:
+        answer = Answer(error=str(error) or "not enough memory")
+    else:
+        answer = Answer(port=urlsplit(server.listening_address).port)
+    os.write(stdout, msgspec.json.encode(answer) + b"\n")
+    if answer.port is not None:
+        threading.Event().wait()
+
+
+def _serve(order: Order) -> _Server:
+    # Late, because the caller has to be told when the engine is not installed.
+    engine = cast(_Engine, importlib.import_module("xllamacpp"))
+    return engine.Server(_parameters(engine.CommonParams(), order))
+
+
+def _parameters(parameters: _Parameters, order: Order) -> _Parameters:
+    parameters.model.path = order.path
+    parameters.model_alias = {order.name}
+    parameters.n_ctx = order.window
+    # Fitting may choose another window than the one asked for, and takes half of the start.
+    parameters.fit_params = False
+    parameters.n_parallel = 1
+    parameters.n_batch = parameters.n_ubatch = BATCH_TOKENS
+    parameters.cpuparams.n_threads = 1
+    parameters.cpuparams_batch.n_threads = _cores()
+    parameters.hostnames = ["127.0.0.1"]
+    parameters.port = 0
+    parameters.api_keys = [order.key]
+    # The default reflects any origin: every web page could talk to the server.
+    parameters.cors_origins = "http://127.0.0.1"
+    parameters.cors_credentials = False
+    parameters.ui = False
+    parameters.verbosity = ERRORS_ONLY
+    parameters.sleep_idle_seconds = SLEEP_IDLE_SECONDS
+    parameters.cache_ram_mib = PROMPT_CACHE_MEGABYTES
+    return parameters
+
+
+def _cores() -> int:
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _ask_for_death_with_parent() -> None:
+    """Linux kills the child with its parent; elsewhere the end of stdin has to do."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _exit_at_end_of_input() -> None:
+    # The raw descriptor: a buffered reader would hold a lock that the exit waits for.
+    while os.read(0, 1024):
+        pass
+    os._exit(0)
+
+
+def _keep_stdout_for_the_answer() -> int:
+    """A private descriptor for the answer; what libraries print goes to stderr."""
+    stdout = os.dup(1)
+    os.dup2(2, 1)
+    return stdout
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,329 @@
+"""One HTTP connection to a model server: timeouts, retries before the first byte, and
+failures as the program's errors. Closing an answer closes its socket, so the server stops.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from ipaddress import ip_address
+from typing import Any, NoReturn
+
+import httpx
+import msgspec
+
+from ollm_tui.core.errors import AuthFailed, BadAnswer, ProviderError, Unavailable
+from ollm_tui.providers.http_errors import Refusal, message_of, one_line, refusal_error
+from ollm_tui.providers.wire_lines import MAX_LINE_BYTES, LineSplitter, UnreadableError, decode_json
+
+CONNECT_SECONDS = 3.0
+ASK_SECONDS = 15.0
+"""How long a short question, such as which models there are, may take."""
+TRIES = 3
+RETRY_SECONDS = 0.4
+MAX_RETRY_AFTER_SECONDS = 30.0
+MAX_ERROR_BYTES = 64 * 1024
+DRAIN_SECONDS = 0.2
+MAX_PORT = 65535
+
+_OK = 200
+_PASSING_STATUS = frozenset({429, 502, 503, 504})
+_NO_ADDRESS = (httpx.InvalidURL, UnicodeError)
+"""Host names that the system's resolver cannot even look at."""
+_BROKEN = (httpx.NetworkError, httpx.RemoteProtocolError)
+
+
+class _PassingError(Exception):
+    """A failure that may pass: nothing of the answer has been seen yet."""
+
+    def __init__(self, error: ProviderError, wait_seconds: float | None = None) -> None:
+        super().__init__()
+        self.error = error
+        self.wait_seconds = wait_seconds
+
+
+class RefusedError(Exception):
+    """The server said no; callers that can do with less look at why before they give up."""
+
+    def __init__(self, refusal: Refusal, error: ProviderError) -> None:
+        super().__init__()
+        self.refusal = refusal
+        self.error = error
+
+
+class Connection:
+    """A server and how to talk to it; the client behind it is made at the first request."""
+
+    def __init__(
+        self,
+        *,
+        server: str,
+        base_url: str,
+        api_key: str | None = None,
+        inactivity_seconds: float = 120.0,
+        keepalive: bool = True,
+        headers: Mapping[str, str] | None = None,
+        down_hint: str = "check the address and the network",
+        retry_seconds: float = RETRY_SECONDS,
+    ) -> None:
+        self.server = server
+        self.base_url = base_url
+        self._inactivity_seconds = inactivity_seconds
+        self._keepalive = keepalive
+        self._headers = dict(headers or {})
+        if api_key and api_key.strip():
+            self._headers["Authorization"] = f"Bearer {api_key.strip()}"
+        self._down_hint = down_hint
+        self._retry_seconds = retry_seconds
+        self._client: httpx.AsyncClient | None = None
+
+    async def lines(self, path: str, body: Mapping[str, Any]) -> AsyncGenerator[bytes, None]:
+        """POST, and the lines of the answer as they come. RefusedError if it says no."""
+        splitter = LineSplitter()
+        async with self._answer("POST", path, body, self._inactivity_seconds) as chunks:
+            try:
+                async for chunk in chunks:
+                    for line in splitter.feed(chunk):
+                        yield line
+            except UnreadableError as error:
+                raise self.bad_answer(str(error)) from error
+        for line in splitter.finish():
+            yield line
+
+    async def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """One short question and its JSON answer."""
+        try:
+            return await self._json(method, path, body)
+        except RefusedError as refused:
+            raise refused.error from None
+        except UnreadableError as error:
+            raise self.bad_answer(str(error)) from error
+
+    async def ask_if_there(
+        self, method: str, path: str, body: Mapping[str, Any] | None = None
+    ) -> Any | None:
+        """Like `ask`; None where the server has nothing to say to that."""
+        try:
+            return await self._json(method, path, body)
+        except (UnreadableError, RefusedError):
+            return None
+
+    async def answers_within(self, path: str, seconds: float) -> bool:
+        """Whether the server is there; tried once, and never an error."""
+        try:
+            async with asyncio.timeout(seconds):
+                response = await self._open_client().get(path)
+            return response.status_code == _OK
+        except (httpx.HTTPError, TimeoutError, ProviderError, *_NO_ADDRESS):
+            return False
+
+    async def close(self) -> None:
+        """Close the sockets that are kept for later."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+
+    def bad_answer(self, what: str) -> BadAnswer:
+        """The server said something that makes no sense; `what` may be its own words."""
+        return BadAnswer(
+            f"{self.server} sent an answer that cannot be read: {self.foreign(what)}",
+            "send again; if it stays, check that the provider's kind fits the server",
+        )
+
+    def foreign(self, text: str) -> str:
+        """The server's words as one safe line, without the keys it may have repeated."""
+        for value in self._headers.values():
+            secret = value.removeprefix("Bearer ")
+            if len(secret) >= 8:
+                text = text.replace(secret, "[key]")
+        return one_line(text)
+
+    async def _json(self, method: str, path: str, body: Mapping[str, Any] | None) -> Any:
+        data = bytearray()
+        async with self._answer(method, path, body, ASK_SECONDS) as chunks:
+            async for chunk in chunks:
+                data += chunk
+                if len(data) > MAX_LINE_BYTES:
+                    raise UnreadableError("too long")
+        return decode_json(bytes(data))
+
+    @asynccontextmanager
+    async def _answer(
+        self, method: str, path: str, body: Mapping[str, Any] | None, read_seconds: float
+    ) -> AsyncGenerator[AsyncIterator[bytes], None]:
+        response, first, rest = await self._first_bytes(method, path, body, read_seconds)
+
+        async def chunks() -> AsyncGenerator[bytes, None]:
+            yield first
+            async for chunk in rest:
+                yield chunk
+
+        try:
+            yield chunks()
+        except httpx.TimeoutException as error:
+            raise self._silent(read_seconds) from error
+        except httpx.HTTPError as error:
+            raise Unavailable(
+                f"the connection to {self.server} broke in the middle of the answer",
+                "send again; what had arrived is kept",
+            ) from error
+        finally:
+            await response.aclose()
+
+    async def _first_bytes(
+        self, method: str, path: str, body: Mapping[str, Any] | None, read_seconds: float
+    ) -> tuple[httpx.Response, bytes, AsyncIterator[bytes]]:
+        """An answer that has begun. Only up to here is a request made again."""
+        for attempt in range(1, TRIES + 1):
+            try:
+                return await self._try(method, path, body, read_seconds)
+            except _PassingError as failure:
+                wait = failure.wait_seconds
+                if wait is None:
+                    backoff = self._retry_seconds * 2 ** (attempt - 1)
+                    wait = backoff * random.uniform(0.75, 1.25)
+                if attempt == TRIES or wait > MAX_RETRY_AFTER_SECONDS:
+                    raise failure.error from failure.__cause__
+            await asyncio.sleep(wait)
+        raise AssertionError("the last try returns or raises")
+
+    async def _try(
+        self, method: str, path: str, body: Mapping[str, Any] | None, read_seconds: float
+    ) -> tuple[httpx.Response, bytes, AsyncIterator[bytes]]:
+        client = self._open_client()
+        try:
+            request = client.build_request(
+                method,
+                path,
+                content=None if body is None else msgspec.json.encode(body),
+                timeout=_timeout(read_seconds),
+            )
+            response = await client.send(request, stream=True)
+            try:
+                if response.status_code != _OK:
+                    await self._refuse(response)
+                rest = response.aiter_bytes()
+                return response, await anext(rest, b""), rest
+            except BaseException:
+                await response.aclose()
+                raise
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            down = Unavailable(f"{self.server} does not answer at {self._place()}", self._down_hint)
+            raise _PassingError(down) from error
+        except _BROKEN as error:
+            broke = Unavailable(f"{self.server} closed the connection", self._down_hint)
+            raise _PassingError(broke) from error
+        except httpx.TimeoutException as error:
+            raise self._silent(read_seconds) from error
+        except (httpx.HTTPError, *_NO_ADDRESS) as error:
+            raise self._bad_address() from error
+
+    async def _refuse(self, response: httpx.Response) -> NoReturn:
+        body = bytearray()
+        async for chunk in response.aiter_bytes():
+            body += chunk
+            if len(body) >= MAX_ERROR_BYTES:
+                break
+        said = self.foreign(message_of(bytes(body[:MAX_ERROR_BYTES])))
+        retry_after = _seconds(response.headers.get("retry-after"))
+        refusal = Refusal(response.status_code, said, retry_after)
+        error = refusal_error(self.server, refusal)
+        if refusal.status in _PASSING_STATUS:
+            raise _PassingError(error, retry_after)
+        raise RefusedError(refusal, error)
+
+    def _open_client(self) -> httpx.AsyncClient:
+        if self._client is None:
+            if not all(v.isascii() and v.isprintable() for v in self._headers.values()):
+                raise AuthFailed(
+                    f"the key of {self.server} has a character that no key has",
+                    "set the key again, without quotes and line ends",
+                )
+            try:
+                # A port too large would come out of the resolver as a group of exceptions.
+                if (httpx.URL(self.base_url).port or 0) > MAX_PORT:
+                    raise self._bad_address()
+                self._client = self._new_client(is_loopback(self.base_url))
+            except _NO_ADDRESS as error:
+                raise self._bad_address() from error
+        return self._client
+
+    def _new_client(self, here: bool) -> httpx.AsyncClient:
+        kept = None if self._keepalive else 0
+        return httpx.AsyncClient(
+            base_url=self.base_url,
+            # identity: a compressing server would hold words back until its block is full
+            headers={
+                **self._headers,
+                "Content-Type": "application/json",
+                "Accept-Encoding": "identity",
+            },
+            timeout=_timeout(self._inactivity_seconds),
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=kept),
+            # a redirect could carry the key to another host
+            follow_redirects=False,
+            # no proxy stands between the program and its own machine
+            trust_env=not here,
+            # loading certificates takes longer than the whole request; plain http has none
+            verify=not (here and self.base_url.startswith("http:")),
+        )
+
+    def _silent(self, seconds: float) -> Unavailable:
+        return Unavailable(
+            f"{self.server} sent nothing for {seconds:g} seconds",
+            "the server may be overloaded; send again or choose a smaller model",
+        )
+
+    def _bad_address(self) -> Unavailable:
+        return Unavailable(
+            f"{self._place()} is not an address that can be used",
+            f"correct the baseUrl of {self.server}",
+        )
+
+    def _place(self) -> str:
+        """The address without user name and password."""
+        scheme, _, rest = self.base_url.partition("://")
+        return one_line(f"{scheme}://{rest.rpartition('@')[2]}")
+
+
+async def drain(rest: AsyncIterator[object]) -> None:
+    """Read what follows the end of an answer, if it comes at once: only a connection that
+    was read to its end can be used again.
+    """
+    try:
+        async with asyncio.timeout(DRAIN_SECONDS):
+            async for _ in rest:
+                pass
+    except (TimeoutError, ProviderError):
+        pass
+
+
+def with_scheme(address: str) -> str:
+    """An address as people write it ("localhost:11434", "0.0.0.0", a slash at the end)."""
+    address = address.strip().rstrip("/")
+    if "://" not in address:
+        address = f"http://{address}"
+    return address
+
+
+def is_loopback(base_url: str) -> bool:
+    """Whether an address is this machine's own."""
+    try:
+        host = httpx.URL(base_url).host
+        return host == "localhost" or host.endswith(".localhost") or ip_address(host).is_loopback
+    except (httpx.InvalidURL, ValueError):
+        return False
+
+
+def _timeout(read_seconds: float) -> httpx.Timeout:
+    return httpx.Timeout(read_seconds, connect=CONNECT_SECONDS, pool=None)
+
+
+def _seconds(retry_after: str | None) -> float | None:
+    """Retry-After in its usual form; as a date it is too rare to be worth reading."""
+    try:
+        return max(0.0, float(retry_after)) if retry_after else None
+    except ValueError:
+        return None

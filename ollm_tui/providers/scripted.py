@@ -1,0 +1,165 @@
+"""A provider that says what it was told to: for tests and demonstrations."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ollm_tui.core.errors import UsageError
+from ollm_tui.core.message import ToolCallPart, Usage
+from ollm_tui.core.provider import (
+    Capabilities,
+    ChatRequest,
+    Completed,
+    Finish,
+    ModelInfo,
+    Preparing,
+    ReasoningDelta,
+    StreamEvent,
+    TextDelta,
+    ToolCallArrived,
+)
+
+MODEL = "scripted"
+
+
+class Wait(msgspec.Struct, frozen=True):
+    """A pause in the middle of an answer."""
+
+    seconds: float
+
+
+Step = StreamEvent | Wait | BaseException | asyncio.Event
+"""What a turn is made of: an exception is raised, an asyncio.Event is waited for."""
+
+Turn = Sequence[Step]
+Script = Sequence[Turn] | Callable[[ChatRequest], Turn]
+
+
+class _ScriptLine(msgspec.Struct, forbid_unknown_fields=True):
+    """One step in a script file: exactly one of its fields is meant."""
+
+    text: str | None = None
+    reasoning: str | None = None
+    tool: str | None = None
+    args: dict[str, Any] = {}
+    wait: float | None = None
+    preparing: str | None = None
+    finish: Finish | None = None
+
+
+class Scripted:
+    """Plays a script, one turn a request; afterwards it repeats what the user said.
+
+    A callable instead of a list makes every turn from its request, without end. `requests`
+    holds what was asked.
+    """
+
+    def __init__(self, script: Script = (), *, name: str = "scripted", window: int = 8192) -> None:
+        self._name = name
+        self._make_turn = script if callable(script) else None
+        self._turns = iter(() if callable(script) else script)
+        self._window = window
+        self.requests: list[ChatRequest] = []
+
+    @classmethod
+    def from_file(cls, path: Path, *, name: str = "scripted") -> Scripted:
+        """A script from JSON: a list of turns, each a list of steps such as {"text": "Hi"}.
+
+        Steps: text, reasoning, tool (with args), wait (seconds), preparing, finish.
+        """
+        try:
+            turns = msgspec.json.decode(path.read_bytes(), type=list[list[_ScriptLine]])
+        except (OSError, msgspec.DecodeError) as error:
+            raise UsageError(
+                f"the script {path} cannot be read: {error}",
+                'it is a JSON list of turns, each a list of steps such as {"text": "Hi"}',
+            ) from error
+        return cls([_steps(turn, number) for number, turn in enumerate(turns)], name=name)
+
+    @property
+    def name(self) -> str:
+        """How the settings call this provider."""
+        return self._name
+
+    async def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
+        """The next turn; Completed is added where the script leaves it out."""
+        self.requests.append(request)
+        words = 0
+        for step in self._turn(request):
+            if isinstance(step, Wait):
+                await asyncio.sleep(step.seconds)
+            elif isinstance(step, asyncio.Event):
+                await step.wait()
+            elif isinstance(step, BaseException):
+                raise step
+            else:
+                words += len(step.text.split()) if isinstance(step, TextDelta) else 0
+                yield step
+                if isinstance(step, Completed):
+                    return
+        usage = Usage(input_tokens=_count(request), output_tokens=words)
+        yield Completed(finish="stop", usage=usage, model=request.model)
+
+    async def count_tokens(self, request: ChatRequest) -> int | None:
+        """One token a word."""
+        return _count(request)
+
+    async def capabilities(self, model: str) -> Capabilities:
+        """Everything the script may use."""
+        return Capabilities(
+            tools=True,
+            counting=True,
+            thinking=True,
+            images=True,
+            window=self._window,
+            max_window=self._window,
+        )
+
+    async def list_models(self) -> tuple[ModelInfo, ...]:
+        """One model."""
+        return (ModelInfo(name=MODEL, max_window=self._window),)
+
+    async def default_model(self) -> str:
+        """The one model."""
+        return MODEL
+
+    async def close(self) -> None:
+        """Nothing to let go of."""
+
+    def _turn(self, request: ChatRequest) -> Turn:
+        if self._make_turn is not None:
+            return self._make_turn(request)
+        turn = next(self._turns, None)
+        return _echo(request) if turn is None else turn
+
+
+def _echo(request: ChatRequest) -> Turn:
+    said = [message.text for message in request.messages if message.role == "user"]
+    return [TextDelta(said[-1])] if said and said[-1] else []
+
+
+def _count(request: ChatRequest) -> int:
+    return sum(len(f"{m.text} {m.reasoning}".split()) for m in request.messages)
+
+
+def _steps(lines: list[_ScriptLine], turn: int) -> Turn:
+    return [_step(line, f"call_{turn}_{number}") for number, line in enumerate(lines)]
+
+
+def _step(line: _ScriptLine, call_id: str) -> Step:
+    if line.tool is not None:
+        return ToolCallArrived(ToolCallPart(call_id=call_id, name=line.tool, args=line.args))
+    if line.reasoning is not None:
+        return ReasoningDelta(line.reasoning)
+    if line.wait is not None:
+        return Wait(line.wait)
+    if line.preparing is not None:
+        return Preparing(line.preparing)
+    if line.finish is not None:
+        return Completed(finish=line.finish)
+    return TextDelta(line.text or "")

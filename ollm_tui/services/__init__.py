@@ -1,0 +1,1 @@
+"""Abilities built on storage: recording, listing, exporting, retention."""

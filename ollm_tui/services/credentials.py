@@ -1,0 +1,78 @@
+"""Where a provider's key comes from: a variable, the keyring or a command; never a file of ours."""
+
+from __future__ import annotations
+
+import importlib
+import shlex
+import subprocess
+from collections.abc import Mapping
+from typing import Protocol, cast
+
+from ollm_tui.core.errors import AuthFailed
+from ollm_tui.settings.schema import ProviderSettings
+
+COMMAND_SECONDS = 30.0
+KEYRING_SERVICE = "ollm"
+
+
+class _Keyring(Protocol):
+    def get_password(self, service_name: str, username: str) -> str | None: ...
+
+
+def find_key(name: str, settings: ProviderSettings, environ: Mapping[str, str]) -> str | None:
+    """The key of a provider, or None where none is asked for. AuthFailed if it cannot be had."""
+    if settings.key_env:
+        return _from_variable(name, settings.key_env, environ)
+    if settings.keyring:
+        return _from_keyring(name, settings.keyring)
+    if settings.key_command:
+        return _from_command(name, settings.key_command, environ)
+    return None
+
+
+def _from_variable(name: str, variable: str, environ: Mapping[str, str]) -> str:
+    key = environ.get(variable, "").strip()
+    if not key:
+        raise AuthFailed(f"{name} needs a key", f"put it into the environment variable {variable}")
+    return key
+
+
+def _from_keyring(name: str, entry: str) -> str:
+    try:
+        # Not needed by most and slow to load: 110 ms.
+        keyring = cast(_Keyring, importlib.import_module("keyring"))
+    except ImportError as error:
+        raise AuthFailed(
+            f"the key of {name} is in the keyring, but keyring is not installed",
+            "pip install keyring, or use keyEnv or keyCommand",
+        ) from error
+    try:
+        key = keyring.get_password(KEYRING_SERVICE, entry)
+    except RuntimeError as error:  # what keyring raises where there is no keyring at all
+        raise AuthFailed(f"the keyring cannot be read: {error}", "use keyEnv instead") from error
+    if not key:
+        raise AuthFailed(
+            f"the keyring has no entry {entry!r}", f"keyring set {KEYRING_SERVICE} {entry}"
+        )
+    return key
+
+
+def _from_command(name: str, command: str, environ: Mapping[str, str]) -> str:
+    hint = "run the keyCommand of this provider by hand to see what is wrong"
+    try:
+        done = subprocess.run(
+            shlex.split(command),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=COMMAND_SECONDS,
+            env=dict(environ),
+            check=False,
+        )
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        # The error's own text holds the command line and may hold more than a name.
+        raise AuthFailed(f"the keyCommand of {name} cannot be run", hint) from error
+    key = done.stdout.strip()
+    if done.returncode or not key or "\n" in key:
+        raise AuthFailed(f"the keyCommand of {name} gave no key (exit {done.returncode})", hint)
+    return key

@@ -1,0 +1,61 @@
+"""Retention: too many or too old sessions move to the trash, never the pinned or the open."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from ollm_tui.core import clock
+from ollm_tui.core.errors import StoreError
+from ollm_tui.core.session import SessionSummary
+from ollm_tui.services.session_library import SessionLibrary
+
+
+def enforce_retention(
+    library: SessionLibrary,
+    *,
+    keep: int = 0,
+    max_age: timedelta | None = None,
+    spare: frozenset[str] = frozenset(),
+) -> list[SessionSummary]:
+    """Move what is over the limits to the trash and say what that was; 0 keeps any number.
+
+    Sessions that cannot be read, and those of earlier programs, are neither moved nor
+    counted: what we do not understand is not ours to throw away.
+    """
+    moved: list[SessionSummary] = []
+    for summary in surplus(library, keep=keep, max_age=max_age):
+        if summary.session_id in spare:
+            continue
+        try:
+            library.discard(summary.session_id, _reason(keep, max_age))
+        except (StoreError, OSError):
+            continue  # open elsewhere, or read-only: the next time will do
+        moved.append(summary)
+    library.empty_old_trash()
+    return moved
+
+
+def surplus(
+    library: SessionLibrary, *, keep: int = 0, max_age: timedelta | None = None
+) -> list[SessionSummary]:
+    """What is over the limits, the oldest first. Pinned sessions count but always stay."""
+    summaries = [
+        summary
+        for summary in library.summaries()
+        if not summary.damage and library.store.is_own(summary.session_id)
+    ]
+    free = [summary for summary in summaries if not summary.pinned]
+    room = max(keep - (len(summaries) - len(free)), 0)
+    over = free[room:] if keep else []
+    if max_age is not None:
+        limit = clock.iso(datetime.now(UTC) - max_age)
+        rest = free[: len(free) - len(over)]
+        over = [summary for summary in rest if summary.last_activity < limit] + over
+    return over[::-1]
+
+
+def _reason(keep: int, max_age: timedelta | None) -> str:
+    limits = [f"only the newest {keep} are kept"] if keep else []
+    if max_age is not None:
+        limits.append(f"older than {max_age.days} days" if max_age.days else "too old")
+    return ", ".join(limits)

@@ -1,0 +1,224 @@
+"""The sessions of a store as a user handles them: listed, found, renamed, copied, removed.
+
+Everything here is plain and synchronous, so that a listing command starts no event loop;
+front ends with one call it in a thread.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from msgspec.structs import replace
+
+from ollm_tui.core import clock
+from ollm_tui.core.errors import AmbiguousId, SessionDamaged, SessionNotFound, StoreError
+from ollm_tui.core.message import Message
+from ollm_tui.core.record import SessionChanged
+from ollm_tui.core.session import Session, SessionSummary, ToolCall, new_session_id
+from ollm_tui.core.session_state import SessionState
+from ollm_tui.storage.index import Fingerprint, SessionIndex
+from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.session_store import LoadedSession, SessionStore
+from ollm_tui.storage.trash import TrashNote
+
+TRASH_DAYS = 30
+
+Progress = Callable[[int, int], None]
+"""Called with how many of how many sessions have been read."""
+
+
+class SessionLibrary:
+    """All sessions of one store."""
+
+    def __init__(self, store: SessionStore, index: SessionIndex) -> None:
+        self.store = store
+        self.index = index
+
+    @classmethod
+    def at(cls, layout: StoreLayout) -> SessionLibrary:
+        """The library of the store that lies there."""
+        return cls(SessionStore(layout), SessionIndex(layout.index))
+
+    def summaries(self, progress: Progress | None = None) -> list[SessionSummary]:
+        """Every session, the latest first; what the index does not know yet is read."""
+        self.store.trash.recover()
+        found = self.store.fingerprints()
+        known = self.index.fingerprints()
+        stale = [name for name, marks in found.items() if known.get(name) != marks]
+        gone = [name for name in known if name not in found]
+        if stale or gone:
+            rows = [
+                self._row(name, found[name], number, len(stale), progress)
+                for number, name in enumerate(stale, 1)
+            ]
+            try:
+                self.index.update(rows, gone)
+            except sqlite3.Error:
+                return self._without_index(rows, gone)
+        return self.index.summaries()
+
+    def resolve(self, prefix: str) -> str:
+        """The one session whose id starts like this. SessionNotFound or AmbiguousId."""
+        if prefix and self.store.exists(prefix):
+            return prefix
+        wanted = prefix.lower()
+        matches = [name for name in self.store.fingerprints() if name.lower().startswith(wanted)]
+        return _only(matches if prefix else [], prefix, "session", "ollm sessions list")
+
+    def load(self, session_id: str) -> LoadedSession:
+        """One session, read. SessionNotFound or SessionDamaged."""
+        return self.store.load(session_id)
+
+    def latest(self) -> str | None:
+        """The session that was active last, if there is a readable one."""
+        return next((s.session_id for s in self.summaries() if not s.damage), None)
+
+    def change(self, session_id: str, **fields: Any) -> None:
+        """Give fields of a session new values, named as on disk: title, pinned, tags."""
+        writer, loaded = self.store.open(session_id)
+        try:
+            state = loaded.state
+            seq = state.header.journal_seq + 1
+            record = SessionChanged(at=state.header.last_activity, fields=fields)
+            state.apply(record, seq)
+            writer.append([(seq, record)])
+            writer.fold(state.session())
+        finally:
+            writer.close()
+        self._note(state)
+
+    def fork(self, session_id: str, leaf: str | None = None) -> str:
+        """Copy a session up to a message, by default its head, into a new one."""
+        state = self.load(session_id).state
+        if leaf is not None and leaf not in state:
+            raise StoreError(f"session {session_id} has no message {leaf}", "ollm sessions view ID")
+        branch = state.branch(leaf)
+        moment = clock.now()
+        return self.add(
+            replace(
+                state.header,
+                session_id=new_session_id(),
+                start_time=moment,
+                last_activity=moment,
+                messages=tuple(branch),
+                tool_calls=_calls_of(state, branch),
+                head=branch[-1].id if branch else None,
+                title=f"{state.header.title} (fork)",
+                pinned=False,
+                forked_from=session_id,
+                journal_seq=0,
+            )
+        )
+
+    def add(self, session: Session) -> str:
+        """Put a whole session into the store, under another id if its own is taken."""
+        if self.store.exists(session.session_id) or self.store.trash.has(session.session_id):
+            session = replace(session, session_id=new_session_id())
+        writer = self.store.create(session.session_id)
+        try:
+            writer.fold(session)
+        finally:
+            writer.close()
+        self._note(SessionState(session))
+        return session.session_id
+
+    def delete(self, session_id: str) -> None:
+        """Remove a session and all that belongs to it, for good. SessionBusy if it is open."""
+        writer = self.store.create(session_id)
+        try:
+            writer.lock()
+        except OSError:
+            pass  # a directory or FIFO in its place has no lock and no writer
+        try:
+            self.store.trash.delete(session_id)
+        finally:
+            writer.close()
+        self._forget(session_id)
+
+    def discard(self, session_id: str, reason: str) -> None:
+        """Move a session to the trash. SessionBusy if it is open."""
+        writer, loaded = self.store.open(session_id)
+        try:
+            note = TrashNote(session_id, loaded.state.header.title, reason, clock.now())
+            self.store.trash.put(note)
+        finally:
+            writer.close()
+        self._forget(session_id)
+
+    def trashed(self) -> list[TrashNote]:
+        """What is in the trash, the latest first."""
+        self.store.trash.recover()
+        return self.store.trash.notes()
+
+    def restore(self, prefix: str) -> str:
+        """Bring a session back from the trash; answers with its full id."""
+        names = [note.session_id for note in self.trashed() if note.session_id.startswith(prefix)]
+        session_id = _only(names, prefix, "session in the trash", "ollm sessions trash list")
+        self.store.trash.restore(session_id)
+        return session_id
+
+    def empty_old_trash(self) -> None:
+        """Delete for good what has been in the trash for longer than it is kept."""
+        limit = clock.iso(datetime.now(UTC) - timedelta(days=TRASH_DAYS))
+        for note in self.store.trash.notes():
+            if clock.EPOCH < note.trashed_at < limit:
+                self.store.trash.delete(note.session_id)
+
+    def close(self) -> None:
+        """Let go of the index."""
+        self.index.close()
+
+    def _row(
+        self, name: str, marks: Fingerprint, number: int, total: int, progress: Progress | None
+    ) -> tuple[SessionSummary, Fingerprint]:
+        try:
+            summary = self.store.load(name).state.summary()
+        except (SessionDamaged, SessionNotFound) as error:
+            moment = clock.iso(datetime.fromtimestamp(max(marks[1], marks[3]) / 1e9, UTC))
+            summary = SessionSummary(
+                name, "(damaged)", moment, moment, "", "", 0, 0, damage=error.message
+            )
+        if progress:
+            progress(number, total)
+        return summary, marks
+
+    def _without_index(
+        self, rows: list[tuple[SessionSummary, Fingerprint]], gone: list[str]
+    ) -> list[SessionSummary]:
+        """The list all the same, when the index is locked or cannot be written."""
+        fresh = {summary.session_id: summary for summary, _ in rows}
+        known = {s.session_id: s for s in self.index.summaries() if s.session_id not in gone}
+        merged = (known | fresh).values()
+        return sorted(merged, key=lambda summary: summary.last_activity, reverse=True)
+
+    def _note(self, state: SessionState) -> None:
+        marks = self.store.fingerprint(state.header.session_id)
+        try:
+            self.index.update([(state.summary(), marks)])
+        except sqlite3.Error:
+            pass  # derived: the next listing sees that the row is stale
+
+    def _forget(self, session_id: str) -> None:
+        try:
+            self.index.update([], [session_id])
+        except sqlite3.Error:
+            pass  # derived: the next listing sees that the session is gone
+
+
+def _only(matches: list[str], prefix: str, what: str, hint: str) -> str:
+    if len(matches) == 1:
+        return matches[0]
+    if not matches:
+        raise SessionNotFound(f"there is no {what} {prefix!r}", hint)
+    examples = ", ".join(sorted(matches)[:3])
+    raise AmbiguousId(
+        f"{prefix!r} could be {len(matches)} sessions: {examples}", "give a few more characters"
+    )
+
+
+def _calls_of(state: SessionState, branch: list[Message]) -> tuple[ToolCall, ...]:
+    wanted = {call.call_id for message in branch for call in message.tool_calls}
+    return tuple(call for call in state.tool_calls if call.id in wanted)

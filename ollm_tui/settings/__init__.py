@@ -1,0 +1,1 @@
+"""The typed settings and how they are loaded."""

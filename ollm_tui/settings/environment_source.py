@@ -1,0 +1,52 @@
+"""Settings from the environment: OLLM_COMPRESSION_THRESHOLD=0.7 and the like."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ollm_tui.settings.given import Assignment, Given, GivenList, GivenText
+from ollm_tui.settings.keys import KeyPath, fixed_keys, snake, takes_list
+from ollm_tui.settings.suggestions import PREFIX, unknown_variable
+from ollm_tui.settings.warning import SettingsWarning, dotted
+
+SOURCE = "environment"
+_NOT_SETTINGS = ("OLLM_HOME",)
+_TEST_PREFIX = "OLLM_TEST_"
+
+
+def read_environment(
+    environ: Mapping[str, str],
+) -> tuple[list[Assignment], list[SettingsWarning]]:
+    """The keys the environment sets, and the variables that mean nothing."""
+    given = {name: value for name, value in sorted(environ.items()) if _is_ours(name)}
+    if not given:
+        return [], []
+    keys = {variable(path): path for path in fixed_keys()}
+    found: list[Assignment] = []
+    warnings: list[SettingsWarning] = []
+    for name, value in given.items():
+        path = keys.get(name)
+        if path is None:
+            problem = unknown_variable(name, keys)
+            warnings.append(SettingsWarning(SOURCE, None, dotted((name,)), problem))
+        elif value or takes_list(path):
+            found.append(Assignment(path, name, text_given(path, value), SOURCE))
+    return found, warnings
+
+
+def variable(path: KeyPath) -> str:
+    """The environment variable of a key."""
+    return PREFIX + "_".join(snake(name).upper() for name in path)
+
+
+def text_given(path: KeyPath, value: str, quoted: bool = False) -> Given:
+    """A text for a key; where the key is a list, its items are separated by commas."""
+    if not takes_list(path):
+        return GivenText(value, quoted)
+    return GivenList(tuple(item.strip() for item in value.split(",") if item.strip()))
+
+
+def _is_ours(name: str) -> bool:
+    return (
+        name.startswith(PREFIX) and not name.startswith(_TEST_PREFIX) and name not in _NOT_SETTINGS
+    )

@@ -1,0 +1,21 @@
+"""Files that come with the program, in a checkout and in an installed package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def default_config() -> Path:
+    """The file that lists every setting with its default."""
+    return resources_root() / "config" / "default.yaml"
+
+
+def themes_directory() -> Path:
+    """The directory of the colour themes."""
+    return resources_root() / "themes"
+
+
+def resources_root(package: Path = Path(__file__).parent.parent) -> Path:
+    """The directory that holds config/ and themes/."""
+    installed = package / "resources"
+    return installed if installed.is_dir() else package.parent

@@ -1,0 +1,322 @@
+"""Every setting: its name, its type, its default and one line on what it does.
+
+The names in files are the camelCase ones. `project_rules` says what a project may set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal, cast, get_args
+
+import msgspec
+from msgspec import Meta
+
+# Lone surrogates are kept out of every text: they could not be written to disk again.
+_LINE = r"[^\x00-\x1f\x7f\ud800-\udfff]"
+
+Name = Annotated[
+    str, Meta(pattern=rf"\A{_LINE}{{1,200}}\Z", description="a name of 1 to 200 characters")
+]
+Line = Annotated[str, Meta(pattern=rf"\A{_LINE}+\Z", description="one line of text")]
+Prose = Annotated[str, Meta(pattern=r"\A[^\x00\ud800-\udfff]*\Z", description="text")]
+Folder = Annotated[
+    str,
+    Meta(pattern=rf"\A(?!~[^/]){_LINE}+\Z", description="a path; ~ is the home directory"),
+]
+Url = Annotated[
+    str,
+    Meta(
+        pattern=rf"\Ahttps?://(?=[^/?#])(?:(?!\s){_LINE})+\Z",
+        description="an http or https address",
+    ),
+]
+Variable = Annotated[
+    str,
+    Meta(
+        pattern=r"\A[A-Za-z_][A-Za-z0-9_]*\Z",
+        description="the name of an environment variable, not the key itself",
+    ),
+]
+Duration = Annotated[
+    str, Meta(pattern=r"\A[1-9][0-9]{0,4}[mhdw]\Z", description="a duration like 12h, 7d or 4w")
+]
+Count = Annotated[int, Meta(ge=0, le=1_000_000_000)]
+Positive = Annotated[int, Meta(ge=1, le=1_000_000_000)]
+Window = Annotated[int, Meta(ge=1024, le=100_000_000)]
+Share = Annotated[float, Meta(gt=0, le=1)]
+SmallShare = Annotated[float, Meta(gt=0, le=0.9)]
+Seconds = Annotated[float, Meta(gt=0, le=86_400)]
+Temperature = Annotated[float, Meta(ge=0, le=2)]
+
+ProviderKind = Literal["embedded", "ollama", "openai", "anthropic", "gemini", "bedrock"]
+"""`openai` is any server that speaks OpenAI's protocol."""
+Permission = Literal["auto", "confirm", "deny"]
+HookEvent = Literal[
+    "session-start",
+    "before-turn",
+    "after-turn",
+    "before-tool",
+    "after-tool",
+    "pre-compress",
+    "post-compress",
+]
+
+DEFAULT_DATA_DIR = "~/.ollm/sessions"
+_SECONDS_PER_UNIT = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+
+
+class Group(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """Settings that belong together; every one has a default."""
+
+
+class Sessions(Group, frozen=True):
+    """Where conversations are kept, and how many."""
+
+    data_dir: Folder = DEFAULT_DATA_DIR
+    """Directory of the session files; the default moves with $OLLM_HOME."""
+    max_sessions: Count = 100
+    """How many sessions are kept before the oldest go to the trash; 0 keeps all."""
+    auto_save: bool = True
+    """Save every message at once; false saves only at /save and on exit."""
+
+
+class Snapshots(Group, frozen=True):
+    """Restore points of the context."""
+
+    enabled: bool = True
+    """Whether snapshots are taken at all."""
+    max_count: Positive = 5
+    """How many automatic snapshots of a session are kept; named ones always stay."""
+    auto_create: bool = True
+    """Take one when the context first passes autoThreshold."""
+    auto_threshold: Share = 0.85
+    """Share of the context limit at which a snapshot is taken."""
+
+
+class Compression(Group, frozen=True):
+    """How older messages are summarised in the context when it fills up."""
+
+    enabled: bool = True
+    """Compress by itself; /compact works in any case."""
+    strategy: Literal["hybrid", "summarize", "truncate"] = "hybrid"
+    """hybrid, summarize or truncate."""
+    threshold: Share = 0.80
+    """Share of the available tokens at which compression starts."""
+    preserve_recent: Count = 2048
+    """Tokens of the newest messages that stay as they are."""
+    summary_max_tokens: Positive = 1024
+    """Longest summary the model may write."""
+    checkpoint_share: SmallShare = 0.30
+    """Largest share of the context limit that all summaries together may take."""
+
+
+class Context(Group, frozen=True):
+    """The window of the model."""
+
+    window: Literal["auto"] | Window = "auto"
+    """Tokens of context to ask the server for; auto takes what model and machine allow."""
+    output_reserve: SmallShare = 0.15
+    """Share of the window kept free for the answer."""
+
+
+class LoopDetection(Group, frozen=True):
+    """When a turn that repeats itself is paused."""
+
+    enabled: bool = True
+    """Whether loops are looked for."""
+    max_turns: Positive = 50
+    """Tool rounds after one user message before the turn is paused."""
+    repeat_threshold: Annotated[int, Meta(ge=2, le=1000)] = 3
+    """Repetitions in a row that count as a loop."""
+    strict: bool = False
+    """Count equal calls even when their results differ."""
+    nudge: bool = True
+    """Tell the model once that it repeats itself before the turn is paused."""
+
+
+class FileDiscovery(Group, frozen=True):
+    """How the files of a project are found."""
+
+    max_depth: Annotated[int, Meta(ge=1, le=1000)] = 10
+    """Directories below the project's root that are looked into."""
+    follow_symlinks: bool = False
+    """Follow links to directories."""
+    builtin_ignores: tuple[Name, ...] = (
+        "node_modules",
+        ".git",
+        "dist",
+        "build",
+        ".next",
+        ".cache",
+    )
+    """Names that are never looked into, besides what .gitignore and .ollmignore say."""
+
+
+class Environment(Group, frozen=True):
+    """Which environment variables tools get to see."""
+
+    policy: Literal["strict", "open"] = "strict"
+    """strict passes only the allow list; open passes all that no deny pattern matches."""
+    allow_list: tuple[Name, ...] = (
+        *("PATH", "HOME", "USER", "SHELL", "TERM", "LANG", "LC_*"),
+        *("TMPDIR", "TZ", "PWD", "COLORTERM", "EDITOR", "VIRTUAL_ENV", "XDG_*"),
+    )
+    """Names that pass; an exact name wins over a deny pattern, a pattern does not."""
+    deny_patterns: tuple[Name, ...] = (
+        *("*_KEY", "*_SECRET", "*_TOKEN", "*_PASSWORD", "*_CREDENTIAL", "AWS_*", "GITHUB_*"),
+        *("*TOKEN*", "*SECRET*", "*PASSW*", "*APIKEY*", "*PRIVATE*", "*CREDENTIAL*", "*AUTH*"),
+        *("DATABASE_URL", "LD_*", "DYLD_*", "BASH_ENV", "ENV", "PROMPT_COMMAND"),
+        *("GIT_EXTERNAL_DIFF", "GIT_SSH*", "NODE_OPTIONS", "PYTHONSTARTUP", "PERL5OPT", "RUBYOPT"),
+    )
+    """Names that are withheld, in upper or lower case."""
+
+
+class Retention(Group, frozen=True):
+    """What is kept on disk, and for how long."""
+
+    mode: Literal["ephemeral", "session", "global"] = "global"
+    """ephemeral keeps nothing, session keeps in the project's .ollm, global in dataDir."""
+    max_age: Duration | None = None
+    """Sessions untouched for longer go to the trash; null keeps them."""
+    max_items: Count = 0
+    """Most messages kept per session; 0 keeps all."""
+    store_tool_outputs: bool = True
+    """Keep what tools printed; false keeps only that they ran."""
+    encrypt_at_rest: bool = False
+    """Encrypt sessions on disk."""
+
+    @property
+    def max_age_seconds(self) -> int | None:
+        """`max_age` in seconds."""
+        if self.max_age is None:
+            return None
+        return int(self.max_age[:-1]) * _SECONDS_PER_UNIT[self.max_age[-1]]
+
+
+class ProviderSettings(Group, frozen=True):
+    """One model server. The key comes from a variable, the keyring or a command."""
+
+    kind: ProviderKind | Literal["auto"] = "auto"
+    """What it speaks; auto means the provider's name where that is a kind, else openai."""
+    base_url: Url | None = None
+    """Address of the server; null is the usual one of its kind."""
+    key_env: Variable | None = None
+    """Environment variable that holds the key."""
+    keyring: Line | None = None
+    """Entry of the system's keyring that holds the key."""
+    key_command: Line | None = None
+    """Command that prints the key."""
+    timeout_seconds: Seconds = 120
+    """Longest silence of the server before a request is given up."""
+    headers: Mapping[Name, Line] = {}
+    """Further headers of every request."""
+
+    def kind_for(self, name: str) -> ProviderKind:
+        """The kind of the provider with this name."""
+        if self.kind != "auto":
+            return self.kind
+        return cast(ProviderKind, name) if name in get_args(ProviderKind) else "openai"
+
+
+class ModelSettings(Group, frozen=True):
+    """What is special about one model; null leaves it to the rest of the settings."""
+
+    window: Window | None = None
+    """Tokens of context for this model."""
+    temperature: Temperature | None = None
+    """How freely the model chooses its words."""
+    thinking: bool | None = None
+    """Whether the model thinks before it answers."""
+    max_output: Positive | None = None
+    """Longest answer in tokens."""
+
+
+class ModeSettings(Group, frozen=True):
+    """A way of working: what the model is told and what it may use."""
+
+    prompt: Prose = ""
+    """What the model is told in this mode."""
+    tools: tuple[Name, ...] | None = None
+    """Tools offered in this mode; null offers all."""
+    temperature: Temperature | None = None
+    """Temperature in this mode; null leaves it to the model."""
+
+
+class Tools(Group, frozen=True):
+    """What the model may do."""
+
+    permissions: Mapping[Name, Permission] = {}
+    """auto, confirm or deny for a tool by name; others follow the built-in rules."""
+    allowed: tuple[Name, ...] = ("*",)
+    """Tools that may be offered at all; * is every tool."""
+    scope: tuple[Folder, ...] = (".",)
+    """Directories tools may touch; . is the project."""
+    network: bool = False
+    """Whether commands of tools may use the network."""
+    timeout_seconds: Seconds = 120
+    """Longest run of one tool call."""
+
+
+class Search(Group, frozen=True):
+    """Finding and using what was said earlier."""
+
+    max_results: Annotated[int, Meta(ge=1, le=10_000)] = 200
+    """Most hits shown."""
+    retrieval: bool = False
+    """Give the model fitting passages of other sessions by itself; /recall works always."""
+    retrieval_tokens: Positive = 1024
+    """Most tokens such passages may take."""
+
+
+class Interface(Group, frozen=True):
+    """How the screen looks."""
+
+    theme: Name = "auto"
+    """A file of themes/ without its ending; auto is dark or light like the terminal."""
+    density: Literal["comfortable", "compact"] = "comfortable"
+    """comfortable or compact."""
+    timestamps: bool = False
+    """Show when each message was said."""
+    plain: bool = False
+    """No frames, colours or symbols, for screen readers and simple terminals."""
+
+
+class Settings(Group, frozen=True):
+    """All settings."""
+
+    model: Name = "auto"
+    """Model to start with; auto takes the provider's default."""
+    provider: Name = "auto"
+    """Provider to start with; auto is Ollama if it answers, else the embedded model."""
+    sessions: Sessions = Sessions()
+    """Where conversations are kept, and how many."""
+    snapshots: Snapshots = Snapshots()
+    """Restore points of the context."""
+    compression: Compression = Compression()
+    """How older messages are summarised in the context when it fills up."""
+    context: Context = Context()
+    """The window of the model."""
+    loop_detection: LoopDetection = LoopDetection()
+    """When a turn that repeats itself is paused."""
+    file_discovery: FileDiscovery = FileDiscovery()
+    """How the files of a project are found."""
+    environment: Environment = Environment()
+    """Which environment variables tools get to see."""
+    retention: Retention = Retention()
+    """What is kept on disk, and for how long."""
+    providers: Mapping[Name, ProviderSettings] = {}
+    """Model servers by name, besides the built-in ones."""
+    models: Mapping[Name, ModelSettings] = {}
+    """Settings of single models, by model name."""
+    modes: Mapping[Name, ModeSettings] = {}
+    """The user's own modes, by name."""
+    tools: Tools = Tools()
+    """What the model may do."""
+    hooks: Mapping[HookEvent, tuple[Line, ...]] = {}
+    """Commands that run at certain events."""
+    search: Search = Search()
+    """Finding and using what was said earlier."""
+    ui: Interface = Interface()
+    """How the screen looks."""
+    keymap: Mapping[Name, Line] = {}
+    """Keys by the id of what they do; several keys are separated by commas."""

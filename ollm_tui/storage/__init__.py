@@ -1,0 +1,1 @@
+"""Bytes on disk: knows formats, decides nothing."""

@@ -1,0 +1,112 @@
+"""The journal: one line a record, each with checksum and number, durable one by one."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from pathlib import Path
+from typing import NamedTuple
+
+from ollm_tui.core.encoding import CannotDecode, decode_record
+from ollm_tui.core.record import AnyRecord, UnknownRecord
+from ollm_tui.storage.atomic_file import write_all
+from ollm_tui.storage.lock import open_locked
+
+LINE_LIMIT_BYTES = 1024 * 1024
+
+_sync_data = getattr(os, "fdatasync", os.fsync)  # macOS has no fdatasync
+
+
+def journal_line(seq: int, payload: bytes) -> bytes:
+    """A record as it is written: checksum, number, JSON."""
+    body = b"%d %s" % (seq, payload)
+    return b"%08x %s\n" % (zlib.crc32(body), body)
+
+
+class JournalContents(NamedTuple):
+    """What a journal's bytes say."""
+
+    entries: list[tuple[int, AnyRecord]]
+    damaged: list[bytes]
+    """Lines, or what is left of them, that cannot be read."""
+
+
+def parse_journal(data: bytes) -> JournalContents:
+    """Read every record that is whole, whatever stands between them."""
+    entries: list[tuple[int, AnyRecord]] = []
+    damaged: list[bytes] = []
+    for line in data.split(b"\n"):
+        if not line:
+            continue
+        entry = _parse_line(line)
+        if entry is None:
+            # A block of zeros, as a power cut leaves it, has no line end of its own.
+            damaged.append(line)
+            entry = _parse_line(line.lstrip(b"\0"))
+        if entry is not None:
+            entries.append(entry)
+    return JournalContents(entries, damaged)
+
+
+def _parse_line(line: bytes) -> tuple[int, AnyRecord] | None:
+    checksum, _, body = line.partition(b" ")
+    number, _, payload = body.partition(b" ")
+    try:
+        if len(checksum) != 8 or int(checksum, 16) != zlib.crc32(body):
+            return None
+        seq = int(number)
+    except ValueError:
+        return None
+    try:
+        return seq, decode_record(payload)
+    except CannotDecode:
+        # The checksum holds, so this is what was written: by a version newer than this one.
+        return seq, UnknownRecord(at="", raw={})
+
+
+class JournalWriter:
+    """A journal open for appending; holds the session's lock until it is closed."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._descriptor = open_locked(path)
+        self._torn = False
+        self.length = os.fstat(self._descriptor).st_size
+
+    def append(self, lines: list[bytes]) -> None:
+        """Write lines, each by one write, and return when they are on disk.
+
+        If that fails nothing of them stays: half a line would spoil the next one, and
+        after a failed sync nobody knows what the disk really has.
+        """
+        if self._torn:
+            self._cut_back()
+        try:
+            for line in lines:
+                write_all(self._descriptor, line)
+            _sync_data(self._descriptor)
+        except BaseException:
+            self._torn = True
+            self._cut_back()
+            raise
+        self.length += sum(map(len, lines))
+
+    def empty(self) -> None:
+        """Forget the records; the session file has them."""
+        os.ftruncate(self._descriptor, 0)
+        os.fsync(self._descriptor)
+        self.length = 0
+
+    def remove(self) -> None:
+        """Take the file away; the lock is held until `close`."""
+        self._path.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Release the lock."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def _cut_back(self) -> None:
+        os.ftruncate(self._descriptor, self.length)
+        self._torn = False

@@ -1,0 +1,101 @@
+"""Where everything of a store lies, and which names may stand there."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+DIRECTORY_MODE = 0o700
+FILE_MODE = 0o600
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+SESSION_SUFFIX = ".json"
+JOURNAL_SUFFIX = ".journal"
+
+
+class StoreLayout:
+    """The paths of one store. `root` holds what belongs to the sessions beside them."""
+
+    def __init__(self, sessions: Path) -> None:
+        self.sessions = sessions
+        self.root = sessions.parent if sessions.name == "sessions" else sessions
+        self.index = self.root / "index.sqlite"
+        self.trash = self.root / "trash"
+        self.snapshots = self.root / "context-snapshots"
+        self.older_sessions = self.root / "session-data"
+
+    def session(self, session_id: str) -> Path:
+        """The session file."""
+        return self.sessions / f"{session_id}{SESSION_SUFFIX}"
+
+    def journal(self, session_id: str) -> Path:
+        """What was recorded since the session file was written."""
+        return self.sessions / f"{session_id}{JOURNAL_SUFFIX}"
+
+    def side_files(self, session_id: str) -> Path:
+        """Values too large for the session file, named by their hash."""
+        return self.sessions / f"{session_id}.files"
+
+    def original(self, session_id: str) -> Path:
+        """The file of an older version, as it was before this one continued the session."""
+        return self.sessions / f"{session_id}.original"
+
+    def quarantine(self, session_id: str) -> Path:
+        """Bytes of the journal that could not be read."""
+        return self.sessions / f"{session_id}.quarantine"
+
+    def older_session(self, session_id: str) -> Path:
+        """A session where earlier versions of the program put them."""
+        return self.older_sessions / f"{session_id}{SESSION_SUFFIX}"
+
+    def belongings(self, session_id: str) -> dict[str, Path]:
+        """Everything a session has on disk, and a name for each where all lie together."""
+        return {
+            "session.json": self.session(session_id),
+            "journal": self.journal(session_id),
+            "files": self.side_files(session_id),
+            "original": self.original(session_id),
+            "quarantine": self.quarantine(session_id),
+            "snapshots": self.snapshots / session_id,
+            "older.json": self.older_session(session_id),
+            "older": self.older_sessions / session_id,
+        }
+
+
+def session_name(file_name: str) -> str | None:
+    """The session a file in the sessions directory belongs to; None for anything else."""
+    for suffix in (SESSION_SUFFIX, JOURNAL_SUFFIX):
+        stem = file_name.removesuffix(suffix)
+        if stem != file_name:
+            return stem if is_valid_name(stem) else None
+    return None
+
+
+def is_valid_name(session_id: str) -> bool:
+    """Whether an id can be a file name and nothing more than that."""
+    return _NAME.fullmatch(session_id) is not None
+
+
+def make_directory(path: Path) -> None:
+    """Create a directory for this user only, and make its entry durable."""
+    missing: list[Path] = []
+    while not path.is_dir():
+        missing.append(path)
+        path = path.parent
+    for directory in reversed(missing):
+        try:
+            directory.mkdir(mode=DIRECTORY_MODE)
+        except FileExistsError:
+            if not directory.is_dir():
+                raise
+        sync_directory(directory.parent)
+
+
+def sync_directory(path: Path) -> None:
+    """Make the entries of a directory durable: without this a rename can be lost."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,64 @@
+"""One writer per session: an advisory lock on the journal file itself."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+from pathlib import Path
+
+from ollm_tui.core.errors import SessionBusy
+from ollm_tui.storage.layout import FILE_MODE
+
+
+def open_locked(path: Path) -> int:
+    """Open a file for appending, creating it, and hold its lock until it is closed.
+
+    Another process may remove the file between opening and locking; a lock on a removed
+    file protects nothing, so the name is compared with what was locked.
+    """
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    while True:
+        descriptor = os.open(path, flags, FILE_MODE)
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise OSError(f"{path} is not a file")
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _is_still(path, descriptor):
+                return descriptor
+        except BlockingIOError as error:
+            os.close(descriptor)
+            raise SessionBusy(
+                "another ollm is writing this session",
+                "close it there, or continue in a copy with: ollm sessions fork ID",
+            ) from error
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+
+
+def is_locked(path: Path) -> bool:
+    """Whether somebody holds the lock right now."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def _is_still(path: Path, descriptor: int) -> bool:
+    try:
+        named = path.stat()
+    except FileNotFoundError:
+        return False
+    opened = os.fstat(descriptor)
+    return (named.st_ino, named.st_dev) == (opened.st_ino, opened.st_dev)

@@ -1,0 +1,107 @@
+"""The session file: the full record as one JSON document, a message a line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from ollm_tui.core.encoding import (
+    CannotDecode,
+    decode_message,
+    decode_session,
+    decode_tool_call,
+    encode,
+    parse_json,
+)
+from ollm_tui.core.message import Message
+from ollm_tui.core.session import Session, ToolCall, ToolResult
+from ollm_tui.storage.importers import older_session
+from ollm_tui.storage.side_files import SIDE_FILE_FROM_BYTES, SideFiles
+
+V = TypeVar("V", Message, ToolCall)
+
+_EMPTY_LISTS = b'"messages":[],"toolCalls":[]'
+"""Where the lists go. Inside a JSON string the quotes would be escaped, so it stands once."""
+
+
+class ParsedSession(NamedTuple):
+    """What a session file says."""
+
+    session: Session
+    older: bool
+    """Whether the file is in the shape of an earlier program."""
+    problems: tuple[str, ...]
+
+
+def session_chunks(session: Session, side_files: SideFiles) -> Iterator[bytes]:
+    """The bytes of a session file, piece by piece so that other threads get their turn."""
+    header = encode(replace(session, messages=(), tool_calls=()))
+    before, _, after = header.partition(_EMPTY_LISTS)
+    yield before + b'"messages":['
+    yield from _lines(session.messages, side_files)
+    yield b'],\n"toolCalls":['
+    yield from _lines(session.tool_calls, side_files)
+    yield b"]" + after + b"\n"
+
+
+def parse_session(
+    data: bytes, session_id: str, modified: str, side_files: SideFiles
+) -> ParsedSession:
+    """A session from the bytes of its file, of this version or an older one. CannotDecode."""
+    older = False
+    try:
+        session = decode_session(data)
+    except CannotDecode:
+        tree = parse_json(data)
+        imported = older_session(tree, session_id, modified) if isinstance(tree, dict) else None
+        if imported is None:
+            raise
+        session, older = imported, True
+    problems: list[str] = []
+    session = replace(
+        session,
+        # A copied file is another session: the name decides.
+        session_id=session_id,
+        messages=tuple(_whole(m, decode_message, side_files, problems) for m in session.messages),
+        tool_calls=tuple(
+            _whole(call, decode_tool_call, side_files, problems) for call in session.tool_calls
+        ),
+    )
+    return ParsedSession(session, older, tuple(problems))
+
+
+def referenced_files(session: Session) -> set[str]:
+    """The side files that were missing when the session was read: never to be cleaned up."""
+    values = (*session.messages, *session.tool_calls)
+    return {value.file.sha256 for value in values if value.file}
+
+
+def _lines(values: tuple[Message, ...] | tuple[ToolCall, ...], files: SideFiles) -> Iterator[bytes]:
+    separator = b"\n"
+    for value in values:
+        data = encode(value)
+        if len(data) > SIDE_FILE_FROM_BYTES:
+            data = encode(_place_of(value, data, files))
+        yield separator + data
+        separator = b",\n"
+
+
+def _place_of(value: Message | ToolCall, data: bytes, files: SideFiles) -> Message | ToolCall:
+    reference = files.put(data)
+    if isinstance(value, Message):
+        return replace(value, parts=(), extra=msgspec.UNSET, file=reference)
+    result = ToolResult(llm_content="")
+    return replace(value, args={}, result=result, extra=msgspec.UNSET, file=reference)
+
+
+def _whole(value: V, decode: Callable[[bytes], V], files: SideFiles, problems: list[str]) -> V:
+    if value.file is None:
+        return value
+    try:
+        return decode(files.get(value.file))
+    except (OSError, CannotDecode) as error:
+        problems.append(f"a large part of {value.id} cannot be read: {error}")
+        return value

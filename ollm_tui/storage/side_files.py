@@ -1,0 +1,51 @@
+"""Values too large for the session file: files of their own, named by their hash."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection
+from pathlib import Path
+
+from ollm_tui.core.message import FileRef
+from ollm_tui.storage.atomic_file import read_regular, write_atomically
+from ollm_tui.storage.layout import make_directory
+
+SIDE_FILE_FROM_BYTES = 256 * 1024
+
+
+class SideFiles:
+    """The side files of one session; the directory exists once there is one."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self.kept: set[str] = set()
+        """Names put through this object; what else lies there may be swept away."""
+
+    def put(self, data: bytes) -> FileRef:
+        """Keep bytes, durably, and say where."""
+        name = hashlib.sha256(data).hexdigest()
+        path = self._directory / name
+        if not path.exists():
+            make_directory(self._directory)
+            write_atomically(path, [data])
+        self.kept.add(name)
+        return FileRef(name, len(data))
+
+    def get(self, reference: FileRef) -> bytes:
+        """The bytes again. OSError if they are gone or are not the same any more."""
+        if len(reference.sha256) != 64 or not reference.sha256.isalnum():
+            raise OSError("a side file has a name that is no hash")
+        data = read_regular(self._directory / reference.sha256)
+        if hashlib.sha256(data).hexdigest() != reference.sha256:
+            raise OSError(f"side file {reference.sha256[:12]} is damaged")
+        return data
+
+    def keep_only(self, names: Collection[str]) -> None:
+        """Remove the files nothing refers to any more."""
+        if not self._directory.is_dir():
+            return
+        for path in list(self._directory.iterdir()):
+            if path.name not in names:
+                path.unlink(missing_ok=True)
+        if not names:
+            self._directory.rmdir()

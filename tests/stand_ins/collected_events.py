@@ -1,0 +1,44 @@
+"""Asking a provider in tests, and its answer as one list."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ollm_tui.core.provider import (
+    ChatRequest,
+    PromptMessage,
+    Provider,
+    ReasoningDelta,
+    StreamEvent,
+    TextDelta,
+)
+
+
+def ask(text: str = "Hello", model: str = "m", **fields: Any) -> ChatRequest:
+    """A request with one user message."""
+    messages = (PromptMessage(role="user", text=text),)
+    return ChatRequest(**{"model": model, "messages": messages, **fields})
+
+
+async def collect(provider: Provider, request: ChatRequest) -> list[StreamEvent]:
+    """All events of an answer."""
+    return [event async for event in provider.stream(request)]
+
+
+def joined(events: list[StreamEvent]) -> list[StreamEvent]:
+    """The events with neighbouring deltas of one kind made one."""
+    out: list[StreamEvent] = []
+    for event in events:
+        match out[-1] if out else None, event:
+            case TextDelta(before), TextDelta(text):
+                out[-1] = TextDelta(before + text)
+            case ReasoningDelta(before), ReasoningDelta(text):
+                out[-1] = ReasoningDelta(before + text)
+            case _:
+                out.append(event)
+    return out
+
+
+def text_of(events: list[StreamEvent]) -> str:
+    """The words of an answer."""
+    return "".join(event.text for event in events if isinstance(event, TextDelta))

@@ -1,0 +1,244 @@
+"""Stands in for Ollama: its routes, fields, durations and errors, and how it treats prompts
+that do not fit. A token is a word; every message costs four more for its template.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from tests.stand_ins.http_server import Handler, HttpServer, Reply, Request
+
+TEMPLATE_TOKENS = 4
+MODEL = "llama3.2:latest"
+THINKER = "qwen3:8b"
+EMBEDDER = "nomic-embed-text:latest"
+TOO_LONG = (
+    "the prompt is longer than the context length currently available to the model; shorten "
+    "the prompt, adjust the context length in settings, or use a model with a longer context "
+    "length"
+)
+_CREATED = "2026-08-04T08:52:19.385406455-07:00"
+_DETAILS = {
+    "parent_model": "",
+    "format": "gguf",
+    "family": "llama",
+    "families": ["llama"],
+    "parameter_size": "3.2B",
+    "quantization_level": "Q4_K_M",
+}
+
+
+class OllamaServer:
+    """An Ollama with three models. `script` holds the messages of the next answers, each a
+    list of message fields; without one it repeats the last user message word by word.
+    """
+
+    def __init__(self, script: Sequence[Sequence[dict[str, Any]]] = ()) -> None:
+        self._script = list(script)
+        self.loaded: dict[str, int] = {}
+        """Running models and the window each was given."""
+        self.loads = 0
+        self.models = {
+            MODEL: _tag(MODEL, ["completion", "tools"], "2026-01-02T10:00:00.123456789+02:00"),
+            THINKER: _tag(THINKER, ["completion", "tools", "thinking"], "2026-01-02T09:00:00Z"),
+            EMBEDDER: _tag(EMBEDDER, ["embedding"], "2026-03-01T10:00:00Z"),
+        }
+        self.chat: Handler = self.answer
+        """What happens at /api/chat; tests put faults here."""
+        self._http = HttpServer(self._route)
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        return self._http.url
+
+    @property
+    def requests(self) -> list[Request]:
+        """What it was asked."""
+        return self._http.requests
+
+    @property
+    def connections(self) -> int:
+        """How many connections were opened."""
+        return self._http.connections
+
+    async def __aenter__(self) -> OllamaServer:
+        await self._http.__aenter__()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._http.__aexit__()
+
+    async def answer(self, request: Request, reply: Reply) -> None:
+        """A chat as Ollama does it."""
+        body = request.json
+        refusal = self._refusal(body)
+        if refusal:
+            await reply.json({"error": refusal[1]}, refusal[0])
+            return
+        read = self._load_and_fit(body)
+        if read is None:
+            await reply.json({"error": TOO_LONG}, 400)
+            return
+        messages = self._script.pop(0) if self._script else _echo(body)
+        cap = body["options"].get("num_predict", len(messages))
+        for message in messages[:cap]:
+            await reply.chunk(line(body["model"], message))
+        reason = "length" if cap < len(messages) else "stop"
+        await reply.chunk(last_line(body["model"], read, min(cap, len(messages)), reason))
+        await reply.end()
+
+    def _refusal(self, body: dict[str, Any]) -> tuple[int, str] | None:
+        name = body["model"]
+        known = self.models.get(name) or self.models.get(f"{name}:latest")
+        if known is None:
+            return 404, f"model '{name}' not found"
+        if body.get("think") and "thinking" not in known["capabilities"]:
+            return 400, f'"{name}" does not support thinking'
+        if body.get("tools") and "tools" not in known["capabilities"]:
+            return 400, f"registry.ollama.ai/library/{name} does not support tools"
+        return None
+
+    def _load_and_fit(self, body: dict[str, Any]) -> int | None:
+        """The prompt's tokens that are read; None if the server says it is too long.
+
+        With the defaults the oldest messages go first, then half of the window is cut off,
+        always silently.
+        """
+        window = body["options"].get("num_ctx", 4096)
+        if self.loaded.get(body["model"]) != window:
+            self.loads += 1
+            self.loaded[body["model"]] = window
+        messages = list(body["messages"])
+        while body.get("truncate", True) and len(messages) > 1 and _tokens(messages) > window:
+            messages.pop(0)
+        count = _tokens(messages)
+        if count < window:
+            return count
+        return window // 2 + 2 if body.get("shift", True) else None
+
+    async def _route(self, request: Request, reply: Reply) -> None:
+        match request.path:
+            case "/api/chat":
+                await self.chat(request, reply)
+            case "/api/version":
+                await reply.json({"version": "0.34.0"})
+            case "/api/tags":
+                await reply.json({"models": list(self.models.values())})
+            case "/api/ps":
+                await reply.json({"models": [self._running(name) for name in self.loaded]})
+            case "/api/show":
+                await self._show(request, reply)
+            case "/api/pull":
+                await self._pull(request, reply)
+            case _:
+                await reply.whole(b"404 page not found", 404)
+
+    def _running(self, name: str) -> dict[str, Any]:
+        return {
+            "name": name,
+            "model": name,
+            "size": 2_000_000_000,
+            "size_vram": 0,
+            "details": _DETAILS,
+            "expires_at": _CREATED,
+            "context_length": self.loaded[name],
+        }
+
+    async def _show(self, request: Request, reply: Reply) -> None:
+        name = request.json["model"]
+        known = self.models.get(name) or self.models.get(f"{name}:latest")
+        if known is None:
+            await reply.json({"error": f"model '{name}' not found"}, 404)
+            return
+        await reply.json(
+            {
+                "template": "{{ .Prompt }}",
+                "details": _DETAILS,
+                "model_info": {
+                    "general.architecture": "llama",
+                    "llama.block_count": 28,
+                    "llama.context_length": 131072,
+                },
+                "capabilities": known["capabilities"],
+                "modified_at": _CREATED,
+            }
+        )
+
+    async def _pull(self, request: Request, reply: Reply) -> None:
+        name = request.json["model"]
+        if name.startswith("no-such"):
+            await reply.chunk(_json_line({"status": "pulling manifest"}))
+            error = "pull model manifest: file does not exist"
+            await reply.chunk(_json_line({"error": error}))
+            await reply.end()
+            return
+        layer = {"status": "pulling dde5aa3fc5ff", "digest": "sha256:dde5", "total": 200}
+        for step in [
+            {"status": "pulling manifest"},
+            layer,
+            {**layer, "completed": 50},
+            {**layer, "completed": 200},
+            {"status": "verifying sha256 digest"},
+            {"status": "writing manifest"},
+            {"status": "success"},
+        ]:
+            await reply.chunk(_json_line(step))
+        self.models[name] = _tag(name, ["completion"], "2026-09-01T10:00:00Z")
+        await reply.end()
+
+
+def line(model: str, message: dict[str, Any]) -> bytes:
+    """One line of an answer."""
+    fields = {"role": "assistant", "content": "", **message}
+    return _json_line(
+        {"model": model, "created_at": _CREATED, "message": fields, "done": False}
+    )
+
+
+def last_line(model: str, read: int, written: int, reason: str = "stop") -> bytes:
+    """The line that ends an answer, with counts and durations in nanoseconds."""
+    return _json_line(
+        {
+            "model": model,
+            "created_at": _CREATED,
+            "message": {"role": "assistant", "content": ""},
+            "done": True,
+            "done_reason": reason,
+            "total_duration": 4_000_000_000,
+            "load_duration": 1_500_000_000,
+            "prompt_eval_count": read,
+            "prompt_eval_duration": 250_000_000,
+            "eval_count": written,
+            "eval_duration": 2_000_000_000,
+        }
+    )
+
+
+def _json_line(tree: Any) -> bytes:
+    return json.dumps(tree, ensure_ascii=False).encode() + b"\n"
+
+
+def _tag(name: str, capabilities: list[str], modified: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "model": name,
+        "modified_at": modified,
+        "size": 2_019_393_189,
+        "digest": "a80c4f17acd5",
+        "details": _DETAILS,
+        "capabilities": capabilities,
+        "context_length": 131072,
+    }
+
+
+def _tokens(messages: list[dict[str, Any]]) -> int:
+    return sum(len(m.get("content", "").split()) + TEMPLATE_TOKENS for m in messages)
+
+
+def _echo(body: dict[str, Any]) -> list[dict[str, Any]]:
+    said = [m["content"] for m in body["messages"] if m["role"] == "user"]
+    words = (said[-1] if said else "").split()
+    return [{"content": word if i == 0 else f" {word}"} for i, word in enumerate(words)]
