@@ -29,13 +29,12 @@ def open_workspace(loaded: Loaded, environ: Mapping[str, str]) -> Workspace:
     settings, places = loaded.settings, loaded.locations
     library = SessionLibrary.at(StoreLayout(places.sessions(settings)))
     recording = Recording(library.store, library.index, autosave=settings.sessions.auto_save)
-    providers = Providers(settings, environ, models_directory(loaded))
-    return Workspace(settings, recording, library, providers, places.project)
+    return Workspace(settings, recording, library, open_providers(loaded, environ), places.project)
 
 
-def models_directory(loaded: Loaded) -> Path:
-    """Where the embedded provider keeps its models."""
-    return loaded.locations.home / "models"
+def open_providers(loaded: Loaded, environ: Mapping[str, str]) -> Providers:
+    """The providers alone, for commands that need no store."""
+    return Providers(loaded.settings, environ, loaded.locations.home / "models")
 
 
 class Providers:

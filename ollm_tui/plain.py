@@ -23,10 +23,14 @@ class PlainChat:
     """Reads lines, prints answers. Everything is recorded as it is on the full screen."""
 
     def __init__(
-        self, conversation: Conversation, source: TextIO, out: TextIO, err: TextIO
+        self,
+        conversation: Conversation,
+        read_line: Callable[[str], str],
+        out: TextIO,
+        err: TextIO,
     ) -> None:
         self._conversation = conversation
-        self._source = source
+        self._read_line = read_line
         self._out = out
         self._err = err
 

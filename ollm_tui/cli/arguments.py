@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from ollm_tui import __version__
+from ollm_tui.cli.output import terminal_width
 
 _EXAMPLES = """\
 examples:
@@ -21,8 +22,18 @@ examples:
 """
 
 
+class Help(argparse.RawDescriptionHelpFormatter):
+    """As wide as the terminal; left to itself argparse loads shutil to find out, at every start."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=min(terminal_width(), 100) - 2)
+
+
 class Parser(argparse.ArgumentParser):
     """Says what is wrong in one line, with the way to the help."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"formatter_class": Help} | options)
 
     def error(self, message: str) -> NoReturn:
         """Leave with exit code 2."""
@@ -39,7 +50,6 @@ def build_parser(only: str | None = None) -> Parser:
         prog="ollm",
         description="Long conversations with language models, in a terminal.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"ollm {__version__}")
     parser.add_argument("--debug", action="store_true", help="log more, show full errors")
@@ -56,12 +66,7 @@ def build_parser(only: str | None = None) -> Parser:
     parser.set_defaults(group="chat", command=None)
     groups = parser.add_subparsers(metavar="COMMAND", title="commands")
     for name, (text, fill) in _GROUPS.items():
-        group = groups.add_parser(
-            name,
-            help=text,
-            description=text[0].upper() + text[1:] + ".",
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
+        group = groups.add_parser(name, help=text, description=_sentence(text))
         group.set_defaults(group=name)
         if only in (None, name):
             fill(group)
@@ -144,6 +149,7 @@ def _models(parser: Parser) -> None:
     pull = add("pull", "fetch a model")
     pull.add_argument("model", nargs="?", help="the embedded default without it")
     pull.add_argument("--provider", metavar="P", help="embedded or ollama")
+    pull.add_argument("--if-missing", action="store_true", help="do nothing if it is there")
 
 
 def _providers(parser: Parser) -> None:
@@ -198,12 +204,16 @@ def _commands(parser: Parser) -> Callable[..., Parser]:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
 
     def add(name: str, text: str, argument: str | None = None) -> Parser:
-        command = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+        command = commands.add_parser(name, help=text, description=_sentence(text))
         if argument:
             command.add_argument(argument.lower(), metavar=argument)
         return command
 
     return add
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:] + "."
 
 
 def _json(parser: argparse.ArgumentParser) -> None:

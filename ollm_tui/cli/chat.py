@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from argparse import Namespace
+from importlib import import_module
 
 from ollm_tui.cli.store import load
 from ollm_tui.core.errors import UsageError
@@ -19,9 +20,8 @@ def run(arguments: Namespace) -> int:
     """Chat, answer one prompt, or list the sessions."""
     if getattr(arguments, "list", False):
         from ollm_tui.cli.sessions import list_sessions
-        from ollm_tui.cli.store import open_library
 
-        return list_sessions(open_library(), arguments)
+        return list_sessions(arguments)
     prompt = _prompt(arguments)
     return asyncio.run(_converse(arguments, prompt))
 
@@ -59,7 +59,7 @@ async def _chat(conversation: Conversation) -> int:
     from ollm_tui.plain import PlainChat
 
     with contextlib.suppress(ImportError):
-        import readline  # noqa: F401 line editing for input(), where there is one
+        import_module("readline")  # importing it gives input() line editing, where there is one
     return await PlainChat(conversation, input, sys.stdout, sys.stderr).run()
 
 

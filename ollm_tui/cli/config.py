@@ -24,6 +24,11 @@ _PLAIN_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
 _NOT_WORDS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
 
 
+def run(args: Namespace) -> int:
+    """Run one of the commands."""
+    return {"show": show, "path": path, "check": check}[args.command](args)
+
+
 def show(args: Namespace) -> int:
     """Print the effective settings, each with where it comes from."""
     loaded = _load()

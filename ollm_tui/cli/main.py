@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from io import TextIOWrapper
 
 from ollm_tui.cli.arguments import build_parser, group_of
 from ollm_tui.core.errors import OllmError, UsageError
@@ -18,7 +19,8 @@ def run(argv: Sequence[str] | None = None) -> int:
     argv = sys.argv[1:] if argv is None else argv
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a character is no reason to fail.
-        getattr(stream, "reconfigure", lambda **_: None)(errors="replace")
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
     arguments = build_parser(group_of(argv)).parse_args(argv)
     try:
         command = import_module(f"ollm_tui.cli.{arguments.group}")

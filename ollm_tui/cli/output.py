@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import shutil
+import os
 import sys
 from collections.abc import Sequence
 from datetime import datetime
@@ -16,6 +15,8 @@ from ollm_tui.core.errors import UsageError
 
 def print_json(value: Any) -> None:
     """Any plain value as JSON, readable."""
+    import json
+
     print(json.dumps(value, indent=2, ensure_ascii=False))
 
 
@@ -24,7 +25,7 @@ def print_table(rows: Sequence[Sequence[str]], right: frozenset[int] = frozenset
     if not rows:
         return
     widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
-    edge = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    edge = terminal_width() if sys.stdout.isatty() else None
     lines: list[str] = []
     for row in rows:
         cells = [
@@ -34,6 +35,14 @@ def print_table(rows: Sequence[Sequence[str]], right: frozenset[int] = frozenset
         line = "  ".join(cells).rstrip()
         lines.append(_cut(line, edge) if edge else line)
     print("\n".join(lines))
+
+
+def terminal_width() -> int:
+    """Columns of the terminal on stdout; 80 where there is none."""
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or 80
+    except (OSError, ValueError):
+        return 80
 
 
 def short_time(moment: str) -> str:

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from ollm_tui.cli.output import confirm, print_json, print_table, short_count, short_time
-from ollm_tui.cli.store import open_library
+from ollm_tui.cli.store import open_catalogue, open_library
 from ollm_tui.core.intake import clean
 from ollm_tui.core.session import SessionSummary
-from ollm_tui.services.session_library import SessionLibrary
+
+if TYPE_CHECKING:
+    from ollm_tui.services.session_library import SessionLibrary
 
 SHORT_ID = 8
 
 
 def run(arguments: Namespace) -> int:
     """Run one of the commands."""
+    if arguments.command == "list":
+        return list_sessions(arguments)
     library = open_library()
     try:
         return _COMMANDS[arguments.command](library, arguments)
@@ -23,9 +29,9 @@ def run(arguments: Namespace) -> int:
         library.close()
 
 
-def list_sessions(library: SessionLibrary, arguments: Namespace) -> int:
+def list_sessions(arguments: Namespace) -> int:
     """Every session, the latest first."""
-    summaries = library.summaries(_show_progress if sys.stderr.isatty() else None)
+    summaries = open_catalogue().summaries(_show_progress if sys.stderr.isatty() else None)
     summaries = summaries[: getattr(arguments, "limit", None)]
     if arguments.json:
         print_json([_summary_tree(summary) for summary in summaries])
@@ -41,7 +47,7 @@ def _view(library: SessionLibrary, arguments: Namespace) -> int:
     from ollm_tui.cli.transcript import transcript
     from ollm_tui.core.encoding import to_tree
 
-    loaded = library.load(library.resolve(arguments.id))
+    loaded = library.load(library.catalogue.resolve(arguments.id))
     for problem in loaded.problems:
         sys.stderr.write(f"ollm: warning: {problem}\n")
     if arguments.json:
@@ -55,7 +61,7 @@ def _export(library: SessionLibrary, arguments: Namespace) -> int:
     from ollm_tui.cli.files import format_for, write_file
     from ollm_tui.services.export import export_session
 
-    state = library.load(library.resolve(arguments.id)).state
+    state = library.load(library.catalogue.resolve(arguments.id)).state
     kind = arguments.format or format_for(arguments.output)
     text = export_session(state.session(), state.branch(), kind)
     if arguments.output:
@@ -76,23 +82,23 @@ def _import(library: SessionLibrary, arguments: Namespace) -> int:
 
 def _rename(library: SessionLibrary, arguments: Namespace) -> int:
     title = " ".join(clean(" ".join(arguments.title)).split())
-    library.change(library.resolve(arguments.id), title=title)
+    library.change(library.catalogue.resolve(arguments.id), title=title)
     return 0
 
 
 def _pin(library: SessionLibrary, arguments: Namespace) -> int:
-    library.change(library.resolve(arguments.id), pinned=not arguments.off)
+    library.change(library.catalogue.resolve(arguments.id), pinned=not arguments.off)
     return 0
 
 
 def _fork(library: SessionLibrary, arguments: Namespace) -> int:
-    print(library.fork(library.resolve(arguments.id), arguments.at))
+    print(library.fork(library.catalogue.resolve(arguments.id), arguments.at))
     return 0
 
 
 def _delete(library: SessionLibrary, arguments: Namespace) -> int:
     # All are looked up before the first is removed: a typing error must not do half of it.
-    names = list(dict.fromkeys(library.resolve(prefix) for prefix in arguments.ids))
+    names = list(dict.fromkeys(library.catalogue.resolve(prefix) for prefix in arguments.ids))
     question = f"Delete {len(names)} session{'s' * (len(names) > 1)} for good?"
     if not (arguments.yes or confirm(question)):
         return 1
@@ -102,7 +108,7 @@ def _delete(library: SessionLibrary, arguments: Namespace) -> int:
 
 
 def _clear(library: SessionLibrary, arguments: Namespace) -> int:
-    names = list(library.store.fingerprints())
+    names = list(library.store.directory.fingerprints())
     if not names:
         print("There is nothing to delete.")
         return 0
@@ -153,7 +159,6 @@ def _trash(library: SessionLibrary, arguments: Namespace) -> int:
 
 
 _COMMANDS = {
-    "list": list_sessions,
     "view": _view,
     "export": _export,
     "import": _import,
@@ -189,7 +194,7 @@ def _distinct_length(names: list[str]) -> int:
     ordered = sorted(names)
     shared = [
         next((at for at, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), len(one))
-        for one, two in zip(ordered, ordered[1:], strict=False)
+        for one, two in pairwise(ordered)
     ]
     return max([SHORT_ID, *(length + 1 for length in shared)])
 

@@ -1,14 +1,20 @@
-"""The settings and the library of sessions, as the commands need them: without a provider."""
+"""The settings and the sessions as commands need them: no provider, and nothing too early."""
 
 from __future__ import annotations
 
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.core.session import SessionSummary
+from ollm_tui.services.session_catalogue import SessionCatalogue
 from ollm_tui.settings.loader import Loaded, load_settings
+from ollm_tui.storage.index import SessionIndex
 from ollm_tui.storage.layout import StoreLayout
+
+if TYPE_CHECKING:
+    from ollm_tui.services.session_library import SessionLibrary
 
 
 def load() -> Loaded:
@@ -20,6 +26,24 @@ def load() -> Loaded:
 
 
 def open_library() -> SessionLibrary:
-    """The sessions of the store in force."""
+    """The sessions of the store in force, to be read and changed."""
+    from ollm_tui.services.session_library import SessionLibrary
+
+    return SessionLibrary.at(_layout())
+
+
+def open_catalogue() -> SessionCatalogue:
+    """The same sessions, to be listed; one is only opened if it changed since the last time."""
+    layout = _layout()
+
+    def read(session_id: str) -> SessionSummary:
+        from ollm_tui.services.session_library import SessionLibrary
+
+        return SessionLibrary.at(layout).summary(session_id)
+
+    return SessionCatalogue(layout, SessionIndex(layout.index), read)
+
+
+def _layout() -> StoreLayout:
     loaded = load()
-    return SessionLibrary.at(StoreLayout(loaded.locations.sessions(loaded.settings)))
+    return StoreLayout(loaded.locations.sessions(loaded.settings))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeVar, cast, get_args
 
 import msgspec
@@ -32,10 +33,6 @@ _RECORD_KINDS = {kind.__struct_config__.tag: kind for kind in get_args(AnyRecord
 _UNKNOWN_PART = UnknownPart.__struct_config__.tag
 _UNKNOWN_RECORD = UnknownRecord.__struct_config__.tag
 
-_session_decoder = msgspec.json.Decoder(Session)
-_message_decoder = msgspec.json.Decoder(Message)
-_tool_call_decoder = msgspec.json.Decoder(ToolCall)
-_record_decoder: msgspec.json.Decoder[AnyRecord] = msgspec.json.Decoder(AnyRecord)
 _encoder = msgspec.json.Encoder()
 
 
@@ -45,22 +42,22 @@ class CannotDecode(ValueError):
 
 def decode_session(data: bytes) -> Session:
     """A session file's bytes as a value. CannotDecode if they are not one."""
-    return _decode(data, _session_decoder, Session, _absorb_session)
+    return _decode(data, Session, _absorb_session)
 
 
 def decode_tool_call(data: bytes) -> ToolCall:
     """One tool call. CannotDecode if the bytes are not one."""
-    return _decode(data, _tool_call_decoder, ToolCall, _absorb_tool_call)
+    return _decode(data, ToolCall, _absorb_tool_call)
 
 
 def decode_message(data: bytes) -> Message:
     """One message. CannotDecode if the bytes are not one."""
-    return _decode(data, _message_decoder, Message, _absorb_message)
+    return _decode(data, Message, _absorb_message)
 
 
 def decode_record(data: bytes) -> AnyRecord:
     """One journal record. CannotDecode if the bytes are not one."""
-    return _decode(data, _record_decoder, cast(type[AnyRecord], AnyRecord), _absorb_record)
+    return _decode(data, cast(type[AnyRecord], AnyRecord), _absorb_record)
 
 
 def session_from_tree(tree: Tree) -> Session:
@@ -92,14 +89,19 @@ def parse_json(data: bytes) -> Any:
         raise CannotDecode(str(error)) from error
 
 
+@cache
+def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
+    """Made when first needed: building them takes 10 ms, which a list of sessions can save."""
+    return msgspec.json.Decoder(kind)
+
+
 def _decode(
     data: bytes,
-    decoder: msgspec.json.Decoder[T],
     kind: type[T],
     absorb: Callable[[Tree], Tree],
 ) -> T:
     try:
-        return decoder.decode(data)
+        return cast(T, _decoder(kind).decode(data))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return _convert(parse_json(data), kind, absorb)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import msgspec
 
@@ -156,6 +156,15 @@ class Provider(Protocol):
 
     async def close(self) -> None:
         """Let go of connections and child processes."""
+        ...
+
+
+@runtime_checkable
+class CanPull(Protocol):
+    """A provider that can fetch models."""
+
+    def pull(self, model: str) -> AsyncGenerator[Preparing, None]:
+        """Fetch a model, telling how far it is. ModelMissing if nobody has it."""
         ...
 
 

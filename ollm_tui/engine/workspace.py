@@ -87,15 +87,15 @@ class Workspace:
 
     async def sessions(self) -> list[SessionSummary]:
         """Every session, the latest first."""
-        return await self._recording.in_thread(self._library.summaries)
+        return await self._recording.in_thread(self._library.catalogue.summaries)
 
     async def find(self, prefix: str) -> str:
         """The full id of the one session that starts like this."""
-        return await self._recording.in_thread(self._library.resolve, prefix)
+        return await self._recording.in_thread(self._library.catalogue.resolve, prefix)
 
     async def latest(self) -> str | None:
         """The session that was active last."""
-        return await self._recording.in_thread(self._library.latest)
+        return await self._recording.in_thread(self._library.catalogue.latest)
 
     async def enforce_retention(self, spare: frozenset[str]) -> list[SessionSummary]:
         """Move what is over the limits to the trash; says what was moved."""

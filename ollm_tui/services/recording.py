@@ -160,7 +160,7 @@ class Recorder:
                 self._tell_failure(error)
                 return
             self._written(batch)
-            marks = self._recording.store.fingerprint(self.state.header.session_id)
+            marks = self._recording.store.directory.fingerprint(self.state.header.session_id)
             self._folded_bytes = marks[0]
         self._recording.topic.publish(SessionSaved(self.state.header.session_id))
 
@@ -192,7 +192,7 @@ class Recorder:
         recording = self._recording
 
         def update() -> None:
-            marks = recording.store.fingerprint(summary.session_id)
+            marks = recording.store.directory.fingerprint(summary.session_id)
             try:
                 recording.index.update([(summary, marks)])
             except sqlite3.Error:

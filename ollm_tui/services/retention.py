@@ -41,8 +41,8 @@ def surplus(
     """What is over the limits, the oldest first. Pinned sessions count but always stay."""
     summaries = [
         summary
-        for summary in library.summaries()
-        if not summary.damage and library.store.is_own(summary.session_id)
+        for summary in library.catalogue.summaries()
+        if not summary.damage and library.store.directory.is_own(summary.session_id)
     ]
     free = [summary for summary in summaries if not summary.pinned]
     room = max(keep - (len(summaries) - len(free)), 0)

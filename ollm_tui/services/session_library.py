@@ -1,4 +1,4 @@
-"""The sessions of a store as a user handles them: listed, found, renamed, copied, removed.
+"""The sessions of a store as a user handles them: read, renamed, copied, removed.
 
 Everything here is plain and synchronous, so that a listing command starts no event loop;
 front ends with one call it in a thread.
@@ -7,27 +7,24 @@ front ends with one call it in a thread.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
-from ollm_tui.core.errors import AmbiguousId, SessionDamaged, SessionNotFound, StoreError
+from ollm_tui.core.errors import StoreError
 from ollm_tui.core.message import Message
 from ollm_tui.core.record import SessionChanged
 from ollm_tui.core.session import Session, SessionSummary, ToolCall, new_session_id
 from ollm_tui.core.session_state import SessionState
-from ollm_tui.storage.index import Fingerprint, SessionIndex
+from ollm_tui.services.session_catalogue import SessionCatalogue, only_one
+from ollm_tui.storage.index import SessionIndex
 from ollm_tui.storage.layout import StoreLayout
 from ollm_tui.storage.session_store import LoadedSession, SessionStore
 from ollm_tui.storage.trash import TrashNote
 
 TRASH_DAYS = 30
-
-Progress = Callable[[int, int], None]
-"""Called with how many of how many sessions have been read."""
 
 
 class SessionLibrary:
@@ -36,45 +33,20 @@ class SessionLibrary:
     def __init__(self, store: SessionStore, index: SessionIndex) -> None:
         self.store = store
         self.index = index
+        self.catalogue = SessionCatalogue(store.layout, index, self.summary)
 
     @classmethod
     def at(cls, layout: StoreLayout) -> SessionLibrary:
         """The library of the store that lies there."""
         return cls(SessionStore(layout), SessionIndex(layout.index))
 
-    def summaries(self, progress: Progress | None = None) -> list[SessionSummary]:
-        """Every session, the latest first; what the index does not know yet is read."""
-        self.store.trash.recover()
-        found = self.store.fingerprints()
-        known = self.index.fingerprints()
-        stale = [name for name, marks in found.items() if known.get(name) != marks]
-        gone = [name for name in known if name not in found]
-        if stale or gone:
-            rows = [
-                self._row(name, found[name], number, len(stale), progress)
-                for number, name in enumerate(stale, 1)
-            ]
-            try:
-                self.index.update(rows, gone)
-            except sqlite3.Error:
-                return self._without_index(rows, gone)
-        return self.index.summaries()
-
-    def resolve(self, prefix: str) -> str:
-        """The one session whose id starts like this. SessionNotFound or AmbiguousId."""
-        if prefix and self.store.exists(prefix):
-            return prefix
-        wanted = prefix.lower()
-        matches = [name for name in self.store.fingerprints() if name.lower().startswith(wanted)]
-        return _only(matches if prefix else [], prefix, "session", "ollm sessions list")
+    def summary(self, session_id: str) -> SessionSummary:
+        """What a list shows of one session, by reading it."""
+        return self.store.load(session_id).state.summary()
 
     def load(self, session_id: str) -> LoadedSession:
         """One session, read. SessionNotFound or SessionDamaged."""
         return self.store.load(session_id)
-
-    def latest(self) -> str | None:
-        """The session that was active last, if there is a readable one."""
-        return next((s.session_id for s in self.summaries() if not s.damage), None)
 
     def change(self, session_id: str, **fields: Any) -> None:
         """Give fields of a session new values, named as on disk: title, pinned, tags."""
@@ -115,7 +87,7 @@ class SessionLibrary:
 
     def add(self, session: Session) -> str:
         """Put a whole session into the store, under another id if its own is taken."""
-        if self.store.exists(session.session_id) or self.store.trash.has(session.session_id):
+        if self.store.directory.has(session.session_id) or self.store.trash.has(session.session_id):
             session = replace(session, session_id=new_session_id())
         writer = self.store.create(session.session_id)
         try:
@@ -156,7 +128,7 @@ class SessionLibrary:
     def restore(self, prefix: str) -> str:
         """Bring a session back from the trash; answers with its full id."""
         names = [note.session_id for note in self.trashed() if note.session_id.startswith(prefix)]
-        session_id = _only(names, prefix, "session in the trash", "ollm sessions trash list")
+        session_id = only_one(names, prefix, "session in the trash", "ollm sessions trash list")
         self.store.trash.restore(session_id)
         return session_id
 
@@ -171,31 +143,8 @@ class SessionLibrary:
         """Let go of the index."""
         self.index.close()
 
-    def _row(
-        self, name: str, marks: Fingerprint, number: int, total: int, progress: Progress | None
-    ) -> tuple[SessionSummary, Fingerprint]:
-        try:
-            summary = self.store.load(name).state.summary()
-        except (SessionDamaged, SessionNotFound) as error:
-            moment = clock.iso(datetime.fromtimestamp(max(marks[1], marks[3]) / 1e9, UTC))
-            summary = SessionSummary(
-                name, "(damaged)", moment, moment, "", "", 0, 0, damage=error.message
-            )
-        if progress:
-            progress(number, total)
-        return summary, marks
-
-    def _without_index(
-        self, rows: list[tuple[SessionSummary, Fingerprint]], gone: list[str]
-    ) -> list[SessionSummary]:
-        """The list all the same, when the index is locked or cannot be written."""
-        fresh = {summary.session_id: summary for summary, _ in rows}
-        known = {s.session_id: s for s in self.index.summaries() if s.session_id not in gone}
-        merged = (known | fresh).values()
-        return sorted(merged, key=lambda summary: summary.last_activity, reverse=True)
-
     def _note(self, state: SessionState) -> None:
-        marks = self.store.fingerprint(state.header.session_id)
+        marks = self.store.directory.fingerprint(state.header.session_id)
         try:
             self.index.update([(state.summary(), marks)])
         except sqlite3.Error:
@@ -206,17 +155,6 @@ class SessionLibrary:
             self.index.update([], [session_id])
         except sqlite3.Error:
             pass  # derived: the next listing sees that the session is gone
-
-
-def _only(matches: list[str], prefix: str, what: str, hint: str) -> str:
-    if len(matches) == 1:
-        return matches[0]
-    if not matches:
-        raise SessionNotFound(f"there is no {what} {prefix!r}", hint)
-    examples = ", ".join(sorted(matches)[:3])
-    raise AmbiguousId(
-        f"{prefix!r} could be {len(matches)} sessions: {examples}", "give a few more characters"
-    )
 
 
 def _calls_of(state: SessionState, branch: list[Message]) -> tuple[ToolCall, ...]:

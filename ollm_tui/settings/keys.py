@@ -110,7 +110,7 @@ def accepts(path: KeyPath, value: object) -> bool:
     """Whether the schema takes this value for this key."""
     try:
         msgspec.convert(nested({path: value}), Settings)
-    except msgspec.ValidationError:
+    except (msgspec.ValidationError, UnicodeEncodeError):  # the latter for a lone surrogate
         return False
     return True
 

@@ -55,6 +55,8 @@ class Layering:
 
     def settings(self) -> Settings:
         """Everything taken so far, with defaults for the rest."""
+        if not self._values:  # the usual case; the first conversion costs milliseconds
+            return Settings()
         return msgspec.convert(nested(self._values), Settings)
 
     def sources(self) -> Mapping[KeyPath, Source]:

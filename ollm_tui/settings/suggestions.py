@@ -36,7 +36,10 @@ def nearest(name: str, known: Iterable[str], likeness: float = 0.6) -> str | Non
     import difflib  # noqa: PLC0415 - only a misspelt key needs it, start-up does not
 
     by_lower = {one.lower(): one for one in known}
-    found = difflib.get_close_matches(name[:100].lower(), by_lower, n=1, cutoff=likeness)
+    word = name[:100].lower()
+    found = difflib.get_close_matches(word, by_lower, n=3, cutoff=likeness)
+    # Swapped letters are the commonest slip, and difflib does not rank them first.
+    found.sort(key=lambda one: sorted(one) != sorted(word))
     return by_lower[found[0]] if found else None
 
 

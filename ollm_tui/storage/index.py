@@ -15,12 +15,10 @@ from typing import Any
 import msgspec
 
 from ollm_tui.core.session import SessionSummary
+from ollm_tui.storage.directory import Fingerprint
 from ollm_tui.storage.layout import FILE_MODE
 
 SCHEMA_VERSION = 1
-
-Fingerprint = tuple[int, int, int, int]
-"""Size and time of the session file, size and time of the journal; 0 where there is none."""
 
 _SCHEMA = f"""
 CREATE TABLE sessions (

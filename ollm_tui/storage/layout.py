@@ -99,3 +99,27 @@ def sync_directory(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a directory and all below it, also if somebody else is at it too.
+
+    (shutil takes 3 ms to load, which every start would pay.)
+    """
+    for folder, folders, files in os.walk(path, topdown=False):
+        for name in (*files, *folders):
+            below = Path(folder, name)
+            try:
+                below.unlink()
+            except IsADirectoryError:
+                _remove_empty(below)
+            except FileNotFoundError:
+                pass
+    _remove_empty(path)
+
+
+def _remove_empty(path: Path) -> None:
+    try:
+        path.rmdir()
+    except FileNotFoundError:
+        pass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -56,7 +56,9 @@ def parse_session(
         session = decode_session(data)
     except CannotDecode:
         tree = parse_json(data)
-        imported = older_session(tree, session_id, modified) if isinstance(tree, dict) else None
+        if not isinstance(tree, dict):
+            raise
+        imported = older_session(cast(dict[str, Any], tree), session_id, modified)
         if imported is None:
             raise
         session, older = imported, True

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import NamedTuple
 
 from ollm_tui.core import clock
@@ -15,9 +13,9 @@ from ollm_tui.core.record import RecordInFile, UnknownRecord
 from ollm_tui.core.session import SCHEMA_VERSION
 from ollm_tui.core.session_state import SessionState
 from ollm_tui.storage.atomic_file import read_regular
-from ollm_tui.storage.index import Fingerprint
+from ollm_tui.storage.directory import SessionDirectory
 from ollm_tui.storage.journal import JournalContents, journal_line, parse_journal
-from ollm_tui.storage.layout import JOURNAL_SUFFIX, StoreLayout, is_valid_name, session_name
+from ollm_tui.storage.layout import StoreLayout
 from ollm_tui.storage.session_file import ParsedSession, parse_session
 from ollm_tui.storage.session_writer import Entry, SessionWriter
 from ollm_tui.storage.side_files import SideFiles
@@ -32,6 +30,8 @@ class LoadedSession(NamedTuple):
     """What could not be read, in words; the rest is there."""
     read_only: str | None = None
     """Why it must not be written, if so."""
+    damaged: bool = False
+    """Whether the session file cannot be read and all this is from the journal."""
     older: bool = False
     """Whether the file is in the shape of an earlier program."""
     torn: tuple[bytes, ...] = ()
@@ -44,41 +44,7 @@ class SessionStore:
     def __init__(self, layout: StoreLayout) -> None:
         self.layout = layout
         self.trash = Trash(layout)
-
-    def fingerprints(self) -> dict[str, Fingerprint]:
-        """Every session there is, with size and time of its files, from the directories alone."""
-        gone = self.trash.ids()
-        found: dict[str, list[int]] = {}
-        for directory in (self.layout.older_sessions, self.layout.sessions):
-            for name, at, size, time in _scan(directory):
-                if name not in gone:
-                    marks = found.setdefault(name, [0, 0, 0, 0])
-                    marks[at : at + 2] = size, time
-        return {name: (a, b, c, d) for name, (a, b, c, d) in found.items()}
-
-    def fingerprint(self, session_id: str) -> Fingerprint:
-        """The same for one session."""
-        marks: list[int] = []
-        for path in (self.layout.session(session_id), self.layout.journal(session_id)):
-            try:
-                status = path.stat()
-                marks += (status.st_size, status.st_mtime_ns)
-            except OSError:
-                marks += (0, 0)
-        return (marks[0], marks[1], marks[2], marks[3])
-
-    def exists(self, session_id: str) -> bool:
-        """Whether there is such a session."""
-        if not is_valid_name(session_id) or self.trash.has(session_id):
-            return False
-        layout = self.layout
-        places = (layout.session, layout.journal, layout.older_session)
-        return any(os.path.lexists(place(session_id)) for place in places)
-
-    def is_own(self, session_id: str) -> bool:
-        """Whether a session lies in this store itself, not among an earlier program's data."""
-        here = (self.layout.session(session_id), self.layout.journal(session_id))
-        return any(path.exists() for path in here)
+        self.directory = SessionDirectory(layout)
 
     def load(self, session_id: str) -> LoadedSession:
         """Read a session. SessionNotFound, or SessionDamaged if it cannot be read.
@@ -86,7 +52,7 @@ class SessionStore:
         The journal is read first: if it is folded into the file in between, the file has
         what the journal had, and the numbers tell which records are in it already.
         """
-        if not self.exists(session_id):
+        if not self.directory.has(session_id):
             raise SessionNotFound(f"there is no session {session_id}", "ollm sessions list")
         side_files = SideFiles(self.layout.side_files(session_id))
         journal, torn = self._read_journal(session_id, side_files)
@@ -105,7 +71,9 @@ class SessionStore:
             problems.append(f"{kept:,} of {kept + len(torn):,} records kept")
         read_only = problem or _reason_to_only_read(state, journal)
         older = parsed is not None and parsed.older
-        return LoadedSession(state, tuple(problems), read_only, older, tuple(torn))
+        return LoadedSession(
+            state, tuple(problems), read_only, problem is not None, older, tuple(torn)
+        )
 
     def create(self, session_id: str) -> SessionWriter:
         """A writer for a session that begins; nothing is on disk before the first record."""
@@ -117,7 +85,7 @@ class SessionStore:
         SessionNotFound, SessionBusy, SessionDamaged, SessionReadOnly, or OSError where
         nothing can be written at all.
         """
-        if not self.exists(session_id):
+        if not self.directory.has(session_id):
             raise SessionNotFound(f"there is no session {session_id}", "ollm sessions list")
         writer = SessionWriter(self.layout, session_id)
         writer.lock()
@@ -175,24 +143,6 @@ class SessionStore:
             except CannotDecode as error:
                 return None, f"{path.name} is not a session: {error}"
         return None, None
-
-
-def _scan(directory: Path) -> Iterator[tuple[str, int, int, int]]:
-    """Names of sessions, where their marks go, size and time."""
-    try:
-        entries = os.scandir(directory)
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    with entries:
-        for entry in entries:
-            if name := session_name(entry.name):
-                try:
-                    status = entry.stat()
-                except OSError:
-                    yield name, 0, 0, 0
-                    continue
-                at = 2 if entry.name.endswith(JOURNAL_SUFFIX) else 0
-                yield name, at, status.st_size, status.st_mtime_ns
 
 
 def _reason_to_only_read(state: SessionState, journal: JournalContents) -> str | None:

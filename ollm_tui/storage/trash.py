@@ -8,7 +8,6 @@ and whoever looks next moves what a crash left behind.
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,7 +16,13 @@ import msgspec
 from ollm_tui.core import clock
 from ollm_tui.core.errors import SessionNotFound, StoreError
 from ollm_tui.storage.atomic_file import read_regular, write_atomically
-from ollm_tui.storage.layout import StoreLayout, is_valid_name, make_directory, sync_directory
+from ollm_tui.storage.layout import (
+    StoreLayout,
+    is_valid_name,
+    make_directory,
+    remove_tree,
+    sync_directory,
+)
 
 _RESTORING = ".restoring"
 _DELETING = ".deleting"
@@ -91,7 +96,7 @@ class Trash:
             make_directory(deleting)
         sync_directory(self._layout.trash)
         self._move_in(session_id, deleting)
-        shutil.rmtree(deleting)
+        remove_tree(deleting)
 
     def notes(self) -> list[TrashNote]:
         """What is in the trash, newest first."""
@@ -107,7 +112,7 @@ class Trash:
                 continue
             self._move_in(place.session_id, place.path)
             if place.state == _DELETING:
-                shutil.rmtree(place.path)
+                remove_tree(place.path)
 
     def _places(self) -> list[_Place]:
         try:
@@ -125,9 +130,11 @@ class Trash:
     def _move_in(self, session_id: str, entry: Path) -> None:
         moved = False
         for name, path in self._layout.belongings(session_id).items():
-            if os.path.lexists(path):
+            try:
                 path.rename(entry / name)
                 moved = True
+            except FileNotFoundError:
+                pass  # there is none, or somebody else is finishing the same move
         if moved:
             sync_directory(entry)
             sync_directory(self._layout.sessions)
@@ -139,7 +146,7 @@ class Trash:
                 make_directory(path.parent)
                 (entry / name).rename(path)
         sync_directory(self._layout.sessions)
-        shutil.rmtree(entry)
+        remove_tree(entry)
 
 
 def _read_note(place: _Place) -> TrashNote:

@@ -113,10 +113,11 @@ async def test_closing_the_answer_stops_the_server() -> None:
     left = asyncio.Event()
 
     async def endless(request: Request, reply: Reply) -> None:
-        while not reply.gone.is_set():
-            await reply.chunk(HI)
-            await asyncio.sleep(0)
-        left.set()
+        try:
+            while not reply.gone.is_set():
+                await reply.chunk(HI)
+        finally:
+            left.set()
 
     async with HttpServer(endless) as server:
         provider = provider_for(server)

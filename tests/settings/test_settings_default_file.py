@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ollm_tui.settings import schema
-from ollm_tui.settings.keys import camel, fixed_keys, is_table, names_below, shape
+from ollm_tui.settings.keys import camel, fixed_keys, is_table, names_below
 from ollm_tui.settings.loader import Loaded, load_settings
 from ollm_tui.settings.resources import default_config
 from ollm_tui.settings.schema import Settings
@@ -70,11 +70,3 @@ def test_every_field_has_a_line_of_help_and_the_file_repeats_it() -> None:
         assert words, name
         assert "\n" not in words, name
         assert re.search(rf"# {re.escape(words)}\n[ #]*{name}:", text), (name, words)
-
-
-def test_every_value_of_the_schema_has_a_default() -> None:
-    assert msgspec_defaults_are_complete()
-
-
-def msgspec_defaults_are_complete() -> bool:
-    return all(shape(path) is not None for path in fixed_keys()) and Settings() == Settings()

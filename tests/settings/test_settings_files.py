@@ -36,6 +36,10 @@ def lines(loaded: Loaded, home: Path) -> list[str]:
         ),
         (b"a: &x 1\nb: *y\n", "F:2: it is not YAML (found undefined alias); the file is skipped"),
         (b"x" * 300_000, "F: it is larger than 256 KB; the file is skipped"),
+        (
+            b"a: " + b"[" * 40 + b"]" * 40,
+            "F:1: it is nested too deeply or too long; the file is skipped",
+        ),
         (b"a: " + b"[" * 100_000, "F:1: it is nested too deeply or too long; the file is skipped"),
     ],
 )

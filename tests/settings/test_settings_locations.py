@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,17 @@ def test_a_home_under_version_control_does_not_load_the_users_file_twice(tmp_pat
     assert loaded.locations.project == user_home
     assert loaded.settings.tools.network is True
     assert loaded.warnings == ()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a directory away")
+def test_a_marker_somebody_else_left_in_a_shared_parent_is_ignored(tmp_path: Path) -> None:
+    shared, mine = tmp_path / "shared", tmp_path / "shared" / "mine"
+    mine.mkdir(parents=True)
+    (shared / ".ollm").mkdir()
+    environ = {"HOME": str(tmp_path / "home")}
+    assert find_locations(environ, mine).project == shared
+    os.chown(shared / ".ollm", 12345, 12345)
+    assert find_locations(environ, mine).project == mine
 
 
 PLACES = Locations(Path("/srv/ollm"), Path("/home/a"), Path("/work/p"))

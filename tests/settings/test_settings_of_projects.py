@@ -94,7 +94,7 @@ def test_a_project_may_be_stricter_than_the_user_but_not_looser(
 
 
 def test_a_table_is_closed_to_projects_unless_it_is_named() -> None:
-    tables = [path for path in map(lambda name: (name,), names_below(())) if is_table(path)]
+    tables = [path for path in ((name,) for name in names_below(())) if is_table(path)]
     open_tables = [path for path in tables if may_set((*path, "x"))]
     assert open_tables == [("models",), ("keymap",)]
     assert not may_set(("models", "x", "somethingNew"))

@@ -1,0 +1,144 @@
+"""`ollm doctor`: is everything all right, and saving what can be saved where it is not."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sqlite3
+import sys
+from argparse import Namespace
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import NamedTuple
+
+from ollm_tui import __version__
+from ollm_tui.cli.output import print_json
+from ollm_tui.core.errors import OllmError
+from ollm_tui.core.intake import clean
+from ollm_tui.services.repair import damaged, repair
+from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.settings.loader import Loaded, load_settings
+from ollm_tui.storage.layout import StoreLayout
+
+
+class Finding(NamedTuple):
+    """One thing that was looked at."""
+
+    area: str
+    ok: bool
+    text: str
+
+
+def run(arguments: Namespace) -> int:
+    """Check everything, or repair."""
+    loaded = load_settings(os.environ, Path.cwd(), {})
+    library = SessionLibrary.at(StoreLayout(loaded.locations.sessions(loaded.settings)))
+    try:
+        if arguments.repair is not None:
+            return _repair(library, arguments.repair)
+        findings = [
+            *_versions(),
+            *_settings(loaded),
+            *_home(loaded.locations.home),
+            *_store(library),
+            *_providers(loaded),
+        ]
+    finally:
+        library.close()
+    if arguments.json:
+        print_json([finding._asdict() for finding in findings])
+    else:
+        for finding in findings:
+            print(f"{'ok' if finding.ok else '!!'}  {finding.area:<10} {clean(finding.text)}")
+    return 0 if all(finding.ok for finding in findings) else 1
+
+
+def _versions() -> Iterator[Finding]:
+    python = platform.python_version()
+    yield Finding("versions", True, f"ollm {__version__}, Python {python}, {platform.system()}")
+    yield Finding("versions", True, f"SQLite {sqlite3.sqlite_version}")
+    try:
+        yield Finding("versions", True, f"llama.cpp by xllamacpp {version('xllamacpp')}")
+    except PackageNotFoundError:
+        hint = "pip install 'ollm-tui[local]'"
+        yield Finding("versions", False, f"no engine for embedded models ({hint})")
+
+
+def _settings(loaded: Loaded) -> Iterator[Finding]:
+    for warning in loaded.warnings:
+        yield Finding("settings", False, str(warning))
+    if not loaded.warnings:
+        yield Finding("settings", True, f"nothing wrong in {loaded.locations.user_config}")
+
+
+def _home(home: Path) -> Iterator[Finding]:
+    if not home.exists():
+        yield Finding("home", True, f"{home} does not exist yet")
+        return
+    if not os.access(home, os.W_OK | os.X_OK):
+        yield Finding("home", False, f"{home} cannot be written: nothing will be saved")
+        return
+    others = home.stat().st_mode & 0o077
+    text = f"{home}, {_free(home)} free"
+    yield Finding(
+        "home", not others, text + (" (others can look into it: chmod 700)" * bool(others))
+    )
+
+
+def _free(path: Path) -> str:
+    room = os.statvfs(path)
+    return f"{room.f_bavail * room.f_frsize / 1e9:,.1f} GB"
+
+
+def _store(library: SessionLibrary) -> Iterator[Finding]:
+    names = sorted(library.store.directory.fingerprints())
+    messages = 0
+    for name in names:
+        try:
+            loaded = library.load(name)
+        except OllmError as error:
+            yield Finding("sessions", False, f"{error.message} ({error.hint})")
+            continue
+        messages += len(loaded.state)
+        for problem in loaded.problems:
+            yield Finding("sessions", False, f"{name}: {problem}")
+    yield Finding("sessions", True, f"{len(names):,} sessions, {messages:,} messages read")
+    library.catalogue.summaries()
+    yield Finding(
+        "sessions", True, f"the index is up to date, {len(library.trashed())} in the trash"
+    )
+
+
+def _providers(loaded: Loaded) -> Iterator[Finding]:
+    import asyncio
+
+    from ollm_tui.bootstrap import open_providers
+    from ollm_tui.cli.providers import state_of
+
+    async def states() -> list[tuple[str, tuple[bool, str]]]:
+        providers = open_providers(loaded, os.environ)
+        try:
+            return [(name, await state_of(providers, name)) for name in providers.names()]
+        finally:
+            await providers.close()
+
+    for name, (answers, text) in asyncio.run(states()):
+        # Ollama is welcome but not needed; whatever the user set up himself is.
+        needed = name in loaded.settings.providers or name == "embedded"
+        yield Finding("provider", answers or not needed, f"{name}: {text}")
+
+
+def _repair(library: SessionLibrary, wanted: str) -> int:
+    names = [library.catalogue.resolve(wanted)] if wanted else damaged(library)
+    failed = 0
+    for name in names:
+        new = repair(library, name)
+        if new is None:
+            failed += 1
+            sys.stderr.write(f"ollm: nothing could be read of {name}; its files are untouched\n")
+        else:
+            print(f"{name} -> {new}")
+    if not names:
+        print("No session is damaged.")
+    return 1 if failed else 0

@@ -1,0 +1,134 @@
+"""What an exported conversation is made of, before it becomes Markdown or HTML."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC
+from typing import Any, Literal, assert_never
+
+from ollm_tui.core import clock
+from ollm_tui.core.intake import clean
+from ollm_tui.core.message import (
+    Approval,
+    Attachment,
+    Message,
+    Part,
+    Reasoning,
+    Retrieval,
+    Text,
+    ToolCallPart,
+    ToolResultPart,
+    UnknownPart,
+)
+from ollm_tui.core.session import Session
+from ollm_tui.core.titles import title_of
+
+_ENDINGS = {
+    "streaming": "Not finished yet.",
+    "cancelled": "Cancelled before the end.",
+    "failed": "Failed before the end.",
+    "interrupted": "Interrupted before the end.",
+    "length": "Cut off at the length limit.",
+}
+
+
+@dataclass(frozen=True)
+class Block:
+    """A piece of a message; all foreign text in it is clean."""
+
+    kind: Literal["words", "reasoning", "data", "note"]
+    """words: Markdown of the user or the model · data: shown as it is · note: label and name."""
+    text: str = ""
+    label: str = ""
+    """Our own words for what it is."""
+    name: str = ""
+    """What the label is about: foreign, in one line."""
+    language: str = ""
+
+
+def document_title(session: Session, branch: Sequence[Message]) -> str:
+    """The session's title or one made from the user's first words, in one line."""
+    if session.title:
+        return one_line(session.title)
+    first = next((message.text for message in branch if message.role == "user"), "")
+    return title_of(first)
+
+
+def document_head(session: Session, branch: Sequence[Message]) -> list[tuple[str, str]]:
+    """The facts that stand above the conversation, with their names."""
+    count = f"{len(branch):,}"
+    if len(session.messages) > len(branch):
+        count += f" (of {len(session.messages):,} on all branches)"
+    return [
+        ("Model", one_line(f"{session.model} ({session.provider})")),
+        ("Started", moment(session.start_time)),
+        ("Last activity", moment(session.last_activity)),
+        ("Messages", count),
+        ("Tool calls", f"{len(session.tool_calls):,}"),
+        ("Session", one_line(session.session_id)),
+    ]
+
+
+def speaker(message: Message) -> str:
+    """Whose message it is, and of which model."""
+    name = message.role.capitalize()
+    return one_line(f"{name} ({message.model})") if message.model else name
+
+
+def moment(time: str) -> str:
+    """A time for the eye; one that cannot be read stays as it is."""
+    try:
+        return clock.parse(time).astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    except (ValueError, OverflowError):
+        return one_line(time)
+
+
+def blocks(message: Message) -> Iterator[Block]:
+    """The pieces of a message in their order, and how it ended if that was not well."""
+    for part in message.parts:
+        block = _block(part)
+        if block.text or block.label:
+            yield block
+    if message.status != "complete":
+        yield Block("note", label=_ENDINGS[message.status], name=one_line(message.error or ""))
+
+
+def one_line(text: str) -> str:
+    """A foreign text as a label."""
+    return " ".join(clean(text).split())
+
+
+def _block(part: Part) -> Block:
+    match part:
+        case Text():
+            return Block("words", clean(part.text))
+        case Reasoning():
+            return Block("reasoning", clean(part.text), "Reasoning")
+        case ToolCallPart():
+            return _call(part)
+        case ToolResultPart():
+            label = "Tool error" if part.is_error else "Tool result"
+            return Block("data", clean(part.content), label, one_line(part.name))
+        case Attachment():
+            return Block("note", "", "Attachment", one_line(f"{part.name} ({part.media_type})"))
+        case Retrieval():
+            return Block("data", clean(part.text), "Recalled", one_line(part.session_id))
+        case Approval():
+            return Block("note", "", "Approval", one_line(f"{part.decision} ({part.scope})"))
+        case UnknownPart():
+            return Block("data", _json(part.raw), "Part of an unknown kind", "", "json")
+        case _:
+            assert_never(part)
+
+
+def _call(part: ToolCallPart) -> Block:
+    name = one_line(part.name)
+    if part.raw_arguments is not None:
+        return Block("data", clean(part.raw_arguments), "Tool call", name)
+    return Block("data", _json(part.args), "Tool call", name, "json")
+
+
+def _json(value: Any) -> str:
+    return clean(json.dumps(value, indent=2, ensure_ascii=False))

@@ -1,0 +1,139 @@
+"""`ollm config show`, `path` and `check`."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+import pytest
+import yaml
+
+from ollm_tui.cli import config
+from ollm_tui.settings.schema import Settings
+
+PLAIN = Namespace(json=False)
+JSON = Namespace(json=True)
+
+Captured = pytest.CaptureFixture[str]
+
+
+def write_user(home: Path, text: str) -> Path:
+    home.mkdir(exist_ok=True)
+    (home / "config.yaml").write_text(text)
+    return home / "config.yaml"
+
+
+def builtin_defaults() -> Any:
+    return json.loads(msgspec.json.encode(Settings()))
+
+
+def test_show_prints_yaml_that_means_the_settings(capsys: Captured) -> None:
+    assert config.show(PLAIN) == 0
+    out = capsys.readouterr().out
+    assert yaml.safe_load(out) == builtin_defaults()
+    assert "  threshold: 0.8  # default\n" in out
+
+
+def test_show_tells_where_each_value_comes_from(
+    home: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = write_user(home, "ui:\n  theme: light\n")
+    Path(".ollm").mkdir()
+    Path(".ollm/config.yaml").write_text("model: m\n")
+    monkeypatch.setenv("OLLM_CONTEXT_WINDOW", "8192")
+    config.show(PLAIN)
+    out = capsys.readouterr().out
+    assert f"  theme: light  # user, {file}:2\n" in out
+    assert f"model: m  # project, {Path.cwd()}/.ollm/config.yaml:1\n" in out
+    assert "  window: 8192  # environment, OLLM_CONTEXT_WINDOW\n" in out
+
+
+def test_show_as_json_has_settings_and_sources(home: Path, capsys: Captured) -> None:
+    write_user(home, "model: m\n")
+    config.show(JSON)
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["settings"] == {**builtin_defaults(), "model": "m"}
+    assert shown["sources"] == {"model": "user"}
+
+
+def test_show_hides_what_may_be_a_secret(home: Path, capsys: Captured) -> None:
+    write_user(
+        home,
+        """
+providers:
+  work:
+    baseUrl: https://me:hunter2@work.example/v1?key=hunter2
+    headers: {Authorization: Bearer hunter2}
+    keyEnv: WORK_KEY
+    keyCommand: pass show work
+""",
+    )
+    for args in (PLAIN, JSON):
+        config.show(args)
+        out = capsys.readouterr().out
+        assert "hunter2" not in out
+        assert "work.example/v1" in out
+        assert "WORK_KEY" in out
+        assert "pass show work" in out
+
+
+def test_show_prints_no_control_characters_and_keeps_every_value(
+    home: Path, capsys: Captured
+) -> None:
+    keymap = {
+        "a\u202eb": 'x\u009b31m"\\',
+        "on": "no",
+        "größe": "1.0",
+        "c": "a: b #c",
+        "d": "\U000e0001",
+    }
+    write_user(home, yaml.safe_dump({"keymap": keymap, "modes": {"m": {"prompt": "a\nb\x1b[2J"}}}))
+    config.show(PLAIN)
+    out = capsys.readouterr().out
+    assert out.replace("\n", "").isprintable()
+    shown = cast(dict[str, Any], yaml.safe_load(out))
+    assert shown["keymap"] == keymap
+    assert shown["modes"]["m"]["prompt"] == "a\nb\x1b[2J"
+    config.show(JSON)
+    out = capsys.readouterr().out
+    assert out.replace("\n", "").isprintable()
+    assert json.loads(out)["settings"]["keymap"] == keymap
+
+
+def test_show_says_when_there_are_problems(home: Path, capsys: Captured) -> None:
+    write_user(home, "modle: m\n")
+    assert config.show(PLAIN) == 0
+    captured = capsys.readouterr()
+    assert "ollm config check" in captured.err
+    assert "modle" not in captured.out
+
+
+def test_path_names_every_place_and_whether_it_is_there(home: Path, capsys: Captured) -> None:
+    file = write_user(home, "")
+    assert config.path(JSON) == 0
+    places = {place["what"]: place for place in json.loads(capsys.readouterr().out)}
+    assert places["user config"] == {"what": "user config", "path": str(file), "exists": True}
+    assert places["project config"]["exists"] is False
+    assert places["sessions"]["path"] == str(home / "sessions")
+    assert places["all defaults"]["exists"] is True
+    assert config.path(PLAIN) == 0
+    assert f"user config      exists   {file}\n" in capsys.readouterr().out
+
+
+def test_check_is_ok_without_problems(home: Path, capsys: Captured) -> None:
+    write_user(home, "model: m\n")
+    assert config.check(Namespace()) == 0
+    assert capsys.readouterr().out == "ok\n"
+
+
+def test_check_prints_one_line_per_problem(home: Path, capsys: Captured) -> None:
+    file = write_user(home, "modle: m\nui: {density: tight}\n")
+    assert config.check(Namespace()) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        f"{file}:1: modle: unknown key; did you mean model?",
+        f"{file}:2: ui.density: expected one of comfortable, compact, "
+        "found 'tight'; using 'comfortable'",
+    ]
