@@ -13,7 +13,7 @@ from ollm_tui.engine.workspace import Workspace
 from ollm_tui.services.credentials import find_key
 from ollm_tui.services.recording import Recording
 from ollm_tui.services.session_library import SessionLibrary
-from ollm_tui.settings.loader import Loaded
+from ollm_tui.settings.loaded import Loaded
 from ollm_tui.settings.schema import ProviderSettings, Settings
 from ollm_tui.storage.layout import StoreLayout
 

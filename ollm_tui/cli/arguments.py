@@ -33,7 +33,7 @@ class Parser(argparse.ArgumentParser):
     """Says what is wrong in one line, with the way to the help."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(**{"formatter_class": Help} | options)
+        super().__init__(formatter_class=Help, **options)
 
     def error(self, message: str) -> NoReturn:
         """Leave with exit code 2."""
@@ -42,10 +42,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def build_parser(only: str | None = None) -> Parser:
-    """The parser. With `only`, the details of the other command groups are left out.
-
-    Every start pays for this, and one command line uses one group.
-    """
+    """The parser; with `only`, of that command group alone: every start pays for what is built."""
     parser = Parser(
         prog="ollm",
         description="Long conversations with language models, in a terminal.",
@@ -65,17 +62,17 @@ def build_parser(only: str | None = None) -> Parser:
     _add_conversation_options(parser)
     parser.set_defaults(group="chat", command=None)
     groups = parser.add_subparsers(metavar="COMMAND", title="commands")
-    for name, (text, fill) in _GROUPS.items():
+    for name in [only] if only else _GROUPS:
+        text, fill = _GROUPS[name]
         group = groups.add_parser(name, help=text, description=_sentence(text))
         group.set_defaults(group=name)
-        if only in (None, name):
-            fill(group)
+        fill(group)
     return parser
 
 
-def group_of(argv: Sequence[str]) -> str:
-    """The command group a command line is about; empty if it names none."""
-    return next((word for word in argv if word in _GROUPS), "")
+def group_of(argv: Sequence[str]) -> str | None:
+    """The command group a command line is about, where that is sure: it begins with it."""
+    return argv[0] if argv and argv[0] in _GROUPS else None
 
 
 def _add_conversation_options(parser: argparse.ArgumentParser) -> None:

@@ -15,7 +15,8 @@ from urllib.parse import urlsplit, urlunsplit
 import msgspec
 
 from ollm_tui.settings.keys import KeyPath
-from ollm_tui.settings.loader import Loaded, load_settings
+from ollm_tui.settings.loaded import Loaded
+from ollm_tui.settings.loader import load_settings
 from ollm_tui.settings.resources import default_config, themes_directory
 from ollm_tui.settings.warning import dotted, printable
 

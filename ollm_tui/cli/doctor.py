@@ -18,7 +18,8 @@ from ollm_tui.core.errors import OllmError
 from ollm_tui.core.intake import clean
 from ollm_tui.services.repair import damaged, repair
 from ollm_tui.services.session_library import SessionLibrary
-from ollm_tui.settings.loader import Loaded, load_settings
+from ollm_tui.settings.loaded import Loaded
+from ollm_tui.settings.loader import load_settings
 from ollm_tui.storage.layout import StoreLayout
 
 

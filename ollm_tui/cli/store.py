@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from ollm_tui.core.session import SessionSummary
 from ollm_tui.services.session_catalogue import SessionCatalogue
-from ollm_tui.settings.loader import Loaded, load_settings
+from ollm_tui.settings.loaded import Loaded
+from ollm_tui.settings.loader import load_settings
 from ollm_tui.storage.index import SessionIndex
 from ollm_tui.storage.layout import StoreLayout
 

@@ -19,7 +19,7 @@ from ollm_tui.core.provider import (
 )
 from ollm_tui.providers.embedded_process import SERVER_COMMAND, ServerProcess, ServerTarget
 from ollm_tui.providers.embedded_slot import ServerSlot
-from ollm_tui.providers.model_catalogue import DEFAULT_MODEL, SMOLLM2
+from ollm_tui.providers.model_catalogue import DEFAULT_MODEL
 from ollm_tui.providers.model_files import ModelFile, ModelFiles
 from ollm_tui.providers.openai_compatible import OpenAICompatible
 from ollm_tui.providers.pip_download import PIP_COMMAND
@@ -51,11 +51,6 @@ class Embedded:
     def name(self) -> str:
         """How the settings call this provider."""
         return self._name
-
-    @property
-    def files(self) -> ModelFiles:
-        """The model files this provider runs, to list, fetch and verify them."""
-        return self._files
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
         """The answer as it is written; before it, what has to be fetched and started."""
@@ -117,6 +112,14 @@ class Embedded:
         """The model that is fetched when nobody chose one."""
         return DEFAULT_MODEL
 
+    async def pull(self, model: str) -> AsyncGenerator[Preparing, None]:
+        """Fetch a known model, unless it is here and whole."""
+        known = self._files.known(model)
+        size = f" ({known.megabytes} MB, once)" if known else ""
+        async with self._fetching, aclosing(self._files.pull(model)) as steps:
+            async for step in steps:
+                yield Preparing(f"fetching {model}{size}", step.fraction)
+
     async def close(self) -> None:
         """End the server and let go of the connection to it."""
         client, self._client = self._client, None
@@ -130,11 +133,9 @@ class Embedded:
         """Only the default model comes unasked: it is small, and without it nothing works."""
         if model != DEFAULT_MODEL or self._files.path(model).exists():
             return
-        what = f"fetching {model} ({SMOLLM2.megabytes} MB, once)"
-        yield Preparing(what, 0.0)
-        async with self._fetching, aclosing(self._files.pull(model)) as steps:
+        async with aclosing(self.pull(model)) as steps:
             async for step in steps:
-                yield Preparing(what, step.fraction)
+                yield step
 
     def _target(self, file: ModelFile, window: int | None) -> ServerTarget:
         """What to run; without a wish for a window the running server is as good as any."""
@@ -144,21 +145,24 @@ class Embedded:
         return ServerTarget(name=file.name, path=file.path, window=_window(window, file.max_window))
 
     async def _client_of(self, server: ServerProcess) -> OpenAICompatible:
-        if self._client is None or self._client_key != server.key:
-            old, self._client_key = self._client, server.key
-            self._client = OpenAICompatible(
-                name=self._name,
-                base_url=f"http://127.0.0.1:{server.port}/v1",
-                api_key=server.key,
-                inactivity_seconds=self._inactivity_seconds,
-                # llama.cpp closes the socket after a stream although it announces otherwise.
-                keepalive=False,
-                # Without it the server does not notice a closed connection while it reads.
-                extra_body={"return_progress": True},
-            )
-            if old is not None:
-                await old.close()
-        return self._client
+        client = self._client
+        if client is not None and self._client_key == server.key:
+            return client
+        self._client_key = server.key
+        self._client = OpenAICompatible(
+            name=self._name,
+            base_url=f"http://127.0.0.1:{server.port}/v1",
+            api_key=server.key,
+            inactivity_seconds=self._inactivity_seconds,
+            # llama.cpp closes the socket after a stream although it announces otherwise.
+            keepalive=False,
+            # Without it the server does not notice a closed connection while it reads.
+            extra_body={"return_progress": True},
+        )
+        old, client = client, self._client
+        if old is not None:
+            await old.close()
+        return client
 
 
 def _window(wanted: int | None, max_window: int | None) -> int:

@@ -13,6 +13,7 @@ from itertools import groupby
 
 _FENCE = re.compile(r"([ \t]*)(`{3,}|~{3,})[^`]*$")
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+\S")
+_CLOSING_MARKS = re.compile(r"[ \t]#+$")
 _ITEM = re.compile(r"([ \t]*)(?:[-*+]|(\d{1,9})[.)])[ \t]+(.*)$")
 _RULE = re.compile(r"[ \t]*([-*_])[ \t]*\1[ \t]*\1[ \t\-*_]*$")
 # Made for escaped text: no quote and no angle bracket can be in it. Each alternative stops
@@ -114,7 +115,7 @@ def _heading_html(line: str) -> str:
     text = marked.lstrip("#")
     # The page's own headings are the first two levels.
     level = min(6, len(marked) - len(text) + 2)
-    return f"<h{level}>{_inline_html(text.rstrip('#').strip())}</h{level}>"
+    return f"<h{level}>{_inline_html(_CLOSING_MARKS.sub('', text).strip())}</h{level}>"
 
 
 def _list_html(kind: str, lines: list[str]) -> str:

@@ -22,10 +22,8 @@ from msgspec.inspect import (
     type_info,
 )
 
+from ollm_tui.settings.loaded import KeyPath
 from ollm_tui.settings.schema import Settings
-
-KeyPath = tuple[str, ...]
-"""The parts of a key in the spelling of the schema: ("loopDetection", "maxTurns")."""
 
 
 @cache

@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, cast
+from typing import cast
 
 import msgspec
 from msgspec import NODEFAULT
 
 from ollm_tui.settings.expectations import expectation
 from ollm_tui.settings.given import Assignment, GivenEntry
-from ollm_tui.settings.keys import KeyPath, accepts, default, nested, shape
+from ollm_tui.settings.keys import accepts, default, nested, shape
+from ollm_tui.settings.loaded import KeyPath, Layer, Source
 from ollm_tui.settings.project_rules import loosens, may_set
 from ollm_tui.settings.schema import Settings
 from ollm_tui.settings.warning import SettingsWarning, dotted, holds_secret, place, quoted
-
-Layer = Literal["default", "user", "project", "environment", "argument"]
-
-
-class Source(msgspec.Struct, frozen=True):
-    """Where the value of a key comes from."""
-
-    layer: Layer
-    place: str
-    """FILE:LINE, the environment variable, or the argument."""
 
 
 class Layering:

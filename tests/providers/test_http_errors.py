@@ -35,29 +35,30 @@ LLAMA_CPP = {
 }
 
 
+OPENAI = (
+    "This model's maximum context length is 4097 tokens. However, your messages resulted in "
+    "5000 tokens."
+)
+VLLM = (
+    "This model's maximum context length is 4096 tokens. However, you requested 5096 tokens "
+    "(4996 in the messages, 100 in the completion)."
+)
+ANTHROPIC = "prompt is too long: 210000 tokens > 200000 maximum"
+
+
 @pytest.mark.parametrize(
     ("body", "prompt", "window"),
     [
         (LLAMA_CPP, 9412, 8192),
         ({"error": json.dumps(LLAMA_CPP)}, 9412, 8192),
-        (
-            {"error": {"message": "This model's maximum context length is 4097 tokens. However, "
-                       "your messages resulted in 5000 tokens.", "code": "context_length_exceeded"}},
-            5000,
-            4097,
-        ),
-        (
-            {"detail": "This model's maximum context length is 4096 tokens. However, you requested "
-             "5096 tokens (4996 in the messages, 100 in the completion)."},
-            4996,
-            4096,
-        ),
-        ({"error": {"message": "prompt is too long: 210000 tokens > 200000 maximum"}}, 210000, 200000),
+        ({"error": {"message": OPENAI, "code": "context_length_exceeded"}}, 5000, 4097),
+        ({"detail": VLLM}, 4996, 4096),
+        ({"error": {"message": ANTHROPIC}}, 210000, 200000),
         ({"error": "the prompt is longer than the context length currently available"}, None, None),
         ({"error": "the input length exceeds the context length"}, None, None),
         ({"error": "prompt too long; exceeded max context length by 12 tokens"}, None, None),
     ],
-)  # fmt: skip
+)
 def test_a_prompt_that_is_too_long_is_told_with_its_counts(
     body: Any, prompt: int | None, window: int | None
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -50,13 +51,7 @@ async def served(
 ) -> AsyncGenerator[tuple[OpenAICompatible, HttpServer], None]:
     async with HttpServer(handler) as server:
         provider = OpenAICompatible(
-            **{
-                "name": "test",
-                "base_url": server.url + path,
-                "api_key": None,
-                "retry_seconds": 0,
-                **fields,
-            }
+            name="test", base_url=server.url + path, api_key=None, retry_seconds=0, **fields
         )
         try:
             yield provider, server
@@ -83,9 +78,7 @@ def test_it_is_a_provider() -> None:
 async def test_a_plain_answer_comes_with_its_usage() -> None:
     assert await answer(text_answer("Hello", " world")) == [
         TextDelta("Hello world"),
-        Completed(
-            finish="stop", usage=Usage(input_tokens=7, output_tokens=2), model="m-1"
-        ),
+        Completed(finish="stop", usage=Usage(input_tokens=7, output_tokens=2), model="m-1"),
     ]
 
 
@@ -116,7 +109,7 @@ async def test_a_stream_may_come_byte_by_byte() -> None:
 @given(st.lists(st.integers(0, len(MIXED)), max_size=6))
 async def test_the_cuts_of_the_stream_make_no_difference(places: list[int]) -> None:
     edges = [0, *sorted(places), len(MIXED)]
-    pieces = [MIXED[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    pieces = [MIXED[a:b] for a, b in pairwise(edges)]
     assert await answer(*pieces) == MIXED_EVENTS
 
 
@@ -301,7 +294,11 @@ async def test_the_extra_body_goes_along() -> None:
             "max_tokens",
             {"max_completion_tokens": 50},
         ),
-        ("Unrecognized request argument supplied: chat_template_kwargs", "chat_template_kwargs", {}),
+        (
+            "Unrecognized request argument supplied: chat_template_kwargs",
+            "chat_template_kwargs",
+            {},
+        ),
         ("Unsupported value: 'temperature' does not support 0.5", "temperature", {}),
         ("stream_options: Extra inputs are not permitted", "stream_options", {}),
     ],

@@ -19,7 +19,7 @@ from ollm_tui.core.errors import (
 )
 from ollm_tui.core.provider import StreamEvent, TextDelta
 from ollm_tui.providers.openai_compatible import OpenAICompatible
-from tests.stand_ins.collected_events import ask, collect, text_of
+from tests.stand_ins.collected_events import ask, collect, text_of, until_error
 from tests.stand_ins.http_server import Handler, HttpServer, Reply, Request
 from tests.stand_ins.openai_server import (
     chunk,
@@ -43,15 +43,12 @@ def provider_for(server: HttpServer) -> OpenAICompatible:
 
 async def failure(handler: Handler) -> tuple[list[StreamEvent], ProviderError]:
     """What arrived, and the error after it."""
-    got: list[StreamEvent] = []
     async with HttpServer(handler) as server:
         provider = provider_for(server)
-        with pytest.raises(ProviderError) as caught:
-            async for one in provider.stream(ask()):
-                got.append(one)
+        got, error = await until_error(provider.stream(ask()))
         await provider.close()
-    assert caught.value.hint
-    return got, caught.value
+    assert error.hint
+    return got, error
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,7 +26,7 @@ PIECES = ["<think>", "</think>", "<", "thi", "nk>", "</", ">", " ", "\n", "a", "
 def test_the_cuts_make_no_difference(pieces: list[str], places: list[int]) -> None:
     text = "".join(pieces)
     edges = [0, *sorted(p % (len(text) + 1) for p in places), len(text)]
-    chunks = [text[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    chunks = [text[a:b] for a, b in pairwise(edges)]
     assert split(*chunks) == split(text)
     assert split(*text) == split(text)
 

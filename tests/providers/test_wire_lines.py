@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -18,7 +19,7 @@ from ollm_tui.providers.wire_lines import (
 
 def cut(data: bytes, places: list[int]) -> list[bytes]:
     edges = [0, *sorted(p % (len(data) + 1) for p in places), len(data)]
-    return [data[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    return [data[a:b] for a, b in pairwise(edges)]
 
 
 def lines_of(chunks: list[bytes]) -> list[bytes]:

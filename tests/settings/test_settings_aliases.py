@@ -6,7 +6,8 @@ from pathlib import Path
 
 from ollm_tui.settings.aliases import ALIASES
 from ollm_tui.settings.keys import shape
-from ollm_tui.settings.loader import Loaded, load_settings
+from ollm_tui.settings.loaded import Loaded
+from ollm_tui.settings.loader import load_settings
 
 SERVICES_TREE = """
 services:

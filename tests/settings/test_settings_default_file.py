@@ -9,7 +9,8 @@ from pathlib import Path
 
 from ollm_tui.settings import schema
 from ollm_tui.settings.keys import camel, fixed_keys, is_table, names_below
-from ollm_tui.settings.loader import Loaded, load_settings
+from ollm_tui.settings.loaded import Loaded
+from ollm_tui.settings.loader import load_settings
 from ollm_tui.settings.resources import default_config
 from ollm_tui.settings.schema import Settings
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ollm_tui.settings.loader import Loaded, load_settings
+from ollm_tui.settings.loaded import Loaded
+from ollm_tui.settings.loader import load_settings
 from ollm_tui.settings.schema import Settings
 
 

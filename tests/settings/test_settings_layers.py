@@ -10,8 +10,8 @@ import pytest
 
 from ollm_tui.settings.environment_source import variable
 from ollm_tui.settings.keys import fixed_keys
-from ollm_tui.settings.layering import Source
-from ollm_tui.settings.loader import Loaded, load_settings
+from ollm_tui.settings.loaded import Loaded, Source
+from ollm_tui.settings.loader import load_settings
 from ollm_tui.settings.schema import Settings
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from ollm_tui.settings.keys import fixed_keys, is_table, names_below
-from ollm_tui.settings.loader import Loaded, load_settings
+from ollm_tui.settings.loaded import Loaded
+from ollm_tui.settings.loader import load_settings
 from ollm_tui.settings.project_rules import STRICTER_ONLY, may_set
 from ollm_tui.settings.schema import Settings
 

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ollm_tui.settings.keys import KeyPath, fixed_keys, nested, snake
-from ollm_tui.settings.loader import Loaded, load_settings
+from ollm_tui.settings.loaded import Loaded
+from ollm_tui.settings.loader import load_settings
 from ollm_tui.settings.schema import Settings
 
 FIXED = sorted(fixed_keys())

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import AsyncIterator
+from typing import Any, TypeVar
 
+from ollm_tui.core.errors import ProviderError
 from ollm_tui.core.provider import (
     ChatRequest,
     PromptMessage,
@@ -13,16 +15,28 @@ from ollm_tui.core.provider import (
     TextDelta,
 )
 
+T = TypeVar("T")
+
 
 def ask(text: str = "Hello", model: str = "m", **fields: Any) -> ChatRequest:
     """A request with one user message."""
-    messages = (PromptMessage(role="user", text=text),)
-    return ChatRequest(**{"model": model, "messages": messages, **fields})
+    fields.setdefault("messages", (PromptMessage(role="user", text=text),))
+    return ChatRequest(model=model, **fields)
 
 
 async def collect(provider: Provider, request: ChatRequest) -> list[StreamEvent]:
     """All events of an answer."""
     return [event async for event in provider.stream(request)]
+
+
+async def until_error(stream: AsyncIterator[T]) -> tuple[list[T], ProviderError]:
+    """What a stream gave before it failed, and the failure."""
+    got: list[T] = []
+    try:
+        while True:
+            got.append(await anext(stream))
+    except ProviderError as error:
+        return got, error
 
 
 def joined(events: list[StreamEvent]) -> list[StreamEvent]:

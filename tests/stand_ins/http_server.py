@@ -97,7 +97,7 @@ class HttpServer:
 
     async def __aenter__(self) -> HttpServer:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        self.url = "http://127.0.0.1:%d" % self._server.sockets[0].getsockname()[1]
+        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -134,7 +134,9 @@ class HttpServer:
 async def _read(reader: asyncio.StreamReader) -> Request:
     head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
     method, path, _ = head[0].split(" ")
-    headers = {k.lower(): v.strip() for k, _, v in (line.partition(":") for line in head[1:] if line)}
+    headers = {
+        k.lower(): v.strip() for k, _, v in (line.partition(":") for line in head[1:] if line)
+    }
     body = await reader.readexactly(int(headers.get("content-length", "0")))
     return Request(method, path, headers, body)
 

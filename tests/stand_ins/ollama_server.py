@@ -79,8 +79,8 @@ class OllamaServer:
             await reply.json({"error": refusal[1]}, refusal[0])
             return
         read = self._load_and_fit(body)
-        if read is None:
-            await reply.json({"error": TOO_LONG}, 400)
+        if isinstance(read, str):
+            await reply.json({"error": read}, 400)
             return
         messages = self._script.pop(0) if self._script else _echo(body)
         cap = body["options"].get("num_predict", len(messages))
@@ -101,23 +101,27 @@ class OllamaServer:
             return 400, f"registry.ollama.ai/library/{name} does not support tools"
         return None
 
-    def _load_and_fit(self, body: dict[str, Any]) -> int | None:
-        """The prompt's tokens that are read; None if the server says it is too long.
+    def _load_and_fit(self, body: dict[str, Any]) -> int | str:
+        """The prompt's tokens that are read, or how the server says that it is too long.
 
         With the defaults the oldest messages go first, then half of the window is cut off,
-        always silently.
+        always silently. Without `truncate` the engine behind Ollama gets the whole prompt
+        and its refusal comes as JSON inside the error's text.
         """
         window = body["options"].get("num_ctx", 4096)
         if self.loaded.get(body["model"]) != window:
             self.loads += 1
             self.loaded[body["model"]] = window
         messages = list(body["messages"])
-        while body.get("truncate", True) and len(messages) > 1 and _tokens(messages) > window:
+        truncate = body.get("truncate", True)
+        while truncate and len(messages) > 1 and _tokens(messages) >= window:
             messages.pop(0)
         count = _tokens(messages)
         if count < window:
             return count
-        return window // 2 + 2 if body.get("shift", True) else None
+        if not truncate:
+            return json.dumps({"error": _engine_refusal(count, window)})
+        return window // 2 + 2 if body.get("shift", True) else TOO_LONG
 
     async def _route(self, request: Request, reply: Reply) -> None:
         match request.path:
@@ -193,9 +197,7 @@ class OllamaServer:
 def line(model: str, message: dict[str, Any]) -> bytes:
     """One line of an answer."""
     fields = {"role": "assistant", "content": "", **message}
-    return _json_line(
-        {"model": model, "created_at": _CREATED, "message": fields, "done": False}
-    )
+    return _json_line({"model": model, "created_at": _CREATED, "message": fields, "done": False})
 
 
 def last_line(model: str, read: int, written: int, reason: str = "stop") -> bytes:
@@ -231,6 +233,16 @@ def _tag(name: str, capabilities: list[str], modified: str) -> dict[str, Any]:
         "details": _DETAILS,
         "capabilities": capabilities,
         "context_length": 131072,
+    }
+
+
+def _engine_refusal(count: int, window: int) -> dict[str, Any]:
+    return {
+        "code": 400,
+        "message": f"request ({count} tokens) exceeds the available context size ({window} tokens)",
+        "type": "exceed_context_size_error",
+        "n_prompt_tokens": count,
+        "n_ctx": window,
     }
 
 

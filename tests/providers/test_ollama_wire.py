@@ -1,0 +1,331 @@
+"""Ollama's exact fields, and its faults; only the stand-in can show these."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing, asynccontextmanager
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ollm_tui.core.errors import (
+    BadAnswer,
+    ModelMissing,
+    OverLimit,
+    ProviderError,
+    Unavailable,
+)
+from ollm_tui.core.message import ToolCallPart, Usage
+from ollm_tui.core.provider import (
+    Completed,
+    Image,
+    Preparing,
+    PromptMessage,
+    ReasoningDelta,
+    StreamEvent,
+    TextDelta,
+    ToolCallArrived,
+    ToolSpec,
+)
+from ollm_tui.providers.ollama import Ollama
+from tests.stand_ins.collected_events import ask, collect, joined, text_of, until_error
+from tests.stand_ins.http_server import Handler, HttpServer, Reply, Request
+from tests.stand_ins.ollama_server import MODEL, THINKER, OllamaServer, last_line, line
+from tests.stand_ins.openai_server import never_answer, reset_after, streaming
+
+Script = Sequence[Sequence[dict[str, Any]]]
+
+
+@asynccontextmanager
+async def served(
+    script: Script = (), **fields: Any
+) -> AsyncGenerator[tuple[Ollama, OllamaServer], None]:
+    async with OllamaServer(script) as server:
+        provider = Ollama(name="o", base_url=server.url, retry_seconds=0, **fields)
+        try:
+            yield provider, server
+        finally:
+            await provider.close()
+
+
+def usage(read: int, written: int) -> Usage:
+    return Usage(
+        input_tokens=read,
+        output_tokens=written,
+        load_seconds=1.5,
+        prompt_seconds=0.25,
+        output_seconds=2.0,
+    )
+
+
+async def test_counts_and_durations_come_out_exactly() -> None:
+    async with served() as (provider, _):
+        events = joined(await collect(provider, ask("one two three", MODEL)))
+    assert events == [
+        TextDelta("one two three"),
+        Completed(finish="stop", usage=usage(7, 3), model=MODEL),
+    ]
+
+
+async def test_the_request_says_everything_and_forbids_cutting() -> None:
+    call = ToolCallPart(call_id="c1", name="look", args={"at": "x"})
+    async with served() as (provider, server):
+        request = ask(
+            model=MODEL,
+            messages=(
+                PromptMessage(role="user", text="See", images=(Image("image/png", "aGk="),)),
+                PromptMessage(role="assistant", reasoning="hm", tool_calls=(call,)),
+                PromptMessage(role="tool", text="seen", tool_call_id="c1", tool_name="look"),
+            ),
+            tools=(ToolSpec("look", "Looks.", {"type": "object"}),),
+            window=4096,
+            max_output=50,
+            temperature=0.5,
+            thinking=False,
+            answer_schema={"type": "object"},
+        )
+        await collect(provider, request)
+    assert server.requests[0].json == {
+        "model": MODEL,
+        "messages": [
+            {"role": "user", "content": "See", "images": ["aGk="]},
+            {
+                "role": "assistant",
+                "content": "",
+                "thinking": "hm",
+                "tool_calls": [
+                    {"id": "c1", "function": {"name": "look", "arguments": {"at": "x"}}}
+                ],
+            },
+            {"role": "tool", "content": "seen", "tool_call_id": "c1", "tool_name": "look"},
+        ],
+        "stream": True,
+        "truncate": False,
+        "shift": False,
+        "options": {"num_ctx": 4096, "num_predict": 50, "temperature": 0.5},
+        "think": False,
+        "format": {"type": "object"},
+        "tools": [
+            {
+                "type": "function",
+                "function": {
+                    "name": "look",
+                    "description": "Looks.",
+                    "parameters": {"type": "object"},
+                },
+            }
+        ],
+    }
+
+
+async def test_calls_of_one_session_load_the_model_once() -> None:
+    async with served() as (provider, server):
+        for text in ("question", "summary please", "question"):
+            await collect(provider, ask(text, MODEL, window=4096, max_output=9))
+        assert server.loads == 1
+        assert server.connections == 1
+
+
+ANSWER: list[dict[str, Any]] = [
+    {"thinking": "let me see"},
+    {"content": "<think>hm</th"},
+    {"content": "ink>\n\na\u2028b\u0085c 😀"},
+    {"tool_calls": [{"function": {"name": "f", "arguments": {"a": [1]}}}]},
+    {"tool_calls": [{"id": "x", "function": {"index": 1, "name": "g", "arguments": {}}}]},
+]
+
+
+def check_answer(events: list[StreamEvent]) -> None:
+    reasoning, text, first, second, done = joined(events)
+    assert reasoning == ReasoningDelta("let me seehm")
+    assert text == TextDelta("a\u2028b\u0085c 😀")
+    assert isinstance(first, ToolCallArrived)
+    assert (first.call.name, first.call.args) == ("f", {"a": [1]})
+    assert first.call.call_id
+    assert second == ToolCallArrived(ToolCallPart(call_id="x", name="g", args={}))
+    assert isinstance(done, Completed)
+    assert done.finish == "tool_calls"
+
+
+async def test_thinking_words_and_tool_calls_come_apart() -> None:
+    async with served([ANSWER]) as (provider, _):
+        check_answer(await collect(provider, ask("x", THINKER, thinking=True)))
+
+
+WIRE = b"".join(line(MODEL, message) for message in ANSWER) + last_line(MODEL, 5, 5)
+
+
+@settings(max_examples=15)
+@given(st.lists(st.integers(0, len(WIRE)), max_size=6))
+async def test_the_cuts_of_the_stream_make_no_difference(places: list[int]) -> None:
+    edges = [0, *sorted(places), len(WIRE)]
+    pieces = [WIRE[a:b] for a, b in pairwise(edges)]
+    async with HttpServer(streaming(pieces)) as server:
+        provider = Ollama(name="o", base_url=server.url)
+        check_answer(await collect(provider, ask()))
+        await provider.close()
+
+
+async def test_a_model_that_cannot_think_is_asked_to_only_once() -> None:
+    async with served() as (provider, server):
+        for _ in range(2):
+            assert text_of(await collect(provider, ask("Hi", MODEL, thinking=True))) == "Hi"
+        assert ["think" in r.json for r in server.requests] == [True, False, False]
+        await collect(provider, ask("Hi", THINKER, thinking=True))
+        assert server.requests[-1].json["think"] is True
+
+
+@pytest.mark.parametrize("field", ["shift", "truncate"])
+async def test_a_field_an_older_server_refuses_is_left_out_from_then_on(field: str) -> None:
+    async with served() as (provider, server):
+
+        async def old(request: Request, reply: Reply) -> None:
+            if field in request.json:
+                await reply.json({"error": f'json: unknown field "{field}"'}, 400)
+            else:
+                await server.answer(request, reply)
+
+        server.chat = old
+        for _ in range(2):
+            assert text_of(await collect(provider, ask("Hi", MODEL))) == "Hi"
+        assert [field in r.json for r in server.requests] == [True, False, False]
+
+
+async def test_a_prompt_that_is_too_long_is_refused_with_its_counts() -> None:
+    async with served() as (provider, _):
+        with pytest.raises(OverLimit) as caught:
+            await collect(provider, ask("word " * 6000, MODEL, window=4096))
+    assert (caught.value.prompt_tokens, caught.value.window) == (6004, 4096)
+
+
+async def test_a_server_that_only_knows_shift_refuses_without_counts() -> None:
+    async with served() as (provider, server):
+
+        async def old(request: Request, reply: Reply) -> None:
+            if "truncate" in request.json:
+                await reply.json({"error": "truncate is not a field"}, 400)
+            else:
+                await server.answer(request, reply)
+
+        server.chat = old
+        with pytest.raises(OverLimit):
+            await collect(provider, ask("word " * 6000, MODEL, window=4096))
+
+
+HI = line(MODEL, {"content": "Hi"})
+
+
+@pytest.mark.parametrize(
+    ("handler", "kind"),
+    [
+        (reset_after(HI), Unavailable),
+        (streaming([HI]), Unavailable),
+        (streaming([HI, b'{"error":"an error was encountered while running"}\n']), Unavailable),
+        (streaming([HI, b'{"error":"the input length exceeds the context length"}\n']), OverLimit),
+        (streaming([HI, b'{"model": \n']), BadAnswer),
+    ],
+)
+async def test_what_had_arrived_is_kept_when_an_answer_breaks(
+    handler: Handler, kind: type[ProviderError]
+) -> None:
+    async with served() as (provider, server):
+        server.chat = handler
+        got, error = await until_error(provider.stream(ask("x", MODEL)))
+        assert len(server.requests) == 1
+    assert got == [TextDelta("Hi")]
+    assert type(error) is kind
+
+
+async def test_a_stalled_server_is_given_up() -> None:
+    async with served(inactivity_seconds=0.05) as (provider, server):
+        server.chat = never_answer
+        with pytest.raises(Unavailable, match="sent nothing"):
+            await collect(provider, ask("x", MODEL))
+
+
+async def test_closing_the_answer_stops_the_server() -> None:
+    left = asyncio.Event()
+
+    async def endless(request: Request, reply: Reply) -> None:
+        try:
+            while not reply.gone.is_set():
+                await reply.chunk(HI)
+        finally:
+            left.set()
+
+    async with served() as (provider, server):
+        server.chat = endless
+        async with aclosing(provider.stream(ask("x", MODEL))) as answer:
+            assert await anext(answer) == TextDelta("Hi")
+        await left.wait()
+
+
+async def test_a_server_that_is_down_is_named_with_the_way_to_start_it() -> None:
+    provider = Ollama(name="o", base_url="127.0.0.1:1", retry_seconds=0)
+    assert not await provider.answers_within(1)
+    asks: list[Callable[[], Awaitable[object]]] = [
+        provider.list_models,
+        provider.default_model,
+        lambda: provider.capabilities("m"),
+        lambda: collect(provider, ask()),
+    ]
+    for one in asks:
+        with pytest.raises(Unavailable) as caught:
+            await one()
+        assert caught.value.hint == "is Ollama running? start it with `ollama serve`"
+
+
+async def test_the_default_is_a_running_model_else_the_newest_that_chats() -> None:
+    async with served() as (provider, server):
+        assert await provider.default_model() == THINKER
+        server.loaded = {"nomic-embed-text:latest": 512, MODEL: 4096}
+        assert await provider.default_model() == MODEL
+
+
+async def test_without_models_the_way_to_get_one_is_said() -> None:
+    async with served() as (provider, server):
+        server.models.clear()
+        with pytest.raises(ModelMissing) as caught:
+            await provider.default_model()
+    assert caught.value.hint == "get one with `ollama pull llama3.2`"
+
+
+async def test_models_that_only_embed_are_marked() -> None:
+    async with served() as (provider, _):
+        notes = {model.name: model.note for model in await provider.list_models()}
+    assert notes[MODEL] == ""
+    assert notes["nomic-embed-text:latest"] == "embeddings only"
+
+
+async def test_the_window_is_unknown_until_the_model_is_loaded() -> None:
+    async with served() as (provider, server):
+        before = await provider.capabilities("llama3.2")
+        server.loaded = {MODEL: 4096}
+        after = await provider.capabilities("llama3.2")
+    assert (before.window, after.window) == (None, 4096)
+    assert (before.max_window, after.max_window) == (131072, 131072)
+    assert (after.tools, after.thinking, after.images) == (True, False, False)
+
+
+async def test_a_download_tells_how_far_it_is() -> None:
+    async with served() as (provider, _):
+        steps = [step async for step in provider.pull("tiny")]
+        assert "tiny" in {model.name for model in await provider.list_models()}
+    assert steps[:4] == [
+        Preparing("pulling manifest"),
+        Preparing("pulling dde5aa3fc5ff", 0.0),
+        Preparing("pulling dde5aa3fc5ff", 0.25),
+        Preparing("pulling dde5aa3fc5ff", 1.0),
+    ]
+    assert steps[-1] == Preparing("success")
+
+
+async def test_a_download_of_nothing_is_a_missing_model() -> None:
+    async with served() as (provider, _):
+        with pytest.raises(ModelMissing, match="no-such"):
+            async for _ in provider.pull("no-such"):
+                pass

@@ -1,0 +1,338 @@
+"""Exports: JSON that comes back equal, Markdown that keeps the words, HTML that is only text."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from ollm_tui.core.encoding import decode_session
+from ollm_tui.core.intake import UNSAFE, clean
+from ollm_tui.core.message import (
+    Approval,
+    Attachment,
+    Message,
+    Part,
+    Reasoning,
+    Retrieval,
+    Status,
+    Text,
+    ToolCallPart,
+    ToolResultPart,
+    UnknownPart,
+)
+from ollm_tui.core.session import Session, ToolCall, ToolResult
+from ollm_tui.services.export import export_session
+from ollm_tui.services.markdown_html import markdown_html
+
+HOSTILE = [
+    *("<", ">", '"', "'", "&", "&lt;", "<script>", "</pre>", "</style>", "<!--", "-->", "]]>"),
+    *('" onclick="x', "javascript:x", "[a](", ")", "[", "]", "http://x", "https://y?a&b", "//"),
+    *("*", "**", "_", "`", "```", "~~~", "\n", "\n\n", "# ", "- ", "1. ", " ", "word", "é", "字"),
+    *("\x1b]0;x\x07", "\u202e", "\ud800", "\r", "\x00", "</details>", "---"),
+]
+hostile = st.lists(st.sampled_from(HOSTILE) | st.text(max_size=4), max_size=25).map("".join)
+
+
+def _session(*messages: Message, title: str = "A title") -> Session:
+    return Session(
+        session_id="550e8400-e29b-41d4-a716-446655440000",
+        start_time="2026-01-27T10:00:00.000000Z",
+        last_activity="2026-01-27T11:30:00.000000Z",
+        model="llama3.2:3b",
+        provider="ollama",
+        messages=messages,
+        title=title,
+    )
+
+
+def _message(*parts: Part, status: Status = "complete", error: str | None = None) -> Message:
+    return Message(
+        id="m",
+        role="assistant",
+        parts=parts,
+        timestamp="2026-01-27T12:00:05.250000+02:00",
+        model="llama3.2:3b",
+        status=status,
+        error=error,
+    )
+
+
+def _everywhere(text: str) -> Session:
+    """A session with the same foreign text in every place that can hold one."""
+    message = _message(
+        Text(text=text),
+        Reasoning(text=text),
+        ToolCallPart(call_id=text, name=text, args={text: text}),
+        ToolCallPart(call_id=text, name=text, args={}, raw_arguments=text),
+        ToolResultPart(call_id=text, name=text, content=text),
+        Attachment(name=text, media_type=text, content=text),
+        Retrieval(text=text, session_id=text),
+        Approval(call_id=text, decision=text, scope=text),
+        UnknownPart(raw={"type": text, "x": text}),
+        status="failed",
+        error=text,
+    )
+    message = replace(message, model=text, timestamp=text)
+    session = _session(message, title=text)
+    return replace(session, session_id=text, model=text, provider=text, start_time=text)
+
+
+class _Page(HTMLParser):
+    """What a browser would see: elements, attributes and text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.elements: list[str] = []
+        self.attributes: list[tuple[str, str, str | None]] = []
+        self.open: list[str] = []
+        self.words: list[str] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append(tag)
+        self.attributes += [(tag, name, value) for name, value in attrs]
+        if tag not in ("meta", "hr"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+    def handle_comment(self, data: str) -> None:
+        raise AssertionError(f"a comment: {data}")
+
+
+SMALL = _session(
+    replace(
+        _message(
+            Text(text="How do I *sort*?"), Attachment(name="a.py", media_type="text/x", content="")
+        ),
+        role="user",
+        model=None,
+    ),
+    _message(
+        Reasoning(text="The user wants `sorted`."),
+        ToolCallPart(call_id="c", name="read_file", args={"path": "a.py"}),
+    ),
+    replace(
+        _message(ToolResultPart(call_id="c", name="read_file", content="x = ```1```\n")),
+        role="tool",
+        model=None,
+    ),
+    _message(Text(text="Use `sorted`."), status="cancelled"),
+)
+
+
+def test_markdown_shows_the_whole_conversation() -> None:
+    assert export_session(SMALL, SMALL.messages, "md") == (
+        "# A title\n\n"
+        "- Model: llama3.2:3b (ollama)\n"
+        "- Started: 2026-01-27 10:00:00 UTC\n"
+        "- Last activity: 2026-01-27 11:30:00 UTC\n"
+        "- Messages: 4\n"
+        "- Tool calls: 0\n"
+        "- Session: 550e8400-e29b-41d4-a716-446655440000\n\n"
+        "---\n\n## User · 2026-01-27 10:00:05 UTC\n\n"
+        "How do I *sort*?\n\n"
+        "**Attachment** `a.py (text/x)`\n\n"
+        "---\n\n## Assistant (llama3.2:3b) · 2026-01-27 10:00:05 UTC\n\n"
+        "<details>\n<summary>Reasoning</summary>\n\n"
+        "```\nThe user wants `sorted`.\n```\n\n</details>\n\n"
+        '**Tool call** `read_file`\n\n```json\n{\n  "path": "a.py"\n}\n```\n\n'
+        "---\n\n## Tool · 2026-01-27 10:00:05 UTC\n\n"
+        "**Tool result** `read_file`\n\n````\nx = ```1```\n````\n\n"
+        "---\n\n## Assistant (llama3.2:3b) · 2026-01-27 10:00:05 UTC\n\n"
+        "Use `sorted`.\n\n"
+        "**Cancelled before the end.**\n"
+    )
+
+
+def test_the_head_tells_of_messages_on_other_branches() -> None:
+    page = export_session(SMALL, SMALL.messages[:1], "md")
+    assert "- Messages: 1 (of 4 on all branches)" in page
+
+
+def test_a_session_without_a_title_is_named_after_its_first_words() -> None:
+    session = replace(SMALL, title="")
+    assert export_session(session, session.messages, "md").startswith("# How do I sort?\n")
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        ("cancelled", "Cancelled before the end."),
+        ("failed", "Failed before the end."),
+        ("interrupted", "Interrupted before the end."),
+        ("length", "Cut off at the length limit."),
+        ("streaming", "Not finished yet."),
+    ],
+)
+def test_a_message_that_did_not_end_well_says_so(status: Status, words: str) -> None:
+    session = _session(_message(Text(text="a"), status=status, error="the server is gone"))
+    for page in (
+        export_session(session, session.messages, "md"),
+        export_session(session, session.messages, "html"),
+    ):
+        assert words in page
+        assert "the server is gone" in page
+
+
+@given(hostile.map(clean))
+def test_markdown_keeps_the_words_unaltered(text: str) -> None:
+    session = _session(
+        _message(Text(text=text), ToolResultPart(call_id="c", name="n", content=text))
+    )
+    assert export_session(session, session.messages, "md").count(text) >= 2
+
+
+@given(hostile)
+def test_no_text_ends_the_fence_it_stands_in(text: str) -> None:
+    session = _session(
+        _message(ToolResultPart(call_id="c", name="n", content=text), Text(text="after"))
+    )
+    page = export_session(session, session.messages, "md")
+    opening = page.index("\n```") + 1
+    mark = page[opening : page.index("\n", opening)]
+    assert page.index(f"\n{mark}\n", opening) == page.index(f"\n{mark}\n\nafter")
+
+
+@pytest.mark.parametrize(
+    ("text", "added"),
+    [
+        ("```python\nx = 1", "\n```"),
+        ("1. do\n   ~~~~\n   x", "\n   ~~~~"),
+        ("````\n```\nx", "\n````"),
+        ("```\nx\n```", ""),
+        ("no code", ""),
+    ],
+)
+def test_an_unfinished_code_block_does_not_take_the_rest_along(text: str, added: str) -> None:
+    session = _session(_message(Text(text=text)), _message(Text(text="after")))
+    page = export_session(session, session.messages, "md")
+    assert f"\n\n{text}{added}\n\n---" in page
+
+
+def test_json_can_be_imported_again() -> None:
+    call = ToolCall(
+        id="c", name="ls", args={"n": 10**30}, result=ToolResult(llm_content="x"), timestamp="t"
+    )
+    session = replace(SMALL, tool_calls=(call,), extra={"later": [1]}, tags=("a",))
+    text = export_session(session, session.messages[:1], "json")
+    assert decode_session(text.encode()) == session
+    assert text.startswith('{\n  "sessionId": "550e8400')
+
+
+@given(hostile)
+def test_json_holds_any_text_and_is_safe_to_print(text: str) -> None:
+    session = _everywhere(text)
+    exported = export_session(session, session.messages, "json")
+    assert decode_session(exported.encode()) == session
+    assert not UNSAFE.search(exported)
+
+
+@given(hostile)
+def test_every_export_can_be_written_and_printed(text: str) -> None:
+    session = _everywhere(text)
+    for page in (
+        export_session(session, session.messages, "md"),
+        export_session(session, session.messages, "html"),
+    ):
+        assert not UNSAFE.search(page)
+        assert page.encode()
+
+
+@given(hostile)
+def test_foreign_text_never_becomes_markup_of_the_page(text: str) -> None:
+    session = _everywhere(text)
+    page = _Page(export_session(session, session.messages, "html"))
+    allowed = {
+        *("html", "head", "meta", "title", "style", "body", "main", "h1", "dl", "dt", "dd"),
+        *("article", "h2", "h3", "h4", "h5", "h6", "time", "div", "p", "ul", "ol", "li", "hr"),
+        *("pre", "code", "strong", "em", "a", "details", "summary"),
+    }
+    assert set(page.elements) <= allowed
+    assert page.open == []
+    for tag in ("html", "head", "title", "style", "body", "main", "article"):
+        assert page.elements.count(tag) == 1
+    for tag, name, value in page.attributes:
+        assert (tag, name) in {
+            *(("html", "lang"), ("h1", "dir"), ("div", "dir"), ("article", "class")),
+            *(("meta", "charset"), ("meta", "http-equiv"), ("meta", "content"), ("meta", "name")),
+            *(("p", "class"), ("li", "class"), ("ol", "start"), ("a", "class")),
+            *(("a", "href"), ("a", "rel")),
+        }
+        if name == "href":
+            assert re.fullmatch(r"""https?://[^\s"'<>]+""", value or "")
+        if name == "rel":
+            assert value == "noopener noreferrer"
+
+
+@given(st.text(st.characters(exclude_categories=["C"]), max_size=40).map(clean))
+def test_html_shows_every_character_of_data(text: str) -> None:
+    session = _session(_message(ToolResultPart(call_id="c", name="n", content=f"<<{text}>>")))
+    assert f"<<{text}>>" in "".join(_Page(export_session(session, session.messages, "html")).words)
+
+
+def test_the_page_may_load_nothing_but_its_own_style() -> None:
+    page = export_session(SMALL, SMALL.messages, "html")
+    style = re.search("<style>(.*?)</style>", page, re.DOTALL)
+    assert style
+    digest = base64.b64encode(hashlib.sha256(style[1].encode()).digest()).decode()
+    assert f"content=\"default-src 'none'; style-src 'sha256-{digest}';" in page
+    assert "prefers-color-scheme: dark" in page
+    for forbidden in ("<script", "<link", "<img", "src=", "url(", "@import", "http://", "https://"):
+        assert forbidden not in page
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("one\ntwo\n\nthree", "<p>one\ntwo</p>\n\n<p>three</p>"),
+        ("# A\n### B ##\n# C#", "<h3>A</h3>\n<h5>B</h5>\n<h3>C#</h3>"),
+        (
+            "- a\n  more\n  - b\n* c",
+            '<ul>\n<li>a\nmore</li>\n<li class="nested">b</li>\n<li>c</li>\n</ul>',
+        ),
+        ("3. a\n4. b", '<ol start="3">\n<li>a</li>\n<li>b</li>\n</ol>'),
+        ("a\n---\nb", "<p>a</p>\n<hr>\n<p>b</p>"),
+        ("```py\n<b> *x*\n```\nafter", "\n<pre><code>&lt;b&gt; *x*</code></pre>\n<p>after</p>"),
+        ("~~~\nx", "\n<pre><code>x</code></pre>"),
+        (
+            "**a** *b* _c_ `**d**`",
+            "<p><strong>a</strong> <em>b</em> <em>c</em> <code>**d**</code></p>",
+        ),
+        (
+            "**`a`** snake_case_name 2 * 3 * 4",
+            "<p><strong><code>a</code></strong> snake_case_name 2 * 3 * 4</p>",
+        ),
+        (
+            "[docs](https://x.org/a?b&c) http://y.org.",
+            '<p><a class="named" href="https://x.org/a?b&amp;c" rel="noopener noreferrer">docs</a> '
+            '<a href="http://y.org" rel="noopener noreferrer">http://y.org</a>.</p>',
+        ),
+        ("[x](javascript:alert(1))", "<p>[x](javascript:alert(1))</p>"),
+        (
+            '[x](http://a"onclick="b)',
+            '<p>[x](<a href="http://a" rel="noopener noreferrer">http://a</a>&quot;onclick=&quot;b)</p>',
+        ),
+    ],
+)
+def test_a_small_part_of_markdown_becomes_html(text: str, expected: str) -> None:
+    assert markdown_html(text) == expected
+
+
+@pytest.mark.parametrize(
+    "unit", ["`", "*a", "**a", "[a](http://x", "_a ", "http://.", "- ", "#", "``` "]
+)
+def test_a_flood_of_marks_is_rendered_in_linear_time(unit: str) -> None:
+    assert _Page(markdown_html(unit * (200_000 // len(unit)))).open == []
