@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import Any, Literal, TextIO, assert_never
 
 import msgspec
@@ -44,8 +46,13 @@ class Headless:
     async def show(self, events: AsyncGenerator[AnyTurnEvent, None]) -> int:
         """Print a turn; gives back the exit code."""
         code = EXIT_FAILED
-        async for event in events:
-            code = self._take(event, code)
+        try:
+            async with aclosing(events):  # so that the reply is recorded if printing fails
+                async for event in events:
+                    code = self._take(event, code)
+        except asyncio.CancelledError:
+            self._end_line()
+            raise
         return EXIT_FAILED if code == EXIT_OK and self._unsaved else code
 
     def _take(self, event: AnyTurnEvent, code: int) -> int:
@@ -87,8 +94,7 @@ class Headless:
         self._clear_progress()
         if self._output == "json":
             self._print_json(self._answer_tree(message, failure))
-        elif self._output == "text" and not self._ends_line:
-            self._write("\n")
+        self._end_line()
         if message and message.status == "length":
             self._complain("the answer was cut at the output limit", "ask it to go on")
         if failure:
@@ -115,6 +121,10 @@ class Headless:
         self._out.flush()
         self._ends_line = text.endswith("\n")
 
+    def _end_line(self) -> None:
+        if not self._ends_line:
+            self._write("\n")
+
     def _print_json(self, tree: dict[str, Any]) -> None:
         self._write(msgspec.json.encode(tree).decode() + "\n")
 
@@ -133,8 +143,7 @@ class Headless:
 
     def _complain(self, message: str, hint: str = "") -> None:
         self._clear_progress()
-        if not self._ends_line and self._output == "text":
-            self._write("\n")
+        self._end_line()
         self._err.write(f"ollm: {message}{f' ({hint})' if hint else ''}\n")
         self._err.flush()
 

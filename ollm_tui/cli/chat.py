@@ -23,7 +23,10 @@ def run(arguments: Namespace) -> int:
 
         return list_sessions(arguments)
     prompt = _prompt(arguments)
-    return asyncio.run(_converse(arguments, prompt))
+    try:
+        return asyncio.run(_converse(arguments, prompt))
+    except asyncio.CancelledError as error:
+        raise KeyboardInterrupt from error  # told to end: the same as Ctrl+C
 
 
 async def _converse(arguments: Namespace, prompt: str | None) -> int:

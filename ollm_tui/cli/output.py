@@ -24,16 +24,12 @@ def print_table(rows: Sequence[Sequence[str]], right: frozenset[int] = frozenset
     """Rows in columns; the last column is cut at the edge of a terminal, never in a pipe."""
     if not rows:
         return
-    widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
-    edge = terminal_width() if sys.stdout.isatty() else None
-    lines: list[str] = []
-    for row in rows:
-        cells = [
-            _padded(cell, widths[at], at in right) if at < len(row) - 1 else cell
-            for at, cell in enumerate(row)
-        ]
-        line = "  ".join(cells).rstrip()
-        lines.append(_cut(line, edge) if edge else line)
+    columns = list(zip(*rows, strict=True))
+    padded = [_padded(column, at in right) for at, column in enumerate(columns[:-1])]
+    lines = [line.rstrip() for line in map("  ".join, zip(*padded, columns[-1], strict=True))]
+    if sys.stdout.isatty():
+        edge = terminal_width()
+        lines = [_cut(line, edge) for line in lines]
     print("\n".join(lines))
 
 
@@ -45,15 +41,18 @@ def terminal_width() -> int:
         return 80
 
 
-def short_time(moment: str) -> str:
-    """A time of the record in the user's own zone; empty if it cannot be read."""
+def short_time(moment: str, today: str = "") -> str:
+    """A time of the record in the user's own zone; without the date if that is `today`."""
     try:
-        local = clock.parse(moment).astimezone()
+        local = clock.parse(moment).astimezone().isoformat(" ", "minutes")
     except (ValueError, OverflowError):
         return ""
-    if local.date() == datetime.now().astimezone().date():
-        return local.strftime("%H:%M")
-    return local.strftime("%Y-%m-%d %H:%M")
+    return local[11:16] if local[:10] == today else local[:16]
+
+
+def today() -> str:
+    """This day in the user's own zone, as `short_time` takes it."""
+    return datetime.now().astimezone().isoformat()[:10]
 
 
 def short_count(number: int) -> str:
@@ -79,9 +78,11 @@ def _width(text: str) -> int:
     return sum(2 if east_asian_width(mark) in "WF" else 1 for mark in text)
 
 
-def _padded(text: str, width: int, to_the_right: bool) -> str:
-    gap = " " * (width - _width(text))
-    return gap + text if to_the_right else text + gap
+def _padded(column: Sequence[str], to_the_right: bool) -> list[str]:
+    width = max(map(_width, column))
+    if to_the_right:
+        return [" " * (width - _width(cell)) + cell for cell in column]
+    return [cell + " " * (width - _width(cell)) for cell in column]
 
 
 def _cut(text: str, width: int) -> str:

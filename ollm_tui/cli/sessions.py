@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ollm_tui.cli.output import confirm, print_json, print_table, short_count, short_time
+from ollm_tui.cli.output import confirm, print_json, print_table, short_count, short_time, today
 from ollm_tui.cli.store import open_catalogue, open_library
 from ollm_tui.core.intake import clean
 from ollm_tui.core.session import SessionSummary
@@ -36,8 +35,7 @@ def list_sessions(arguments: Namespace) -> int:
     if arguments.json:
         print_json([_summary_tree(summary) for summary in summaries])
     elif summaries:
-        length = _distinct_length([summary.session_id for summary in summaries])
-        print_table([_row(summary, length) for summary in summaries], right=frozenset({2, 3}))
+        _print_summaries(summaries)
     else:
         print('No sessions yet. Begin one with: ollm -p "Hello"')
     return 0
@@ -125,7 +123,7 @@ def _cleanup(library: SessionLibrary, arguments: Namespace) -> int:
 
     if arguments.dry_run:
         over = surplus(library, keep=arguments.keep)
-        print_table([_row(summary, SHORT_ID) for summary in over], right=frozenset({2, 3}))
+        _print_summaries(over)
         print(f"{len(over)} would be moved to the trash.")
         return 0
     moved = enforce_retention(library, keep=arguments.keep)
@@ -149,7 +147,12 @@ def _trash(library: SessionLibrary, arguments: Namespace) -> int:
     elif notes:
         print_table(
             [
-                (note.session_id[:SHORT_ID], short_time(note.trashed_at), note.reason, note.title)
+                (
+                    note.session_id[:SHORT_ID],
+                    short_time(note.trashed_at),
+                    note.reason,
+                    clean(note.title),
+                )
                 for note in notes
             ]
         )
@@ -172,15 +175,21 @@ _COMMANDS = {
 }
 
 
-def _row(summary: SessionSummary, id_length: int) -> tuple[str, ...]:
-    return (
-        summary.session_id[:id_length],
-        short_time(summary.last_activity),
-        f"{summary.message_count} msg",
-        short_count(summary.token_count) + " tok" if summary.token_count else "",
-        clean(summary.model),
-        ("★ " if summary.pinned else "") + (clean(summary.damage or summary.title)),
-    )
+def _print_summaries(summaries: list[SessionSummary]) -> None:
+    length = _distinct_length([summary.session_id for summary in summaries])
+    day = today()
+    rows = [
+        (
+            summary.session_id[:length],
+            short_time(summary.last_activity, day),
+            f"{summary.message_count} msg",
+            f"{short_count(summary.token_count)} tok" if summary.token_count else "",
+            clean(summary.model),
+            ("★ " if summary.pinned else "") + clean(summary.damage or summary.title),
+        )
+        for summary in summaries
+    ]
+    print_table(rows, right=frozenset({2, 3}))
 
 
 def _summary_tree(summary: SessionSummary) -> object:
@@ -191,12 +200,11 @@ def _summary_tree(summary: SessionSummary) -> object:
 
 def _distinct_length(names: list[str]) -> int:
     """How much of each id has to be shown so that what is shown can be typed."""
-    ordered = sorted(names)
-    shared = [
-        next((at for at, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), len(one))
-        for one, two in pairwise(ordered)
-    ]
-    return max([SHORT_ID, *(length + 1 for length in shared)])
+    longest = max(map(len, names), default=SHORT_ID)
+    for length in range(SHORT_ID, longest):
+        if len({name[:length] for name in names}) == len(names):
+            return length
+    return longest
 
 
 def _show_progress(number: int, total: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from ollm_tui.cli.output import short_count, short_time
+from ollm_tui.cli.output import short_count, short_time, today
 from ollm_tui.core.intake import clean
 from ollm_tui.core.message import (
     Approval,
@@ -33,20 +33,21 @@ def transcript(state: SessionState) -> str:
     """The current branch, oldest message first, safe to print."""
     header = state.header
     branch = state.branch()
+    day = today()
     lines = [
         clean(header.title) or "Untitled",
-        f"{header.session_id} · {header.provider} · begun {short_time(header.start_time)}",
+        f"{header.session_id} · {header.provider} · begun {short_time(header.start_time, day)}",
     ]
     if others := len(state) - len(branch):
         lines.append(f"{others} more messages are on other branches")
     for message in branch:
-        lines += ["", _head(message), *_body(message)]
+        lines += ["", _head(message, day), *_body(message)]
     return "\n".join(lines)
 
 
-def _head(message: Message) -> str:
+def _head(message: Message, day: str) -> str:
     who = "you" if message.role == "user" else message.model or message.role
-    facts = [f"── {clean(who)}", short_time(message.timestamp)]
+    facts = [f"── {clean(who)}", short_time(message.timestamp, day)]
     if message.usage:
         facts.append(f"{short_count(message.usage.output_tokens)} tokens")
     if state := _STATES.get(message.status):

@@ -16,7 +16,7 @@ def now() -> str:
 
 def iso(moment: datetime) -> str:
     """A moment as text, with a fixed width so that text order is time order."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 def parse(text: str) -> datetime:

@@ -127,11 +127,7 @@ class IntakeFilter:
         content = _CONTENT[self._mode].match(text, at, min(len(text), at + self._room))
         end = content.end() if content else at
         self._room -= end - at
-        if self._room <= 0:
-            self._mode = _Mode.TEXT
-        elif end < len(text):
-            return end + self._end_sequence(text[end])
-        return end
+        return end + self._end_sequence(text[end]) if end < len(text) else end
 
     def _end_sequence(self, character: str) -> int:
         """Decides what ends or continues the sequence: 1 if it belongs to it, 0 if it is text."""

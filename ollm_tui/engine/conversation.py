@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -97,8 +98,9 @@ class Conversation:
             step = self.state.parent(step)
         if step is None:
             raise UsageError("there is no reply to write again", "send a message first")
-        async for event in self._answer(self.state[step]):
-            yield event
+        async with aclosing(self._answer(self.state[step])) as events:
+            async for event in events:
+                yield event
 
     async def switch_to(self, message_id: str) -> None:
         """Make another branch the current one: the given message becomes its end."""
@@ -147,8 +149,9 @@ class Conversation:
             await self._recorder.record(added)
         else:
             await self._begin(words, moment, added)
-        async for event in self._answer(message):
-            yield event
+        async with aclosing(self._answer(message)) as events:
+            async for event in events:
+                yield event
 
     async def _begin(self, words: str, moment: str, first: MessageAdded) -> None:
         """The session exists from its first message on."""
@@ -171,21 +174,19 @@ class Conversation:
             thinking=choice.thinking,
         )
         self._turn = Turn(self._recorder, choice.provider, request, question.id)
-        events = self._turn.events()
         try:
             for notice in self._saving_notices():
                 yield notice
             yield TurnStarted(self.session_id, question)
-            async for event in events:
-                last = isinstance(event, TurnFinished | TurnCancelled | TurnFailed)
-                for notice in self._saving_notices():
-                    yield notice
-                if last:
-                    self._turn = None
-                yield event
+            async with aclosing(self._turn.events()) as events:
+                async for event in events:
+                    for notice in self._saving_notices():
+                        yield notice
+                    if isinstance(event, TurnFinished | TurnCancelled | TurnFailed):
+                        self._turn = None
+                    yield event
         finally:
             self._turn = None
-            await events.aclose()
 
     def _message(self, message_id: str) -> Message:
         if message_id not in self.state:

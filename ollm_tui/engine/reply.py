@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Literal
 
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
 from ollm_tui.core.intake import IntakeFilter
-from ollm_tui.core.message import Message, Reasoning, Status, Text, ToolCallPart, Usage
+from ollm_tui.core.message import Message, Status, ToolCallPart, Usage
 from ollm_tui.core.record import AnyRecord, MessageAdded, MessageFinished, TextAppended
 from ollm_tui.services.recording import Recorder
 
@@ -17,6 +18,8 @@ RECORD_AFTER_SECONDS = 0.5
 PIECE_CHARACTERS = 60_000
 """Text goes to the journal in pieces no longer than this, far below the limit of a line."""
 
+PartKind = Literal["text", "reasoning"]
+
 
 class Reply:
     """Collects one reply and records it piece by piece; foreign text is filtered on its way in."""
@@ -24,19 +27,22 @@ class Reply:
     def __init__(self, recorder: Recorder, message: Message) -> None:
         self.message = message
         self._recorder = recorder
-        self._filters = {"text": IntakeFilter(), "reasoning": IntakeFilter()}
-        self._unrecorded: list[Text | Reasoning] = []
+        self._filters: dict[PartKind, IntakeFilter] = {
+            "reasoning": IntakeFilter(),
+            "text": IntakeFilter(),
+        }
+        self._unrecorded: list[tuple[PartKind, list[str]]] = []
         self._calls: list[ToolCallPart] = []
         self._added = False
         self._timer: asyncio.Task[None] | None = None
 
     def add_text(self, text: str) -> str:
         """Take in more of the answer; gives back what may be shown of it."""
-        return self._take(Text(self._filters["text"].feed(text)))
+        return self._take("text", self._filters["text"].feed(text))
 
     def add_reasoning(self, text: str) -> str:
         """Take in more of the thinking; gives back what may be shown of it."""
-        return self._take(Reasoning(self._filters["reasoning"].feed(text)))
+        return self._take("reasoning", self._filters["reasoning"].feed(text))
 
     def add_call(self, call: ToolCallPart) -> None:
         """Take in a tool call."""
@@ -53,8 +59,8 @@ class Reply:
         """Record the end and everything not recorded yet; gives back the whole message."""
         if self._timer:
             self._timer.cancel()
-        self._take(Reasoning(self._filters["reasoning"].finish()))
-        self._take(Text(self._filters["text"].finish()))
+        for kind, rest in self._filters.items():
+            self._take(kind, rest.finish())
         end = MessageFinished(
             at=clock.now(),
             message_id=self.message.id,
@@ -67,16 +73,14 @@ class Reply:
         await self._recorder.record(*self._due_records(), end)
         return self._recorder.state[self.message.id]
 
-    def _take(self, piece: Text | Reasoning) -> str:
-        if piece.text:
-            last = self._unrecorded[-1] if self._unrecorded else None
-            if last and type(last) is type(piece):
-                self._unrecorded[-1] = replace(last, text=last.text + piece.text)
-            else:
-                self._unrecorded.append(piece)
+    def _take(self, kind: PartKind, text: str) -> str:
+        if text:
+            if not self._unrecorded or self._unrecorded[-1][0] != kind:
+                self._unrecorded.append((kind, []))
+            self._unrecorded[-1][1].append(text)
             if self._timer is None or self._timer.done():
                 self._timer = asyncio.create_task(self._record_soon())
-        return piece.text
+        return text
 
     async def _record_soon(self) -> None:
         await asyncio.sleep(RECORD_AFTER_SECONDS)
@@ -90,10 +94,10 @@ class Reply:
             records.append(
                 MessageAdded(at=moment, message=replace(self.message, status="streaming"))
             )
-        for piece in self._unrecorded:
-            kind = "text" if isinstance(piece, Text) else "reasoning"
-            for start in range(0, len(piece.text), PIECE_CHARACTERS):
-                part = piece.text[start : start + PIECE_CHARACTERS]
+        for kind, pieces in self._unrecorded:
+            text = "".join(pieces)
+            for start in range(0, len(text), PIECE_CHARACTERS):
+                part = text[start : start + PIECE_CHARACTERS]
                 records.append(
                     TextAppended(at=moment, message_id=self.message.id, part=kind, text=part)
                 )

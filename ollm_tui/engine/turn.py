@@ -7,6 +7,8 @@ import logging
 from collections.abc import AsyncGenerator
 from typing import assert_never
 
+from msgspec.structs import replace
+
 from ollm_tui.core import clock
 from ollm_tui.core.errors import BadAnswer, OllmError
 from ollm_tui.core.events import (
@@ -20,6 +22,7 @@ from ollm_tui.core.events import (
     TurnFailed,
     TurnFinished,
 )
+from ollm_tui.core.intake import clean
 from ollm_tui.core.message import Message, Status, new_id
 from ollm_tui.core.provider import (
     ChatRequest,
@@ -120,8 +123,9 @@ class Turn:
                 shown = reply.add_reasoning(event.text)
                 return ReasoningArrived(message_id, shown) if shown else None
             case ToolCallArrived():
-                reply.add_call(event.call)
-                return ToolCallRequested(message_id, event.call)
+                call = replace(event.call, name=clean(event.call.name))
+                reply.add_call(call)
+                return ToolCallRequested(message_id, call)
             case _:
                 assert_never(event)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ollm_tui.core import clock
 from ollm_tui.core.errors import OllmError
+from ollm_tui.storage.layout import FILE_MODE, make_directory
 
 LOG_BYTES = 1_000_000
 LOG_FILES = 3
@@ -44,9 +45,9 @@ def start_logging(home: Path, *, debug: bool = False) -> None:
     logger.setLevel(logging.DEBUG if debug else logging.INFO)
     try:
         folder = home / "logs"
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_directory(folder)
         file = folder / "ollm.log"
-        file.touch(mode=0o600)
+        file.touch(mode=FILE_MODE)
         handler: logging.Handler = RotatingFileHandler(
             file, maxBytes=LOG_BYTES, backupCount=LOG_FILES, encoding="utf-8", errors="replace"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable
 
 from ollm_tui.settings.keys import KeyPath, fixed_keys, names_below
@@ -33,7 +34,6 @@ def unknown_variable(name: str, known: Iterable[str]) -> str:
 
 def nearest(name: str, known: Iterable[str], likeness: float = 0.6) -> str | None:
     """The known name most like this one, if any is much like it."""
-    import difflib  # noqa: PLC0415 - only a misspelt key needs it, start-up does not
 
     by_lower = {one.lower(): one for one in known}
     word = name[:100].lower()

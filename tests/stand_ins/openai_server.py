@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
+from ollm_tui.providers.openai_compatible import OpenAICompatible
 from tests.stand_ins.http_server import Handler, HttpServer, Reply, Request
 
 DONE = b"data: [DONE]\n\n"
@@ -107,6 +109,16 @@ def answering(tree: Any) -> Handler:
     return handle
 
 
-def server(handler: Handler) -> HttpServer:
-    """A server with this handler, to be used with `async with`."""
-    return HttpServer(handler)
+@asynccontextmanager
+async def served(
+    handler: Handler, path: str = "/v1", **fields: Any
+) -> AsyncGenerator[tuple[OpenAICompatible, HttpServer], None]:
+    """A server with this handler, and a provider that talks to it."""
+    async with HttpServer(handler) as server:
+        provider = OpenAICompatible(
+            name="test", base_url=server.url + path, api_key=None, retry_seconds=0, **fields
+        )
+        try:
+            yield provider, server
+        finally:
+            await provider.close()

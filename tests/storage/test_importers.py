@@ -14,7 +14,15 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ollm_tui.core.encoding import CannotDecode, decode_session, encode, to_tree
-from ollm_tui.core.message import EXTRA_KEY, Message, Text, ToolCallPart, ToolResultPart
+from ollm_tui.core.message import (
+    EXTRA_KEY,
+    Message,
+    Part,
+    Text,
+    ToolCallPart,
+    ToolResultPart,
+    UnknownPart,
+)
 from ollm_tui.core.session import Session
 from ollm_tui.storage.importers import older_session
 
@@ -154,6 +162,29 @@ def test_every_role_finds_its_place(role: Any, expected: str, extra: Any) -> Non
     message = _message(role=role, content="a")
     assert message.role == expected
     assert (message.extra or None) == extra
+
+
+@pytest.mark.parametrize(
+    ("content", "part"),
+    [
+        ("words", Text(text="words")),
+        ({"text": "words"}, Text(text="words")),
+        (["words"], Text(text="words")),
+        ([{"text": "words", "lang": "en"}], Text(text="words", extra={"lang": "en"})),
+        ([7], UnknownPart(raw={"type": "unreadable", "value": 7})),
+        ([{"type": "video", "a": 1}], UnknownPart(raw={"type": "video", "a": 1})),
+        ([{"type": "text", "text": 1}], UnknownPart(raw={"type": "text", "text": 1})),
+        ([{"type": [1]}], UnknownPart(raw={"type": "unreadable", "value": {"type": [1]}})),
+        (
+            [{"type": "text", "text": "a", EXTRA_KEY: 1}],
+            UnknownPart(
+                raw={"type": "unreadable", "value": {"type": "text", "text": "a", EXTRA_KEY: 1}}
+            ),
+        ),
+    ],
+)
+def test_content_of_any_shape_becomes_parts(content: Any, part: Part) -> None:
+    assert _message(role="user", content=content).parts == (part,)
 
 
 def test_words_of_a_strange_role_are_not_trusted_in_the_system_role() -> None:

@@ -1,0 +1,1 @@
+"""Benchmarks: one module a promise, each printing ratios against a named reference."""

@@ -1,0 +1,67 @@
+"""`python -m bench [NAME …] [--json]`: run benchmarks, then print one table of all promises."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping
+from types import FrameType
+
+from bench import first_answer, listing, loading, recording, startup
+from bench.measure import Outcome, table
+
+BENCHMARKS: Mapping[str, Callable[[], list[Outcome]]] = {
+    "startup": startup.main,
+    "listing": listing.main,
+    "recording": recording.main,
+    "loading": loading.main,
+    "first_answer": first_answer.main,
+}
+
+
+def main() -> None:
+    """Measure and print. A promise that is over its limit is shown, not failed."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
+    parser.add_argument("--json", action="store_true", help="the table as JSON on stdout")
+    arguments = parser.parse_args()
+    unknown = [name for name in arguments.names if name not in BENCHMARKS]
+    if unknown:
+        parser.error(f"no benchmark {unknown[0]}; there are: {', '.join(BENCHMARKS)}")
+    signal.signal(signal.SIGTERM, _end)
+    with contextlib.redirect_stdout(sys.stderr if arguments.json else sys.stdout):
+        outcomes = run(arguments.names or BENCHMARKS)
+    print(as_json(outcomes) if arguments.json else f"\n{table(outcomes)}")
+
+
+def run(names: Iterable[str]) -> list[Outcome]:
+    """Run benchmarks one after the other."""
+    outcomes: list[Outcome] = []
+    for name in names:
+        start = time.perf_counter()
+        print(f"\n{name}", flush=True)
+        outcomes += BENCHMARKS[name]()
+        print(f"({time.perf_counter() - start:.0f} s)", flush=True)
+    return outcomes
+
+
+def as_json(outcomes: Iterable[Outcome]) -> str:
+    """The table for programs."""
+    rows = [
+        {**outcome.promise._asdict(), "ratio": round(outcome.ratio, 3), "ok": outcome.kept}
+        for outcome in outcomes
+    ]
+    return json.dumps(rows, indent=2, ensure_ascii=False)
+
+
+def _end(number: int, _frame: FrameType | None) -> None:
+    """Told to end, it still removes its temporary homes."""
+    sys.exit(128 + number)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""A workspace on a scripted model: real recording, real files, exact events."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest_asyncio
+
+from ollm_tui.core.provider import Provider
+from ollm_tui.engine.workspace import Workspace
+from ollm_tui.providers.scripted import MODEL, Script, Scripted
+from ollm_tui.services.recording import Recording
+from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.settings.schema import Settings
+from ollm_tui.storage.layout import StoreLayout
+
+OpenWorkspace = Callable[..., Awaitable[Workspace]]
+
+
+class OnlyProvider:
+    """Selects the one provider a test has."""
+
+    def __init__(self, provider: Scripted) -> None:
+        self.provider = provider
+
+    async def select(self, provider: str | None, model: str | None) -> tuple[Provider, str]:
+        return self.provider, model or MODEL
+
+    async def close(self) -> None:
+        await self.provider.close()
+
+
+@pytest_asyncio.fixture
+async def open_workspace(home: Path) -> AsyncIterator[OpenWorkspace]:
+    """Opens workspaces on the same store; each closes by itself at the end."""
+    opened: list[Workspace] = []
+
+    async def open_one(
+        script: Script | Scripted = (), settings: Settings | None = None
+    ) -> Workspace:
+        provider = script if isinstance(script, Scripted) else Scripted(script)
+        wanted = settings or Settings()
+        library = SessionLibrary.at(StoreLayout(home / "sessions"))
+        recording = Recording(library.store, library.index, autosave=wanted.sessions.auto_save)
+        workspace = Workspace(wanted, recording, library, OnlyProvider(provider), home)
+        opened.append(workspace)
+        return workspace
+
+    yield open_one
+    for workspace in opened:
+        await workspace.close()
