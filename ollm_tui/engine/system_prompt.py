@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-DEFAULT_PROMPT = "You are a helpful assistant. Answer clearly and briefly. Use Markdown."
+DEFAULT_PROMPT = "You are a helpful assistant. Answer briefly and to the point."
 """Short on purpose: small local models follow one sentence better than a page."""

@@ -171,6 +171,9 @@ def _window(wanted: int | None, max_window: int | None) -> int:
 
 
 def _with_defaults(request: ChatRequest, file: ModelFile) -> ChatRequest:
-    if request.temperature is None:
-        return msgspec.structs.replace(request, temperature=file.temperature)
-    return request
+    """What the user did not decide, as it is best for this model."""
+    return msgspec.structs.replace(
+        request,
+        temperature=file.temperature if request.temperature is None else request.temperature,
+        max_output=file.max_output if request.max_output is None else request.max_output,
+    )

@@ -29,6 +29,8 @@ class ModelFile(msgspec.Struct, frozen=True, kw_only=True):
     max_window: int | None = None
     temperature: float | None = None
     """Used when the request does not say one."""
+    max_output: int | None = None
+    """The same for the longest answer: the smallest models know no end when they err."""
 
 
 class ModelFiles:
@@ -80,7 +82,11 @@ class ModelFiles:
                 f"fetch it again: ollm models pull {name}",
             )
         return ModelFile(
-            name=name, path=path, max_window=known.max_window, temperature=known.temperature
+            name=name,
+            path=path,
+            max_window=known.max_window,
+            temperature=known.temperature,
+            max_output=known.max_output,
         )
 
     def list_models(self) -> tuple[ModelInfo, ...]:

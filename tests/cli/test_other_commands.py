@@ -1,0 +1,123 @@
+"""`ollm models`, `providers`, `doctor`, `completion` and `chat` in plain lines."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+
+
+def test_the_version_is_one_line(run_ollm: Run) -> None:
+    assert run_ollm("--version").stdout.startswith("ollm ")
+
+
+def test_help_has_examples_for_every_group(run_ollm: Run) -> None:
+    for group in ((), ("sessions",), ("models",), ("completion",)):
+        done = run_ollm(*group, "--help")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "examples:" in done.stdout
+
+
+def test_models_lists_what_could_be_fetched_before_anything_is(run_ollm: Run) -> None:
+    shown = run_ollm("models", "list").stdout
+    assert "smollm2:135m" in shown and "not fetched yet" in shown
+    entries = json.loads(run_ollm("models", "list", "--json").stdout)
+    assert {"provider", "name", "installed"} <= set(entries[0])
+
+
+def test_model_info_tells_what_a_model_can_do(run_ollm: Run) -> None:
+    [info] = json.loads(run_ollm("models", "info", "smollm2:135m", "--json").stdout)
+    assert info["maxWindow"] == 8192
+    assert info["exactTokenCounts"] is True
+    missing = run_ollm("models", "info", "nope")
+    assert (missing.returncode, missing.stderr.count("\n")) == (1, 1)
+
+
+def test_pulling_what_nobody_has_is_one_line(run_ollm: Run) -> None:
+    done = run_ollm("models", "pull", "nope", OLLAMA_HOST="127.0.0.1:9")
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+
+
+def test_providers_are_listed_with_their_state(run_ollm: Run) -> None:
+    entries = json.loads(run_ollm("providers", "list", "--json", OLLAMA_HOST="127.0.0.1:9").stdout)
+    states = {entry["name"]: entry["available"] for entry in entries}
+    assert states == {"ollama": False, "embedded": True}
+
+
+def test_a_provider_is_tested_by_asking_it(run_ollm: Run) -> None:
+    done = run_ollm("providers", "test", "scripted", script=[[{"text": "ready"}]])
+    assert done.returncode == 0
+    assert "said 'ready'" in done.stdout
+    down = run_ollm("providers", "test", "ollama", OLLAMA_HOST="127.0.0.1:9")
+    assert down.returncode == 1
+    assert "ollama serve" in down.stdout
+
+
+def test_doctor_is_content_with_a_fresh_home(run_ollm: Run) -> None:
+    done = run_ollm("doctor")
+    assert done.returncode == 0
+    assert "!!" not in done.stdout
+
+
+def test_doctor_names_the_damage_and_repairs_a_copy(run_ollm: Run, home: Path) -> None:
+    run_ollm("-p", "Keep this sentence", script=[])
+    [file] = (home / "sessions").glob("*.json")
+    whole = file.read_bytes()
+    torn = whole[: whole.rindex(b'"toolCalls"') - 40]
+    file.write_bytes(torn)
+    found = run_ollm("doctor")
+    assert found.returncode == 1
+    assert file.stem in found.stdout
+    repaired = run_ollm("doctor", "--repair")
+    assert repaired.returncode == 0
+    new = repaired.stdout.split()[-1]
+    assert "Keep this sentence" in run_ollm("sessions", "view", new).stdout
+    assert file.read_bytes() == torn
+
+
+def test_doctor_says_when_nothing_can_be_saved(run_ollm: Run, home: Path) -> None:
+    (home / "sessions").mkdir(parents=True)
+    (home / "sessions" / "3f2a0000-0000-4000-8000-000000000000.json").write_bytes(b"\0" * 100)
+    done = run_ollm("doctor", "--repair", "3f2a")
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+
+
+def test_a_damaged_session_is_listed_beside_the_others(run_ollm: Run, home: Path) -> None:
+    run_ollm("-p", "I am fine", script=[])
+    (home / "sessions" / "3f2a0000-0000-4000-8000-000000000000.json").mkdir()
+    shown = run_ollm("sessions", "list")
+    assert shown.returncode == 0
+    assert "I am fine" in shown.stdout
+    assert "3f2a0000" in shown.stdout
+
+
+@pytest.mark.parametrize("shell", ("bash", "zsh", "fish"))
+def test_completion_knows_every_command(run_ollm: Run, shell: str) -> None:
+    script = run_ollm("completion", shell).stdout
+    for word in ("sessions", "export", "doctor", "pull", "cleanup"):
+        assert word in script
+
+
+def test_the_bash_completion_completes(run_ollm: Run) -> None:
+    script = run_ollm("completion", "bash").stdout
+    ask = "COMP_WORDS=(ollm sessions ex); COMP_CWORD=2; _ollm; echo ${COMPREPLY[@]}"
+    done = subprocess.run(
+        ["bash", "-c", f"{script}\n{ask}"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["export"]
+
+
+def test_chatting_in_plain_lines(run_ollm: Run) -> None:
+    done = run_ollm("chat", script=[], stdin="Hello\\\nyou\n/help\n/again\n/quit\n")
+    assert done.returncode == 0
+    assert done.stdout.count("Hello\nyou") == 2
+    assert "/quit" in done.stdout
+
+
+def test_the_end_of_the_input_ends_the_chat(run_ollm: Run) -> None:
+    assert run_ollm(script=[], stdin="Hi\n").returncode == 0
+    assert "Hi" in run_ollm("sessions", "list").stdout
