@@ -126,7 +126,7 @@ class _Assembly:
 
 def _new_scratch_directory(model: KnownModel, directory: Path) -> Path:
     """Beside the models, so that the last step is a rename."""
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _make_private(directory)
     for left in directory.glob(f"{_SCRATCH_PREFIX}*"):
         if time.time() - left.stat().st_mtime > ABANDONED_SECONDS:
             shutil.rmtree(left, ignore_errors=True)
@@ -178,3 +178,10 @@ def _file_error(model: KnownModel, error: OSError) -> Unavailable:
     return Unavailable(
         f"{model.name} cannot be stored: {error.strerror}", "check the models directory"
     )
+
+
+def _make_private(directory: Path) -> None:
+    """With its parents: mkdir would leave those open to everybody."""
+    if not directory.is_dir():
+        _make_private(directory.parent)
+        directory.mkdir(mode=0o700, exist_ok=True)

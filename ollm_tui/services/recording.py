@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from ollm_tui.core.errors import SessionBusy
+from ollm_tui.core.errors import StoreError
 from ollm_tui.core.events import (
     MessageRecorded,
     SaveFailed,
@@ -30,8 +29,9 @@ from ollm_tui.core.session import Session
 from ollm_tui.core.session_state import SessionState
 from ollm_tui.services.topic import Topic
 from ollm_tui.storage.index import SessionIndex
+from ollm_tui.storage.journal import Entry
 from ollm_tui.storage.session_store import LoadedSession, SessionStore
-from ollm_tui.storage.session_writer import Entry, SessionWriter
+from ollm_tui.storage.session_writer import SessionWriter
 
 R = TypeVar("R")
 
@@ -69,8 +69,7 @@ class Recording:
         try:
             writer, loaded = await self.in_thread(self.store.open, session_id)
         except OSError:
-            loaded = await self.in_thread(self.store.load, session_id)
-            writer = self.store.create(session_id)
+            writer, loaded = await self.in_thread(self.store.open_later, session_id)
         return Recorder(self, loaded.state, writer), loaded
 
     async def close(self) -> None:
@@ -125,6 +124,7 @@ class Recorder:
         """Save, tell the index, release the lock."""
         if self._writer is None:
             return
+        await self.flush()  # it takes less room than the whole file
         if self._pending or self._writer.journal_bytes:
             await self.save()
         if self._index_update:
@@ -140,11 +140,15 @@ class Recorder:
                 return
             try:
                 await self._recording.in_thread(self._writer.append, batch)
-            except (OSError, SessionBusy) as error:
+            except FileNotFoundError:
+                wants_folding = True  # removed by hand: all of it is still here
+            except (OSError, StoreError) as error:
                 self._tell_failure(error)
                 return
-            self._written(batch)
-        if self._wants_folding():
+            else:
+                self._written(batch)
+                wants_folding = self._wants_folding()
+        if wants_folding:
             await self._fold()
         elif any(isinstance(record, Created | SessionChanged) for _, record in batch):
             self._index_update = asyncio.create_task(self._tell_index())
@@ -156,7 +160,7 @@ class Recorder:
             batch = list(self._pending)
             try:
                 await self._recording.in_thread(self._writer.fold, self.state.session())
-            except (OSError, SessionBusy) as error:
+            except (OSError, StoreError) as error:
                 self._tell_failure(error)
                 return
             self._written(batch)
@@ -177,9 +181,9 @@ class Recorder:
             if event := _event_of(record, self.state.header.session_id):
                 self._recording.topic.publish(event)
 
-    def _tell_failure(self, error: OSError | SessionBusy) -> None:
+    def _tell_failure(self, error: OSError | StoreError) -> None:
         self._failed = True
-        if isinstance(error, SessionBusy):
+        if isinstance(error, StoreError):
             reason, hint = error.message, error.hint
         else:
             reason = error.strerror or str(error)
@@ -193,10 +197,7 @@ class Recorder:
 
         def update() -> None:
             marks = recording.store.directory.fingerprint(summary.session_id)
-            try:
-                recording.index.update([(summary, marks)])
-            except sqlite3.Error:
-                pass  # derived: whoever lists next sees that the row is stale
+            recording.index.update([(summary, marks)])
 
         await recording.in_thread(update)
 

@@ -32,6 +32,7 @@ def enforce_retention(
             continue  # open elsewhere, or read-only: the next time will do
         moved.append(summary)
     library.empty_old_trash()
+    library.remove_abandoned()
     return moved
 
 

@@ -6,15 +6,12 @@ unless one has changed since it was last listed.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
-from datetime import UTC, datetime
 
-from ollm_tui.core import clock
 from ollm_tui.core.errors import AmbiguousId, SessionDamaged, SessionNotFound
 from ollm_tui.core.session import SessionSummary
-from ollm_tui.storage.directory import Fingerprint, SessionDirectory
-from ollm_tui.storage.index import SessionIndex
+from ollm_tui.storage.directory import Fingerprint, SessionDirectory, file_time
+from ollm_tui.storage.index import IndexRow, SessionIndex, showable
 from ollm_tui.storage.layout import StoreLayout
 from ollm_tui.storage.trash import Trash
 
@@ -35,27 +32,28 @@ class SessionCatalogue:
 
     def summaries(self, progress: Progress | None = None) -> list[SessionSummary]:
         """Every session, the latest first; what the index does not know yet is read."""
-        try:
-            self._trash.recover()
-        except OSError:
-            pass  # nothing can be moved here; what is in the trash is not listed in any case
+        self._trash.recover()
         found = self._directory.fingerprints()
-        known = self._index.fingerprints()
+        rows = self._index.rows()
+        known = {summary.session_id: marks for summary, marks in rows}
         stale = [name for name, marks in found.items() if known.get(name) != marks]
-        gone = [name for name in known if name not in found]
-        if stale or gone:
-            rows = [
-                self._row(name, found[name], number, len(stale), progress)
-                for number, name in enumerate(stale, 1)
-            ]
-            try:
-                self._index.update(rows, gone)
-            except sqlite3.Error:
-                return self._without_index(rows, gone)
-        return self._index.summaries()
+        gone = known.keys() - found.keys()
+        listed = [summary for summary, _ in rows]
+        if not stale and not gone:
+            return listed
+        fresh: list[IndexRow] = []
+        for number, name in enumerate(stale, 1):
+            fresh += self._read_row(name, found[name])
+            if progress:
+                progress(number, len(stale))
+        self._index.update(fresh, gone)
+        unchanged = [each for each in listed if each.session_id not in gone.union(stale)]
+        newest_first = [summary for summary, _ in fresh] + unchanged
+        return sorted(newest_first, key=lambda summary: summary.last_activity, reverse=True)
 
     def resolve(self, prefix: str) -> str:
         """The one session whose id starts like this. SessionNotFound or AmbiguousId."""
+        self._trash.recover()
         if prefix and self._directory.has(prefix):
             return prefix
         wanted = prefix.lower()
@@ -67,28 +65,18 @@ class SessionCatalogue:
         """The session that was active last, if there is a readable one."""
         return next((s.session_id for s in self.summaries() if not s.damage), None)
 
-    def _row(
-        self, name: str, marks: Fingerprint, number: int, total: int, progress: Progress | None
-    ) -> tuple[SessionSummary, Fingerprint]:
+    def _read_row(self, name: str, marks: Fingerprint) -> list[IndexRow]:
+        """The row of one session; none if it is gone by now, or never began."""
         try:
             summary = self._read(name)
-        except (SessionDamaged, SessionNotFound) as error:
-            moment = clock.iso(datetime.fromtimestamp(max(marks[1], marks[3]) / 1e9, UTC))
+        except SessionNotFound:
+            return []
+        except SessionDamaged as error:
+            moment = file_time(max(marks[1], marks[3]))
             summary = SessionSummary(
                 name, "(damaged)", moment, moment, "", "", 0, 0, damage=error.message
             )
-        if progress:
-            progress(number, total)
-        return summary, marks
-
-    def _without_index(
-        self, rows: list[tuple[SessionSummary, Fingerprint]], gone: list[str]
-    ) -> list[SessionSummary]:
-        """The list all the same, when the index is locked or cannot be written."""
-        fresh = {summary.session_id: summary for summary, _ in rows}
-        known = {s.session_id: s for s in self._index.summaries() if s.session_id not in gone}
-        merged = (known | fresh).values()
-        return sorted(merged, key=lambda summary: summary.last_activity, reverse=True)
+        return [(showable(summary), marks)]
 
 
 def only_one(matches: list[str], prefix: str, what: str, hint: str) -> str:

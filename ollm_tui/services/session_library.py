@@ -6,25 +6,26 @@ front ends with one call it in a thread.
 
 from __future__ import annotations
 
-import sqlite3
+import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
-from ollm_tui.core.errors import StoreError
+from ollm_tui.core.errors import SessionNotFound, StoreError
 from ollm_tui.core.message import Message
 from ollm_tui.core.record import SessionChanged
 from ollm_tui.core.session import Session, SessionSummary, ToolCall, new_session_id
 from ollm_tui.core.session_state import SessionState
 from ollm_tui.services.session_catalogue import SessionCatalogue, only_one
 from ollm_tui.storage.index import SessionIndex
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.layout import StoreLayout, is_valid_name
 from ollm_tui.storage.session_store import LoadedSession, SessionStore
 from ollm_tui.storage.trash import TrashNote
 
 TRASH_DAYS = 30
+ABANDONED_AFTER_NS = 3600 * 10**9
 
 
 class SessionLibrary:
@@ -87,7 +88,7 @@ class SessionLibrary:
 
     def add(self, session: Session) -> str:
         """Put a whole session into the store, under another id if its own is taken."""
-        if self.store.directory.has(session.session_id) or self.store.trash.has(session.session_id):
+        if not self._is_free(session.session_id):
             session = replace(session, session_id=new_session_id())
         writer = self.store.create(session.session_id)
         try:
@@ -99,6 +100,8 @@ class SessionLibrary:
 
     def delete(self, session_id: str) -> None:
         """Remove a session and all that belongs to it, for good. SessionBusy if it is open."""
+        if not is_valid_name(session_id):
+            raise SessionNotFound(f"there is no session {session_id}", "ollm sessions list")
         writer = self.store.create(session_id)
         try:
             writer.lock()
@@ -108,7 +111,7 @@ class SessionLibrary:
             self.store.trash.delete(session_id)
         finally:
             writer.close()
-        self._forget(session_id)
+        self.index.update([], [session_id])
 
     def discard(self, session_id: str, reason: str) -> None:
         """Move a session to the trash. SessionBusy if it is open."""
@@ -118,7 +121,7 @@ class SessionLibrary:
             self.store.trash.put(note)
         finally:
             writer.close()
-        self._forget(session_id)
+        self.index.update([], [session_id])
 
     def trashed(self) -> list[TrashNote]:
         """What is in the trash, the latest first."""
@@ -137,7 +140,18 @@ class SessionLibrary:
         limit = clock.iso(datetime.now(UTC) - timedelta(days=TRASH_DAYS))
         for note in self.store.trash.notes():
             if clock.EPOCH < note.trashed_at < limit:
-                self.store.trash.delete(note.session_id)
+                try:
+                    self.store.trash.delete(note.session_id)
+                except (StoreError, OSError):
+                    continue  # there is time
+
+    def remove_abandoned(self) -> None:
+        """Clear up after processes that died before the first record of a session was written."""
+        for session_id in self.store.directory.abandoned(time.time_ns() - ABANDONED_AFTER_NS):
+            try:
+                self.delete(session_id)
+            except (StoreError, OSError):
+                continue  # it may begin yet, or stay: it is not listed
 
     def close(self) -> None:
         """Let go of the index."""
@@ -145,16 +159,13 @@ class SessionLibrary:
 
     def _note(self, state: SessionState) -> None:
         marks = self.store.directory.fingerprint(state.header.session_id)
-        try:
-            self.index.update([(state.summary(), marks)])
-        except sqlite3.Error:
-            pass  # derived: the next listing sees that the row is stale
+        self.index.update([(state.summary(), marks)])
 
-    def _forget(self, session_id: str) -> None:
-        try:
-            self.index.update([], [session_id])
-        except sqlite3.Error:
-            pass  # derived: the next listing sees that the session is gone
+    def _is_free(self, session_id: str) -> bool:
+        store = self.store
+        return is_valid_name(session_id) and not (
+            store.directory.has(session_id) or store.trash.has(session_id)
+        )
 
 
 def _calls_of(state: SessionState, branch: list[Message]) -> tuple[ToolCall, ...]:

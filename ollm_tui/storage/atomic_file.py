@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path
 
-from ollm_tui.storage.layout import FILE_MODE, sync_directory
+from ollm_tui.storage.layout import FILE_MODE, sync_directory, temporary_name
 
 
 def write_atomically(path: Path, chunks: Iterable[bytes]) -> None:
@@ -16,9 +16,8 @@ def write_atomically(path: Path, chunks: Iterable[bytes]) -> None:
     The temporary name is fixed, so a killed writer leaves at most one and the next
     writer takes it over; callers hold the lock of what they write.
     """
-    temporary = path.with_name(f".{path.name}.tmp")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
-    descriptor = os.open(temporary, flags, FILE_MODE)
+    temporary = temporary_name(path)
+    descriptor = open_for_writing(temporary, os.O_TRUNC)
     try:
         try:
             for chunk in chunks:
@@ -31,6 +30,12 @@ def write_atomically(path: Path, chunks: Iterable[bytes]) -> None:
         temporary.unlink(missing_ok=True)
         raise
     sync_directory(path.parent)
+
+
+def open_for_writing(path: Path, how: int) -> int:
+    """Open a file that is ours alone, creating it; a FIFO in its place is an error, no wait."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    return os.open(path, flags | how, FILE_MODE)
 
 
 def write_all(descriptor: int, data: bytes) -> None:

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
+from ollm_tui.core import clock
 from ollm_tui.storage.layout import JOURNAL_SUFFIX, StoreLayout, is_valid_name, session_name
 from ollm_tui.storage.trash import Trash
 
 Fingerprint = tuple[int, int, int, int]
 """Size and time of the session file, size and time of the journal; 0 where there is none."""
+
+_LATEST_NS = 2**63 - 1
+_Seen = tuple[str, int, int, int]
+"""The name of a session, where the marks of this file go, its size and time."""
 
 
 class SessionDirectory:
@@ -22,22 +29,20 @@ class SessionDirectory:
 
     def fingerprints(self) -> dict[str, Fingerprint]:
         """Every session there is, with size and time of its files, from the directories alone."""
-        gone = self._trash.ids()
-        found: dict[str, list[int]] = {}
-        for directory in (self._layout.older_sessions, self._layout.sessions):
-            for name, at, size, time in _scan(directory):
-                if name not in gone:
-                    marks = found.setdefault(name, [0, 0, 0, 0])
-                    marks[at : at + 2] = size, time
-        return {name: (a, b, c, d) for name, (a, b, c, d) in found.items()}
+        return {name: marks for name, marks in self._marks() if not _is_unbegun(marks)}
+
+    def abandoned(self, before_ns: int) -> list[str]:
+        """Sessions that were about to begin before a time and never came to it."""
+        return [
+            name for name, marks in self._marks() if _is_unbegun(marks) and marks[3] < before_ns
+        ]
 
     def fingerprint(self, session_id: str) -> Fingerprint:
         """The same for one session."""
         marks: list[int] = []
         for path in (self._layout.session(session_id), self._layout.journal(session_id)):
             try:
-                status = path.stat()
-                marks += (status.st_size, status.st_mtime_ns)
+                marks += _size_and_time(path.stat())
             except OSError:
                 marks += (0, 0)
         return (marks[0], marks[1], marks[2], marks[3])
@@ -55,9 +60,37 @@ class SessionDirectory:
         here = (self._layout.session(session_id), self._layout.journal(session_id))
         return any(path.exists() for path in here)
 
+    def _marks(self) -> Iterator[tuple[str, Fingerprint]]:
+        gone = self._trash.ids()
+        found: dict[str, list[int]] = {}
+        for name, at, size, time in (*self._older(), *_scan(self._layout.sessions)):
+            if name not in gone:
+                marks = found.setdefault(name, [0, 0, 0, 0])
+                marks[at : at + 2] = size, time
+        for name, (a, b, c, d) in found.items():
+            yield name, (a, b, c, d)
 
-def _scan(directory: Path) -> Iterator[tuple[str, int, int, int]]:
-    """Names of sessions, where their marks go, size and time."""
+    def _older(self) -> list[_Seen]:
+        try:
+            return list(_scan(self._layout.older_sessions))
+        except OSError:
+            return []  # what another program left does not keep ours from being listed
+
+
+def _is_unbegun(marks: Fingerprint) -> bool:
+    """No file, and a journal that is empty: its lock is held before anything is written."""
+    return marks[:3] == (0, 0, 0) and marks[3] != 0
+
+
+def file_time(nanoseconds: int) -> str:
+    """The time of a file as text; file systems can hold times that no calendar has."""
+    try:
+        return clock.iso(datetime.fromtimestamp(nanoseconds / 1e9, UTC))
+    except (ValueError, OverflowError, OSError):
+        return clock.EPOCH
+
+
+def _scan(directory: Path) -> Iterator[_Seen]:
     try:
         entries = os.scandir(directory)
     except (FileNotFoundError, NotADirectoryError):
@@ -65,10 +98,16 @@ def _scan(directory: Path) -> Iterator[tuple[str, int, int, int]]:
     with entries:
         for entry in entries:
             if name := session_name(entry.name):
-                try:
-                    status = entry.stat()
-                except OSError:
-                    yield name, 0, 0, 0
-                    continue
                 at = 2 if entry.name.endswith(JOURNAL_SUFFIX) else 0
-                yield name, at, status.st_size, status.st_mtime_ns
+                try:
+                    size, time = _size_and_time(entry.stat())
+                except OSError:
+                    size, time = 0, 0
+                yield name, at, size, time
+
+
+def _size_and_time(status: os.stat_result) -> tuple[int, int]:
+    """Zeros for a FIFO and the like; times no index can hold are cut."""
+    if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
+        return 0, 0
+    return status.st_size, max(-_LATEST_NS, min(status.st_mtime_ns, _LATEST_NS))

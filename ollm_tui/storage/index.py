@@ -13,12 +13,18 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from ollm_tui.core.session import SessionSummary
 from ollm_tui.storage.directory import Fingerprint
 from ollm_tui.storage.layout import FILE_MODE
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+BUSY_MILLISECONDS = 250
+"""Records wait in the same thread: better no row than a late record."""
+
+IndexRow = tuple[SessionSummary, Fingerprint]
+"""What is shown of a session, and the files that was made from."""
 
 _SCHEMA = f"""
 CREATE TABLE sessions (
@@ -49,47 +55,51 @@ _SHOWN = (
     "token_count, project, pinned, archived, tags, damage"
 )
 _MARKS = "file_size, file_time, journal_size, journal_time"
+_COLUMNS = f"{_SHOWN}, {_MARKS}"
+_SELECT = f"SELECT {_COLUMNS} FROM sessions ORDER BY last_activity DESC, number"
+_INSERT = (
+    f"INSERT INTO sessions ({_COLUMNS}) VALUES ({', '.join('?' * 17)}) "
+    "ON CONFLICT (session_id) DO UPDATE SET "
+    + ", ".join(f"{name} = excluded.{name}" for name in _COLUMNS.split(", ")[1:])
+)
+_DELETE = "DELETE FROM sessions WHERE session_id = ?"
+
+_DAMAGE = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+"""The file is not what we wrote; any other error (locked, full, read-only) may pass."""
+_LARGEST_INTEGER = 2**63 - 1
 
 
 class SessionIndex:
     """One connection to the index of a store, opened when first needed.
 
-    Used by one thread at a time. Where no file can be written it lives in memory.
+    Used by one thread at a time. A damaged file is replaced; where none can be read or
+    written the index lives in memory. Nothing here raises: it is all derived.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._connection: sqlite3.Connection | None = None
 
-    def fingerprints(self) -> dict[str, Fingerprint]:
-        """The files each row was made from."""
-        rows = self._read(f"SELECT session_id, {_MARKS} FROM sessions")
-        return {name: (size, time, journal, written) for name, size, time, journal, written in rows}
+    def rows(self) -> list[IndexRow]:
+        """All sessions the index knows, the latest first."""
+        try:
+            return [_decoded(row) for row in self._open().execute(_SELECT)]
+        except (sqlite3.Error, msgspec.MsgspecError) as error:
+            self._begin_anew(error)
+            return []
 
-    def summaries(self) -> list[SessionSummary]:
-        """All sessions, the latest first."""
-        rows = self._read(f"SELECT {_SHOWN} FROM sessions ORDER BY last_activity DESC, number")
-        return [_summary(row) for row in rows]
+    def update(self, changed: Iterable[IndexRow], gone: Iterable[str] = ()) -> None:
+        """Take in new rows and drop old ones, all or none.
 
-    def update(
-        self,
-        changed: Iterable[tuple[SessionSummary, Fingerprint]],
-        gone: Iterable[str] = (),
-    ) -> None:
-        """Take in new rows and drop old ones, at once."""
-        marks = ", ".join("?" * 17)
-        columns = f"{_SHOWN}, {_MARKS}"
-        settings = ", ".join(f"{name} = excluded.{name}" for name in columns.split(", ")[1:])
-        connection = self._open()
-        with connection:
-            connection.executemany(
-                f"INSERT INTO sessions ({columns}) VALUES ({marks}) "
-                f"ON CONFLICT (session_id) DO UPDATE SET {settings}",
-                ((*_row(summary), *fingerprint) for summary, fingerprint in changed),
-            )
-            connection.executemany(
-                "DELETE FROM sessions WHERE session_id = ?", ((name,) for name in gone)
-            )
+        If it is none, whoever lists next sees by size and time that the rows are stale.
+        """
+        try:
+            with self._open() as connection:
+                connection.executemany(_INSERT, [_encoded(row) for row in changed])
+                connection.executemany(_DELETE, [(name,) for name in gone])
+        except sqlite3.Error as error:
+            if _is_damage(error):
+                self._begin_anew(error)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -97,29 +107,42 @@ class SessionIndex:
             self._connection.close()
             self._connection = None
 
-    def _read(self, query: str) -> list[tuple[Any, ...]]:
-        try:
-            return self._open().execute(query).fetchall()
-        except sqlite3.DatabaseError:
-            self._discard()
-            return self._open().execute(query).fetchall()
-
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
             try:
                 self._connection = _connect(self._path)
-            except sqlite3.OperationalError:
-                self._connection = _connect(None)
-            except sqlite3.DatabaseError:
-                self._discard()
-                self._connection = _connect(self._path)
+            except sqlite3.Error as error:
+                return self._begin_anew(error)
         return self._connection
 
-    def _discard(self) -> None:
-        """A damaged index is no loss: away with it."""
+    def _begin_anew(self, error: Exception) -> sqlite3.Connection:
         self.close()
-        for suffix in ("", "-wal", "-shm"):
-            Path(f"{self._path}{suffix}").unlink(missing_ok=True)
+        if _is_damage(error):
+            try:
+                for suffix in ("", "-journal", "-wal", "-shm"):
+                    Path(f"{self._path}{suffix}").unlink(missing_ok=True)
+                self._connection = _connect(self._path)
+                return self._connection
+            except (OSError, sqlite3.Error):
+                pass  # it cannot be replaced either
+        self._connection = _connect(None)
+        return self._connection
+
+
+def showable(summary: SessionSummary) -> SessionSummary:
+    """What can be shown and kept: no lone surrogates, no endless numbers."""
+    return replace(
+        summary,
+        title=_encodable(summary.title),
+        start_time=_encodable(summary.start_time),
+        last_activity=_encodable(summary.last_activity),
+        model=_encodable(summary.model),
+        provider=_encodable(summary.provider),
+        token_count=max(-_LARGEST_INTEGER, min(summary.token_count, _LARGEST_INTEGER)),
+        project=None if summary.project is None else _encodable(summary.project),
+        tags=tuple(map(_encodable, summary.tags)),
+        damage=None if summary.damage is None else _encodable(summary.damage),
+    )
 
 
 def _connect(path: Path | None) -> sqlite3.Connection:
@@ -127,10 +150,11 @@ def _connect(path: Path | None) -> sqlite3.Connection:
         _create_private(path)
     connection = sqlite3.connect(str(path) if path else ":memory:", check_same_thread=False)
     try:
-        connection.execute("PRAGMA busy_timeout = 2000")
+        connection.execute(f"PRAGMA busy_timeout = {BUSY_MILLISECONDS}")
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         if version != SCHEMA_VERSION:
-            connection.execute("PRAGMA journal_mode = WAL")
+            # Never WAL: it maps a file into memory, and a full disk then kills the process.
+            connection.execute("PRAGMA journal_mode = DELETE")
             connection.executescript("DROP TABLE IF EXISTS sessions;" + _SCHEMA)
         connection.execute("PRAGMA synchronous = OFF")  # it can be rebuilt
     except sqlite3.Error:
@@ -147,35 +171,42 @@ def _create_private(path: Path) -> None:
         pass  # it is there already, or sqlite3 will say what is wrong
 
 
-def _row(summary: SessionSummary) -> tuple[object, ...]:
-    values = (
-        summary.session_id,
-        summary.title,
-        summary.start_time,
-        summary.last_activity,
-        summary.model,
-        summary.provider,
-        summary.message_count,
-        summary.token_count,
-        summary.project,
-        summary.pinned,
-        summary.archived,
-        msgspec.json.encode(summary.tags).decode(),
-        summary.damage,
-    )
-    # SQLite takes no lone surrogates; here they are for the eye only.
-    return tuple(
-        value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
-        for value in values
+def _is_damage(error: Exception) -> bool:
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF in _DAMAGE
+
+
+def _encodable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
+
+
+def _encoded(row: IndexRow) -> tuple[object, ...]:
+    summary, marks = row
+    shown = showable(summary)
+    return (
+        shown.session_id,
+        shown.title,
+        shown.start_time,
+        shown.last_activity,
+        shown.model,
+        shown.provider,
+        shown.message_count,
+        shown.token_count,
+        shown.project,
+        shown.pinned,
+        shown.archived,
+        msgspec.json.encode(shown.tags).decode(),
+        shown.damage,
+        *marks,
     )
 
 
-def _summary(row: tuple[Any, ...]) -> SessionSummary:
-    *plain, pinned, archived, tags, damage = row
-    return SessionSummary(
+def _decoded(row: tuple[Any, ...]) -> IndexRow:
+    *plain, pinned, archived, tags, damage, size, time, journal_size, journal_time = row
+    summary = SessionSummary(
         *plain,
         pinned=bool(pinned),
         archived=bool(archived),
         tags=tuple(msgspec.json.decode(str(tags), type=list[str])),
         damage=damage,
     )
+    return summary, (size, time, journal_size, journal_time)

@@ -10,11 +10,13 @@ from typing import NamedTuple
 from ollm_tui.core.encoding import CannotDecode, decode_record
 from ollm_tui.core.record import AnyRecord, UnknownRecord
 from ollm_tui.storage.atomic_file import write_all
-from ollm_tui.storage.lock import open_locked
-
-LINE_LIMIT_BYTES = 1024 * 1024
+from ollm_tui.storage.lock import is_in_place, open_locked
 
 _sync_data = getattr(os, "fdatasync", os.fsync)  # macOS has no fdatasync
+
+
+Entry = tuple[int, AnyRecord]
+"""A record with its number."""
 
 
 def journal_line(seq: int, payload: bytes) -> bytes:
@@ -26,29 +28,29 @@ def journal_line(seq: int, payload: bytes) -> bytes:
 class JournalContents(NamedTuple):
     """What a journal's bytes say."""
 
-    entries: list[tuple[int, AnyRecord]]
+    entries: list[Entry]
     damaged: list[bytes]
     """Lines, or what is left of them, that cannot be read."""
 
 
 def parse_journal(data: bytes) -> JournalContents:
     """Read every record that is whole, whatever stands between them."""
-    entries: list[tuple[int, AnyRecord]] = []
+    entries: list[Entry] = []
     damaged: list[bytes] = []
     for line in data.split(b"\n"):
         if not line:
             continue
-        entry = _parse_line(line)
-        if entry is None:
-            # A block of zeros, as a power cut leaves it, has no line end of its own.
-            damaged.append(line)
-            entry = _parse_line(line.lstrip(b"\0"))
+        # A block of zeros, as a power cut leaves it, has no line end of its own.
+        before, zero, line_after = line.rpartition(b"\0")
+        entry = _parse_line(line_after)
         if entry is not None:
             entries.append(entry)
+        if entry is None or zero:
+            damaged.append(before + zero if entry else line)
     return JournalContents(entries, damaged)
 
 
-def _parse_line(line: bytes) -> tuple[int, AnyRecord] | None:
+def _parse_line(line: bytes) -> Entry | None:
     checksum, _, body = line.partition(b" ")
     number, _, payload = body.partition(b" ")
     try:
@@ -97,9 +99,18 @@ class JournalWriter:
         os.fsync(self._descriptor)
         self.length = 0
 
+    @property
+    def in_place(self) -> bool:
+        """Whether the file is still the one that others find, read and lock."""
+        return is_in_place(self._path, self._descriptor)
+
     def remove(self) -> None:
-        """Take the file away; the lock is held until `close`."""
-        self._path.unlink(missing_ok=True)
+        """Take the file away, if it is still this one; the lock is held until `close`."""
+        try:
+            if self.in_place:
+                self._path.unlink()
+        except OSError:
+            pass  # empty as it is, it may stay
 
     def close(self) -> None:
         """Release the lock."""

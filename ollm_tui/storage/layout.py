@@ -9,9 +9,11 @@ from pathlib import Path
 DIRECTORY_MODE = 0o700
 FILE_MODE = 0o600
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 SESSION_SUFFIX = ".json"
 JOURNAL_SUFFIX = ".journal"
+
+# No name ends like a file of ours: session "x.json" would own the file of session "x".
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}(?<!\.json)(?<!\.journal)")
 
 
 class StoreLayout:
@@ -53,6 +55,7 @@ class StoreLayout:
         """Everything a session has on disk, and a name for each where all lie together."""
         return {
             "session.json": self.session(session_id),
+            "session.json.tmp": temporary_name(self.session(session_id)),
             "journal": self.journal(session_id),
             "files": self.side_files(session_id),
             "original": self.original(session_id),
@@ -75,6 +78,11 @@ def session_name(file_name: str) -> str | None:
 def is_valid_name(session_id: str) -> bool:
     """Whether an id can be a file name and nothing more than that."""
     return _NAME.fullmatch(session_id) is not None
+
+
+def temporary_name(path: Path) -> Path:
+    """Where a file is written before it takes the place of the old one; one name per file."""
+    return path.with_name(f".{path.name}.tmp")
 
 
 def make_directory(path: Path) -> None:
@@ -102,24 +110,20 @@ def sync_directory(path: Path) -> None:
 
 
 def remove_tree(path: Path) -> None:
-    """Remove a directory and all below it, also if somebody else is at it too.
+    """Remove a file, or a directory and all below it; it need not be there.
 
     (shutil takes 3 ms to load, which every start would pay.)
     """
     for folder, folders, files in os.walk(path, topdown=False):
         for name in (*files, *folders):
-            below = Path(folder, name)
-            try:
-                below.unlink()
-            except IsADirectoryError:
-                _remove_empty(below)
-            except FileNotFoundError:
-                pass
-    _remove_empty(path)
+            _remove(Path(folder, name))
+    _remove(path)
 
 
-def _remove_empty(path: Path) -> None:
+def _remove(path: Path) -> None:
     try:
-        path.rmdir()
+        path.unlink()
     except FileNotFoundError:
         pass
+    except (IsADirectoryError, PermissionError):
+        path.rmdir()  # what unlink says of a directory depends on the system

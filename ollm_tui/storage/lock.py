@@ -24,7 +24,7 @@ def open_locked(path: Path) -> int:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise OSError(f"{path} is not a file")
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _is_still(path, descriptor):
+            if is_in_place(path, descriptor):
                 return descriptor
         except BlockingIOError as error:
             os.close(descriptor)
@@ -38,27 +38,11 @@ def open_locked(path: Path) -> int:
         os.close(descriptor)
 
 
-def is_locked(path: Path) -> bool:
-    """Whether somebody holds the lock right now."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    finally:
-        os.close(descriptor)
-    return False
-
-
-def _is_still(path: Path, descriptor: int) -> bool:
+def is_in_place(path: Path, descriptor: int) -> bool:
+    """Whether a name still means the file that was opened."""
     try:
         named = path.stat()
-    except FileNotFoundError:
+    except OSError:
         return False
     opened = os.fstat(descriptor)
     return (named.st_ino, named.st_dev) == (opened.st_ino, opened.st_dev)

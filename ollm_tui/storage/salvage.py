@@ -3,34 +3,56 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
-from ollm_tui.core.encoding import CannotDecode, decode_message, decode_session
+from ollm_tui.core.encoding import (
+    CannotDecode,
+    decode_message,
+    decode_session,
+    decode_tool_call,
+)
 from ollm_tui.core.message import Message
 from ollm_tui.core.record import Created
-from ollm_tui.core.session import Session
+from ollm_tui.core.session import Session, ToolCall
 from ollm_tui.core.session_state import SessionState
 from ollm_tui.storage.atomic_file import read_regular
 from ollm_tui.storage.importers import older_session
-from ollm_tui.storage.journal import parse_journal
+from ollm_tui.storage.journal_reading import read_records
 from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.session_file import whole_message, whole_tool_call
+from ollm_tui.storage.side_files import SideFiles
 
-_OPENINGS = ('{"id":', '{"role":', '{ "id"', '{ "role"', '{"parts":')
+_OPENING = re.compile(r'\{\s*"(?:id|role|parts)"\s*:')
 LONGEST_TRIES = 100_000
+
+
+class _Found(NamedTuple):
+    messages: dict[str, Message]
+    tool_calls: dict[str, ToolCall]
 
 
 def salvage(layout: StoreLayout, session_id: str, new_id: str) -> Session | None:
     """A new session from what its files still hold; None if that is nothing."""
     data = _bytes_of(layout.session(session_id)) or _bytes_of(layout.older_session(session_id))
-    entries = parse_journal(_bytes_of(layout.journal(session_id))).entries
+    side_files = SideFiles(layout.side_files(session_id))
+    entries = read_records(layout.journal(session_id), side_files).entries
     created = next((r.session for _, r in entries if isinstance(r, Created)), None)
     moment = clock.now()
     header = created or _header(data) or Session(session_id, moment, moment, "unknown", "unknown")
-    base = replace(header, messages=tuple(_messages(data)), tool_calls=(), journal_seq=0, head=None)
+    found = _values(data, side_files)
+    base = replace(
+        header,
+        messages=tuple(found.messages.values()),
+        tool_calls=tuple(found.tool_calls.values()),
+        journal_seq=0,
+        head=None,
+    )
     state = SessionState(base)
     for seq, record in entries:
         if not isinstance(record, Created):
@@ -62,31 +84,46 @@ def _header(data: bytes) -> Session | None:
         return None
 
 
-def _messages(data: bytes) -> list[Message]:
-    """Every whole message in the bytes, wherever it stands."""
-    text = data.decode("utf-8", "replace")
+def _values(data: bytes, side_files: SideFiles) -> _Found:
+    """Every whole message and tool call in the bytes, wherever it stands."""
+    found = _Found({}, {})
+    problems: list[str] = []
+    for fields in _objects(data.decode("utf-8", "replace")):
+        if call := _tool_call(fields):
+            whole = whole_tool_call(call, side_files, problems)
+            found.tool_calls.setdefault(whole.id, whole)
+        elif message := _message(fields, len(found.messages)):
+            whole = whole_message(message, side_files, problems)
+            found.messages.setdefault(whole.id, whole)
+    return found
+
+
+def _objects(text: str) -> Iterator[dict[str, Any]]:
     decoder = json.JSONDecoder()
-    found: dict[str, Message] = {}
     at = 0
     for _ in range(LONGEST_TRIES):
-        starts = [start for mark in _OPENINGS if (start := text.find(mark, at)) >= 0]
-        if not starts:
-            break
-        at = min(starts)
+        opening = _OPENING.search(text, at)
+        if opening is None:
+            return
+        at = opening.start()
         try:
             tree, at = decoder.raw_decode(text, at)
         except (ValueError, RecursionError):
             at += 1
             continue
-        if message := _message(tree, len(found)):
-            found.setdefault(message.id, message)
-    return list(found.values())
+        yield cast(dict[str, Any], tree)
 
 
-def _message(tree: Any, number: int) -> Message | None:
-    if not isinstance(tree, dict) or "role" not in tree:
+def _tool_call(fields: dict[str, Any]) -> ToolCall | None:
+    try:
+        return decode_tool_call(json.dumps(fields).encode("ascii"))
+    except CannotDecode:
         return None
-    fields = cast(dict[str, Any], tree)
+
+
+def _message(fields: dict[str, Any], number: int) -> Message | None:
+    if "role" not in fields:
+        return None
     try:
         return decode_message(json.dumps(fields).encode("ascii"))
     except CannotDecode:

@@ -67,12 +67,20 @@ def parse_session(
         session,
         # A copied file is another session: the name decides.
         session_id=session_id,
-        messages=tuple(_whole(m, decode_message, side_files, problems) for m in session.messages),
-        tool_calls=tuple(
-            _whole(call, decode_tool_call, side_files, problems) for call in session.tool_calls
-        ),
+        messages=tuple(whole_message(m, side_files, problems) for m in session.messages),
+        tool_calls=tuple(whole_tool_call(c, side_files, problems) for c in session.tool_calls),
     )
     return ParsedSession(session, older, tuple(problems))
+
+
+def whole_message(message: Message, files: SideFiles, problems: list[str]) -> Message:
+    """A message with what lies in its side file; what cannot be read is told in `problems`."""
+    return _whole(message, decode_message, files, problems)
+
+
+def whole_tool_call(call: ToolCall, files: SideFiles, problems: list[str]) -> ToolCall:
+    """The same for a tool call."""
+    return _whole(call, decode_tool_call, files, problems)
 
 
 def referenced_files(session: Session) -> set[str]:

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import os
-from datetime import UTC, datetime
 from typing import NamedTuple
 
-from ollm_tui.core import clock
-from ollm_tui.core.encoding import CannotDecode, decode_record, encode
-from ollm_tui.core.errors import SessionDamaged, SessionNotFound, SessionReadOnly
-from ollm_tui.core.record import RecordInFile, UnknownRecord
-from ollm_tui.core.session import SCHEMA_VERSION
+from msgspec.structs import replace
+
+from ollm_tui.core.encoding import CannotDecode
+from ollm_tui.core.errors import SessionBusy, SessionDamaged, SessionNotFound, SessionReadOnly
+from ollm_tui.core.record import UnknownRecord
+from ollm_tui.core.session import SCHEMA_VERSION, Session
 from ollm_tui.core.session_state import SessionState
 from ollm_tui.storage.atomic_file import read_regular
-from ollm_tui.storage.directory import SessionDirectory
-from ollm_tui.storage.journal import JournalContents, journal_line, parse_journal
+from ollm_tui.storage.directory import SessionDirectory, file_time
+from ollm_tui.storage.journal import Entry
+from ollm_tui.storage.journal_reading import RecordsRead, read_records
 from ollm_tui.storage.layout import StoreLayout
 from ollm_tui.storage.session_file import ParsedSession, parse_session
-from ollm_tui.storage.session_writer import Entry, SessionWriter
+from ollm_tui.storage.session_writer import SessionWriter
 from ollm_tui.storage.side_files import SideFiles
 from ollm_tui.storage.trash import Trash
+
+READ_ATTEMPTS = 10
+"""A session that is written and folded without pause is still read whole long before."""
 
 
 class LoadedSession(NamedTuple):
@@ -31,7 +35,7 @@ class LoadedSession(NamedTuple):
     read_only: str | None = None
     """Why it must not be written, if so."""
     damaged: bool = False
-    """Whether the session file cannot be read and all this is from the journal."""
+    """Whether its file or its journal cannot be read at all; this is what the other has."""
     older: bool = False
     """Whether the file is in the shape of an earlier program."""
     torn: tuple[bytes, ...] = ()
@@ -49,31 +53,19 @@ class SessionStore:
     def load(self, session_id: str) -> LoadedSession:
         """Read a session. SessionNotFound, or SessionDamaged if it cannot be read.
 
-        The journal is read first: if it is folded into the file in between, the file has
-        what the journal had, and the numbers tell which records are in it already.
+        Readers hold no lock: what looks damaged is read again if it changed meanwhile.
         """
-        if not self.directory.has(session_id):
-            raise SessionNotFound(f"there is no session {session_id}", "ollm sessions list")
-        side_files = SideFiles(self.layout.side_files(session_id))
-        journal, torn = self._read_journal(session_id, side_files)
-        parsed, problem = self._read_file(session_id, side_files)
-        state = SessionState.replayed(parsed.session if parsed else None, journal.entries)
-        if state is None:
-            raise SessionDamaged(
-                f"session {session_id} cannot be read: {problem or 'its journal has no beginning'}",
-                f"nothing was changed; ollm doctor --repair {session_id} saves what can be saved",
-            )
-        problems = [*parsed.problems] if parsed else []
-        if problem:
-            problems.append(problem)
-        if torn:
-            kept = len(journal.entries)
-            problems.append(f"{kept:,} of {kept + len(torn):,} records kept")
-        read_only = problem or _reason_to_only_read(state, journal)
-        older = parsed is not None and parsed.older
-        return LoadedSession(
-            state, tuple(problems), read_only, problem is not None, older, tuple(torn)
-        )
+        for attempts_left in reversed(range(READ_ATTEMPTS)):
+            before = self.directory.fingerprint(session_id)
+            try:
+                loaded = self._load(session_id)
+            except SessionDamaged:
+                if not attempts_left or before == self.directory.fingerprint(session_id):
+                    raise
+                continue
+            if not loaded.problems or before == self.directory.fingerprint(session_id):
+                return loaded
+        return self._load(session_id)
 
     def create(self, session_id: str) -> SessionWriter:
         """A writer for a session that begins; nothing is on disk before the first record."""
@@ -86,46 +78,74 @@ class SessionStore:
         nothing can be written at all.
         """
         if not self.directory.has(session_id):
-            raise SessionNotFound(f"there is no session {session_id}", "ollm sessions list")
+            raise _not_found(session_id)
         writer = SessionWriter(self.layout, session_id)
         writer.lock()
         try:
-            loaded = self.load(session_id)
-            if loaded.read_only:
-                raise SessionReadOnly(
-                    f"session {session_id} can only be read: {loaded.read_only}",
-                    "continue in a copy with: ollm sessions fork ID",
-                )
-            writer.older = loaded.older
-            if loaded.torn:
-                writer.quarantine(loaded.torn)
-                writer.fold(loaded.state.session())
+            return writer, self._take_over(writer, session_id)
         except BaseException:
             writer.close()
             raise
-        return writer, loaded
 
-    def _read_journal(
-        self, session_id: str, side_files: SideFiles
-    ) -> tuple[JournalContents, list[bytes]]:
-        try:
-            data = read_regular(self.layout.journal(session_id))
-        except OSError:
-            return JournalContents([], []), []
-        contents = parse_journal(data)
-        entries: list[Entry] = []
-        torn = list(contents.damaged)
-        for seq, record in contents.entries:
-            if isinstance(record, RecordInFile):
-                try:
-                    record = decode_record(side_files.get(record.file))
-                except (OSError, CannotDecode):
-                    torn.append(journal_line(seq, encode(record)))
-                    continue
-            entries.append((seq, record))
-        if data and not data.endswith(b"\n") and not torn:
-            torn.append(b"")  # whole but for its line end: the next record must not join it
-        return JournalContents(entries, contents.damaged), torn
+    def open_later(self, session_id: str) -> tuple[SessionWriter, LoadedSession]:
+        """Read a session where nothing can be written yet; the lock is taken when it can.
+
+        That is SessionBusy if another process has written the session in between.
+        """
+        loaded = self.load(session_id)
+        _refuse_read_only(loaded)
+        last_seq = loaded.state.header.journal_seq  # now: the state goes on without the disk
+
+        def take_over(writer: SessionWriter) -> None:
+            found = self._take_over(writer, session_id)
+            if found.state.header.journal_seq != last_seq:
+                raise SessionBusy(
+                    "another ollm has written this session in the meantime",
+                    "copy what you need: this part exists only here",
+                )
+
+        return SessionWriter(self.layout, session_id, take_over), loaded
+
+    def _take_over(self, writer: SessionWriter, session_id: str) -> LoadedSession:
+        loaded = self.load(session_id)
+        if not writer.holds_lock:
+            raise SessionBusy("another ollm is moving this session", "try again in a moment")
+        _refuse_read_only(loaded)
+        writer.older = loaded.older
+        if loaded.torn:
+            writer.quarantine(loaded.torn)
+            writer.fold(loaded.state.session())
+        return loaded
+
+    def _load(self, session_id: str) -> LoadedSession:
+        """The journal is read first: if it is folded into the file in between, the file has
+        what the journal had, and the numbers tell which records are in it already.
+        """
+        if not self.directory.has(session_id):
+            raise _not_found(session_id)
+        side_files = SideFiles(self.layout.side_files(session_id))
+        journal = read_records(self.layout.journal(session_id), side_files)
+        parsed, problem = self._read_file(session_id, side_files)
+        problem = problem or journal.problem
+        state, newer = _replay(parsed.session if parsed else None, journal.entries)
+        if state is None:
+            if journal.breaks_off_at_once and not problem:
+                raise SessionNotFound(f"session {session_id} never began", "ollm sessions list")
+            raise SessionDamaged(
+                f"session {session_id} cannot be read: {problem or 'its journal has no beginning'}",
+                f"nothing was changed; ollm doctor --repair {session_id} saves what can be saved",
+            )
+        # A copied journal is another session: the name decides.
+        state.header = replace(state.header, session_id=session_id)
+        journal = journal.without_losses_up_to(parsed.session.journal_seq if parsed else 0)
+        return LoadedSession(
+            state,
+            problems=_problems(parsed, problem, journal),
+            read_only=problem or ("it was written by a newer version of ollm" if newer else None),
+            damaged=problem is not None,
+            older=parsed is not None and parsed.older,
+            torn=journal.torn,
+        )
 
     def _read_file(
         self, session_id: str, side_files: SideFiles
@@ -136,7 +156,7 @@ class SessionStore:
                 continue
             try:
                 data = read_regular(path)
-                modified = clock.iso(datetime.fromtimestamp(path.stat().st_mtime, UTC))
+                modified = file_time(path.stat().st_mtime_ns)
                 return parse_session(data, session_id, modified, side_files), None
             except OSError as error:
                 return None, error.strerror or str(error)
@@ -145,8 +165,41 @@ class SessionStore:
         return None, None
 
 
-def _reason_to_only_read(state: SessionState, journal: JournalContents) -> str | None:
-    newer = state.header.schema_version > SCHEMA_VERSION
-    if newer or any(isinstance(record, UnknownRecord) for _, record in journal.entries):
-        return "it was written by a newer version of ollm"
-    return None
+def _replay(base: Session | None, entries: list[Entry]) -> tuple[SessionState | None, bool]:
+    """The state after the file and the journal, and whether some of it is beyond us."""
+    state = SessionState(base) if base else None
+    newer = False
+    for seq, record in entries:
+        newer = newer or isinstance(record, UnknownRecord)
+        if state is None:
+            state = SessionState.replayed(None, [(seq, record)])
+        elif seq > state.header.journal_seq:
+            try:
+                state.apply(record, seq)
+            except CannotDecode:
+                newer = True
+    return state, newer or (state is not None and state.header.schema_version > SCHEMA_VERSION)
+
+
+def _problems(
+    parsed: ParsedSession | None, problem: str | None, journal: RecordsRead
+) -> tuple[str, ...]:
+    problems = [*parsed.problems] if parsed else []
+    if problem:
+        problems.append(problem)
+    if journal.losses:
+        kept = len(journal.entries)
+        problems.append(f"{kept:,} of {kept + journal.losses:,} records kept")
+    return tuple(problems)
+
+
+def _refuse_read_only(loaded: LoadedSession) -> None:
+    if loaded.read_only:
+        raise SessionReadOnly(
+            f"session {loaded.state.header.session_id} can only be read: {loaded.read_only}",
+            "continue in a copy with: ollm sessions fork ID",
+        )
+
+
+def _not_found(session_id: str) -> SessionNotFound:
+    return SessionNotFound(f"there is no session {session_id}", "ollm sessions list")

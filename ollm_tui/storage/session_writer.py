@@ -2,39 +2,63 @@
 
 from __future__ import annotations
 
+import errno
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ollm_tui.core.encoding import encode
 from ollm_tui.core.record import AnyRecord, RecordInFile
 from ollm_tui.core.session import Session
-from ollm_tui.storage.atomic_file import write_all, write_atomically
-from ollm_tui.storage.journal import JournalWriter, journal_line
-from ollm_tui.storage.layout import FILE_MODE, StoreLayout, make_directory, sync_directory
+from ollm_tui.storage.atomic_file import open_for_writing, write_all, write_atomically
+from ollm_tui.storage.journal import Entry, JournalWriter, journal_line
+from ollm_tui.storage.layout import StoreLayout, make_directory, sync_directory
 from ollm_tui.storage.session_file import referenced_files, session_chunks
 from ollm_tui.storage.side_files import SIDE_FILE_FROM_BYTES, SideFiles
 
-Entry = tuple[int, AnyRecord]
-"""A record with its number."""
-
 
 class SessionWriter:
-    """The only one who writes a session, from its first record or from `lock` to `close`."""
+    """The only one who writes a session, from its first record or from `lock` to `close`.
 
-    def __init__(self, layout: StoreLayout, session_id: str) -> None:
+    `take_over` is called once, as soon as the lock is held and before anything is written.
+    """
+
+    def __init__(
+        self,
+        layout: StoreLayout,
+        session_id: str,
+        take_over: Callable[[SessionWriter], None] | None = None,
+    ) -> None:
         self._layout = layout
         self._id = session_id
+        self._take_over = take_over
         self._journal: JournalWriter | None = None
         self.older = False
 
     def lock(self) -> JournalWriter:
-        """Take the lock, creating the journal if there is none. SessionBusy or OSError."""
+        """Take the lock, creating the journal if there is none. SessionBusy or OSError.
+
+        Where somebody removed or moved the session's files by hand it is taken anew.
+        """
+        if self._journal and not self._journal.in_place:
+            self.close()
         if self._journal is None:
             make_directory(self._layout.sessions)
             self._journal = JournalWriter(self._layout.journal(self._id))
-            sync_directory(self._layout.sessions)
+            try:
+                sync_directory(self._layout.sessions)
+                if self._take_over:
+                    self._take_over(self)
+                    self._take_over = None
+            except BaseException:
+                self.close()
+                raise
         return self._journal
+
+    @property
+    def holds_lock(self) -> bool:
+        """Whether the lock still is on the file that others would lock."""
+        return self._journal is not None and self._journal.in_place
 
     @property
     def journal_bytes(self) -> int:
@@ -42,9 +66,15 @@ class SessionWriter:
         return self._journal.length if self._journal else 0
 
     def append(self, entries: Sequence[Entry]) -> None:
-        """Make records durable: when this returns, they are on disk; if it raises, none is."""
-        journal = self.lock()
+        """Make records durable: when this returns, they are on disk; if it raises, none is.
+
+        FileNotFoundError if the journal was removed or moved by hand, and with it every
+        record since the last `fold`.
+        """
+        journal = self._journal or self.lock()
         journal.append([self._line(seq, record) for seq, record in entries])
+        if not journal.in_place:
+            raise FileNotFoundError(errno.ENOENT, "the files of this session were removed")
 
     def fold(self, session: Session) -> None:
         """Write the whole session into its file and empty the journal."""
@@ -63,8 +93,7 @@ class SessionWriter:
         lines = [line for line in torn if line]
         if not lines:
             return
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
-        descriptor = os.open(self._layout.quarantine(self._id), flags, FILE_MODE)
+        descriptor = open_for_writing(self._layout.quarantine(self._id), os.O_APPEND)
         try:
             write_all(descriptor, b"\n".join(lines) + b"\n")
             os.fsync(descriptor)

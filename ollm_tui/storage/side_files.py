@@ -23,29 +23,39 @@ class SideFiles:
 
     def put(self, data: bytes) -> FileRef:
         """Keep bytes, durably, and say where."""
-        name = hashlib.sha256(data).hexdigest()
-        path = self._directory / name
-        if not path.exists():
+        reference = FileRef(hashlib.sha256(data).hexdigest(), len(data))
+        if not self._has(reference):
             make_directory(self._directory)
-            write_atomically(path, [data])
-        self.kept.add(name)
-        return FileRef(name, len(data))
+            write_atomically(self._directory / reference.sha256, [data])
+        self.kept.add(reference.sha256)
+        return reference
 
     def get(self, reference: FileRef) -> bytes:
         """The bytes again. OSError if they are gone or are not the same any more."""
-        if len(reference.sha256) != 64 or not reference.sha256.isalnum():
-            raise OSError("a side file has a name that is no hash")
-        data = read_regular(self._directory / reference.sha256)
+        data = self.remains(reference)
         if hashlib.sha256(data).hexdigest() != reference.sha256:
             raise OSError(f"side file {reference.sha256[:12]} is damaged")
         return data
 
+    def remains(self, reference: FileRef) -> bytes:
+        """Whatever lies where the bytes were put. OSError if that is nothing."""
+        if len(reference.sha256) != 64 or not reference.sha256.isalnum():
+            raise OSError("a side file has a name that is no hash")
+        return read_regular(self._directory / reference.sha256)
+
     def keep_only(self, names: Collection[str]) -> None:
-        """Remove the files nothing refers to any more."""
-        if not self._directory.is_dir():
-            return
-        for path in list(self._directory.iterdir()):
-            if path.name not in names:
-                path.unlink(missing_ok=True)
-        if not names:
-            self._directory.rmdir()
+        """Remove the files nothing refers to any more; what resists is in nobody's way."""
+        try:
+            for path in list(self._directory.iterdir()):
+                if path.name not in names:
+                    path.unlink(missing_ok=True)
+            if not names:
+                self._directory.rmdir()
+        except OSError:
+            pass
+
+    def _has(self, reference: FileRef) -> bool:
+        try:
+            return (self._directory / reference.sha256).stat().st_size == reference.size
+        except OSError:
+            return False

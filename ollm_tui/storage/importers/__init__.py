@@ -2,4 +2,4 @@
 
 from ollm_tui.storage.importers.sessions import older_session
 
-__all__ = ["older_session"]
+__all__ = ("older_session",)

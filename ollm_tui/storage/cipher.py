@@ -1,0 +1,75 @@
+"""Sealing what is written: AES-256-GCM, so that a stolen disk tells nothing.
+
+Sealed bytes are printable and begin with a mark no JSON begins with, so that plain and sealed
+sessions can lie side by side.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import importlib
+import os
+from typing import Any, Protocol, cast
+
+MARK = b"sealed:1:"
+KEY_BYTES = 32
+_NONCE_BYTES = 12
+
+
+class CannotOpenError(Exception):
+    """Sealed bytes that this key does not open, or no key where one is needed."""
+
+
+class Cipher(Protocol):
+    """Seals bytes for a place; what is moved to another place does not open there."""
+
+    def seal(self, data: bytes, place: str) -> bytes:
+        """Bytes as they are written."""
+        ...
+
+    def open(self, data: bytes, place: str) -> bytes:
+        """Bytes as they were given. CannotOpenError."""
+        ...
+
+
+class Plain:
+    """No cipher: bytes are written as they are, and sealed ones cannot be read."""
+
+    def seal(self, data: bytes, place: str) -> bytes:
+        """The same bytes."""
+        return data
+
+    def open(self, data: bytes, place: str) -> bytes:
+        """The same bytes. CannotOpenError if they are sealed."""
+        if data.startswith(MARK):
+            raise CannotOpenError("it is encrypted")
+        return data
+
+
+class AesGcm:
+    """AES-256-GCM with a fresh nonce each time; bytes that were never sealed pass unchanged."""
+
+    def __init__(self, key: bytes) -> None:
+        # An extra, and only for those who asked for it: 20 ms.
+        ciphers: Any = importlib.import_module("cryptography.hazmat.primitives.ciphers.aead")
+        self._invalid = importlib.import_module("cryptography.exceptions").InvalidTag
+        self._aes = ciphers.AESGCM(key)
+
+    def seal(self, data: bytes, place: str) -> bytes:
+        """Bytes only this key opens, and only in this place."""
+        nonce = os.urandom(_NONCE_BYTES)
+        sealed = cast(bytes, self._aes.encrypt(nonce, data, place.encode()))
+        return MARK + base64.b64encode(nonce + sealed)
+
+    def open(self, data: bytes, place: str) -> bytes:
+        """The bytes again. CannotOpenError if the key or the place is another."""
+        if not data.startswith(MARK):
+            return data
+        try:
+            raw = base64.b64decode(data[len(MARK) :].strip(), validate=True)
+            return cast(
+                bytes, self._aes.decrypt(raw[:_NONCE_BYTES], raw[_NONCE_BYTES:], place.encode())
+            )
+        except (binascii.Error, ValueError, self._invalid) as error:
+            raise CannotOpenError("it is encrypted with another key, or damaged") from error

@@ -1,0 +1,1 @@
+"""Killing the store at every system call that changes the disk."""
