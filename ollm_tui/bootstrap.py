@@ -11,6 +11,7 @@ from ollm_tui.core.errors import ModelMissing, ProviderError, UsageError
 from ollm_tui.core.provider import Provider
 from ollm_tui.engine.workspace import Workspace
 from ollm_tui.services.credentials import find_key
+from ollm_tui.services.encryption import cipher_for
 from ollm_tui.services.recording import Recording
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.settings.loaded import Loaded
@@ -24,10 +25,13 @@ SCRIPT_VARIABLE = "OLLM_TEST_SCRIPT"
 """Names a script file: the scripted provider then stands in for the default one."""
 
 
-def open_workspace(loaded: Loaded, environ: Mapping[str, str]) -> Workspace:
-    """Everything a front end needs, from the settings."""
+def open_workspace(
+    loaded: Loaded, environ: Mapping[str, str], ask: Callable[[str], str] | None = None
+) -> Workspace:
+    """Everything a front end needs, from the settings; `ask` gets a passphrase if need be."""
     settings, places = loaded.settings, loaded.locations
-    library = SessionLibrary.at(StoreLayout(places.sessions(settings)))
+    cipher = cipher_for(settings, places.home, environ, ask)
+    library = SessionLibrary.at(StoreLayout(places.sessions(settings)), cipher)
     recording = Recording(library.store, library.index, autosave=settings.sessions.auto_save)
     return Workspace(settings, recording, library, open_providers(loaded, environ), places.project)
 

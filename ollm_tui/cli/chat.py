@@ -10,7 +10,7 @@ import sys
 from argparse import Namespace
 from importlib import import_module
 
-from ollm_tui.cli.store import load
+from ollm_tui.cli.store import load, passphrase_prompt
 from ollm_tui.core.errors import UsageError
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.engine.workspace import Workspace
@@ -36,7 +36,7 @@ async def _converse(arguments: Namespace, prompt: str | None) -> int:
     from ollm_tui.services.logs import start_logging
 
     start_logging(loaded.locations.home, debug=arguments.debug)
-    workspace = open_workspace(loaded, os.environ)
+    workspace = open_workspace(loaded, os.environ, passphrase_prompt())
     _cancel_when_told_to_end()
     async with contextlib.AsyncExitStack() as cleanup:
         cleanup.push_async_callback(workspace.close)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,16 +27,23 @@ def load() -> Loaded:
     return loaded
 
 
-def open_library() -> SessionLibrary:
+def open_library(loaded: Loaded | None = None) -> SessionLibrary:
     """The sessions of the store in force, to be read and changed."""
+    from ollm_tui.services.encryption import cipher_for
     from ollm_tui.services.session_library import SessionLibrary
 
-    return SessionLibrary.at(_layout())
+    loaded = loaded or load()
+    home = loaded.locations.home
+    cipher = cipher_for(loaded.settings, home, os.environ, passphrase_prompt())
+    return SessionLibrary.at(_layout(loaded), cipher)
 
 
 def open_catalogue() -> SessionCatalogue:
     """The same sessions, to be listed; one is only opened if it changed since the last time."""
-    layout = _layout()
+    loaded = load()
+    if loaded.settings.retention.encrypt_at_rest:
+        return open_library(loaded).catalogue
+    layout = _layout(loaded)
 
     def read(session_id: str) -> SessionSummary:
         from ollm_tui.services.session_library import SessionLibrary
@@ -45,6 +53,14 @@ def open_catalogue() -> SessionCatalogue:
     return SessionCatalogue(layout, SessionIndex(layout.index), read)
 
 
-def _layout() -> StoreLayout:
-    loaded = load()
+def passphrase_prompt() -> Callable[[str], str] | None:
+    """How to ask for a passphrase; None where nobody is there to be asked."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+    from getpass import getpass
+
+    return getpass
+
+
+def _layout(loaded: Loaded) -> StoreLayout:
     return StoreLayout(loaded.locations.sessions(loaded.settings))

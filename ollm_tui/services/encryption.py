@@ -13,6 +13,7 @@ from typing import Literal, Protocol, cast
 import msgspec
 
 from ollm_tui.core.errors import OllmError
+from ollm_tui.settings.schema import Settings
 from ollm_tui.storage.atomic_file import read_regular, write_atomically
 from ollm_tui.storage.cipher import KEY_BYTES, AesGcm, CannotOpenError, Cipher
 from ollm_tui.storage.layout import make_directory
@@ -44,6 +45,18 @@ class Keyring(Protocol):
     def set_password(self, service_name: str, username: str, password: str) -> None:
         """Keep a secret."""
         ...
+
+
+def cipher_for(
+    settings: Settings,
+    home: Path,
+    environ: Mapping[str, str],
+    ask: Callable[[str], str] | None,
+) -> Cipher | None:
+    """The cipher where the settings want one. OllmError if its key cannot be had."""
+    if not settings.retention.encrypt_at_rest:
+        return None
+    return open_cipher(home, environ, ask, find_keyring())
 
 
 def open_cipher(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ollm_tui.core.errors import SessionDamaged
+from ollm_tui.core.errors import SessionDamaged, SessionNotFound
 from ollm_tui.core.session import new_session_id
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.storage.salvage import salvage
@@ -23,4 +23,6 @@ def damaged(library: SessionLibrary) -> list[str]:
                 found.append(name)
         except SessionDamaged:
             found.append(name)
+        except SessionNotFound:
+            continue  # gone by now, or it never began
     return found

@@ -19,6 +19,7 @@ from ollm_tui.core.record import SessionChanged
 from ollm_tui.core.session import Session, SessionSummary, ToolCall, new_session_id
 from ollm_tui.core.session_state import SessionState
 from ollm_tui.services.session_catalogue import SessionCatalogue, only_one
+from ollm_tui.storage.cipher import Cipher
 from ollm_tui.storage.index import SessionIndex
 from ollm_tui.storage.layout import StoreLayout, is_valid_name
 from ollm_tui.storage.session_store import LoadedSession, SessionStore
@@ -37,9 +38,12 @@ class SessionLibrary:
         self.catalogue = SessionCatalogue(store.layout, index, self.summary)
 
     @classmethod
-    def at(cls, layout: StoreLayout) -> SessionLibrary:
-        """The library of the store that lies there."""
-        return cls(SessionStore(layout), SessionIndex(layout.index))
+    def at(cls, layout: StoreLayout, cipher: Cipher | None = None) -> SessionLibrary:
+        """The library of the store that lies there; with a cipher the index is only in memory."""
+        if cipher is None:
+            return cls(SessionStore(layout), SessionIndex(layout.index))
+        layout.index.unlink(missing_ok=True)  # it has titles from before encryption
+        return cls(SessionStore(layout, cipher), SessionIndex(None))
 
     def summary(self, session_id: str) -> SessionSummary:
         """What a list shows of one session, by reading it."""
@@ -117,7 +121,8 @@ class SessionLibrary:
         """Move a session to the trash. SessionBusy if it is open."""
         writer, loaded = self.store.open(session_id)
         try:
-            note = TrashNote(session_id, loaded.state.header.title, reason, clock.now())
+            title = "" if self.store.sealed else loaded.state.header.title
+            note = TrashNote(session_id, title, reason, clock.now())
             self.store.trash.put(note)
         finally:
             writer.close()
@@ -147,11 +152,13 @@ class SessionLibrary:
 
     def remove_abandoned(self) -> None:
         """Clear up after processes that died before the first record of a session was written."""
-        for session_id in self.store.directory.abandoned(time.time_ns() - ABANDONED_AFTER_NS):
+        limit = time.time_ns() - ABANDONED_AFTER_NS
+        for session_id in self.store.directory.journals_alone(limit):
             try:
-                self.delete(session_id)
+                if not self._has_begun(session_id):
+                    self.delete(session_id)
             except (StoreError, OSError):
-                continue  # it may begin yet, or stay: it is not listed
+                continue  # damaged, or in use: not for us to remove
 
     def close(self) -> None:
         """Let go of the index."""
@@ -160,6 +167,13 @@ class SessionLibrary:
     def _note(self, state: SessionState) -> None:
         marks = self.store.directory.fingerprint(state.header.session_id)
         self.index.update([(state.summary(), marks)])
+
+    def _has_begun(self, session_id: str) -> bool:
+        try:
+            self.load(session_id)
+        except SessionNotFound:
+            return False
+        return True
 
     def _is_free(self, session_id: str) -> bool:
         store = self.store

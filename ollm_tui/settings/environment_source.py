@@ -10,7 +10,7 @@ from ollm_tui.settings.suggestions import PREFIX, unknown_variable
 from ollm_tui.settings.warning import SettingsWarning, dotted
 
 SOURCE = "environment"
-_NOT_SETTINGS = ("OLLM_HOME",)
+_NOT_SETTINGS = ("OLLM_HOME", "OLLM_PASSPHRASE")
 _TEST_PREFIX = "OLLM_TEST_"
 
 

@@ -14,6 +14,8 @@ from typing import Any, Protocol, cast
 
 MARK = b"sealed:1:"
 KEY_BYTES = 32
+NO_KEY = "it is encrypted"
+"""Why something cannot be read where no key was given."""
 _NONCE_BYTES = 12
 
 
@@ -33,6 +35,11 @@ class Cipher(Protocol):
         ...
 
 
+def record_place(session_id: str, seq: int) -> str:
+    """The place of a record: in another session, or under another number, it does not open."""
+    return f"{session_id}/{seq}"
+
+
 class Plain:
     """No cipher: bytes are written as they are, and sealed ones cannot be read."""
 
@@ -43,7 +50,7 @@ class Plain:
     def open(self, data: bytes, place: str) -> bytes:
         """The same bytes. CannotOpenError if they are sealed."""
         if data.startswith(MARK):
-            raise CannotOpenError("it is encrypted")
+            raise CannotOpenError(NO_KEY)
         return data
 
 

@@ -31,10 +31,12 @@ class SessionDirectory:
         """Every session there is, with size and time of its files, from the directories alone."""
         return {name: marks for name, marks in self._marks() if not _is_unbegun(marks)}
 
-    def abandoned(self, before_ns: int) -> list[str]:
-        """Sessions that were about to begin before a time and never came to it."""
+    def journals_alone(self, before_ns: int) -> list[str]:
+        """Names with a journal and no session file, last written before a time."""
         return [
-            name for name, marks in self._marks() if _is_unbegun(marks) and marks[3] < before_ns
+            name
+            for name, marks in self._marks()
+            if marks[:2] == (0, 0) and 0 < marks[3] < before_ns
         ]
 
     def fingerprint(self, session_id: str) -> Fingerprint:

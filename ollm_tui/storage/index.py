@@ -73,10 +73,11 @@ class SessionIndex:
     """One connection to the index of a store, opened when first needed.
 
     Used by one thread at a time. A damaged file is replaced; where none can be read or
-    written the index lives in memory. Nothing here raises: it is all derived.
+    written, or no path is given, the index lives in memory. Nothing here raises: it is
+    all derived.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | None) -> None:
         self._path = path
         self._connection: sqlite3.Connection | None = None
 
@@ -117,7 +118,7 @@ class SessionIndex:
 
     def _begin_anew(self, error: Exception) -> sqlite3.Connection:
         self.close()
-        if _is_damage(error):
+        if self._path and _is_damage(error):
             try:
                 for suffix in ("", "-journal", "-wal", "-shm"):
                     Path(f"{self._path}{suffix}").unlink(missing_ok=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,12 +18,19 @@ _sync_data = getattr(os, "fdatasync", os.fsync)  # macOS has no fdatasync
 
 Entry = tuple[int, AnyRecord]
 """A record with its number."""
+OpenPayload = Callable[[int, bytes], bytes]
+"""Gives the JSON of a record from its number and what stands in the line."""
 
 
 def journal_line(seq: int, payload: bytes) -> bytes:
     """A record as it is written: checksum, number, JSON."""
     body = b"%d %s" % (seq, payload)
     return b"%08x %s\n" % (zlib.crc32(body), body)
+
+
+def as_it_is(seq: int, payload: bytes) -> bytes:
+    """For journals that are not sealed."""
+    return payload
 
 
 class JournalContents(NamedTuple):
@@ -33,7 +41,7 @@ class JournalContents(NamedTuple):
     """Lines, or what is left of them, that cannot be read."""
 
 
-def parse_journal(data: bytes) -> JournalContents:
+def parse_journal(data: bytes, open_payload: OpenPayload = as_it_is) -> JournalContents:
     """Read every record that is whole, whatever stands between them."""
     entries: list[Entry] = []
     damaged: list[bytes] = []
@@ -42,7 +50,7 @@ def parse_journal(data: bytes) -> JournalContents:
             continue
         # A block of zeros, as a power cut leaves it, has no line end of its own.
         before, zero, line_after = line.rpartition(b"\0")
-        entry = _parse_line(line_after)
+        entry = _parse_line(line_after, open_payload)
         if entry is not None:
             entries.append(entry)
         if entry is None or zero:
@@ -50,7 +58,7 @@ def parse_journal(data: bytes) -> JournalContents:
     return JournalContents(entries, damaged)
 
 
-def _parse_line(line: bytes) -> Entry | None:
+def _parse_line(line: bytes, open_payload: OpenPayload) -> Entry | None:
     checksum, _, body = line.partition(b" ")
     number, _, payload = body.partition(b" ")
     try:
@@ -60,7 +68,7 @@ def _parse_line(line: bytes) -> Entry | None:
     except ValueError:
         return None
     try:
-        return seq, decode_record(payload)
+        return seq, decode_record(open_payload(seq, payload))
     except CannotDecode:
         # The checksum holds, so this is what was written: by a version newer than this one.
         return seq, UnknownRecord(at="", raw={})

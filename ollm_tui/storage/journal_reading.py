@@ -9,7 +9,8 @@ from ollm_tui.core.encoding import CannotDecode, decode_record, encode
 from ollm_tui.core.message import FileRef
 from ollm_tui.core.record import RecordInFile
 from ollm_tui.storage.atomic_file import read_regular
-from ollm_tui.storage.journal import Entry, journal_line, parse_journal
+from ollm_tui.storage.cipher import CannotOpenError
+from ollm_tui.storage.journal import Entry, OpenPayload, as_it_is, journal_line, parse_journal
 from ollm_tui.storage.side_files import SideFiles
 
 
@@ -50,7 +51,9 @@ class RecordsRead(NamedTuple):
         return (*lines, b"") if self.unended else tuple(lines)
 
 
-def read_records(path: Path, side_files: SideFiles) -> RecordsRead:
+def read_records(
+    path: Path, side_files: SideFiles, open_payload: OpenPayload = as_it_is
+) -> RecordsRead:
     """Read a journal; one that does not exist has no records."""
     try:
         data = read_regular(path)
@@ -58,7 +61,10 @@ def read_records(path: Path, side_files: SideFiles) -> RecordsRead:
         return RecordsRead([], [], [], breaks_off_at_once=True)
     except OSError as error:
         return RecordsRead([], [], [], problem=f"its journal: {error.strerror or error}")
-    contents = parse_journal(data)
+    try:
+        contents = parse_journal(data, open_payload)
+    except CannotOpenError as error:
+        return RecordsRead([], [], [], problem=str(error))
     entries: list[Entry] = []
     lost: list[LostRecord] = []
     for seq, record in contents.entries:

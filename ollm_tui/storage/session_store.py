@@ -13,6 +13,7 @@ from ollm_tui.core.record import UnknownRecord
 from ollm_tui.core.session import SCHEMA_VERSION, Session
 from ollm_tui.core.session_state import SessionState
 from ollm_tui.storage.atomic_file import read_regular
+from ollm_tui.storage.cipher import NO_KEY, CannotOpenError, Cipher, Plain, record_place
 from ollm_tui.storage.directory import SessionDirectory, file_time
 from ollm_tui.storage.journal import Entry
 from ollm_tui.storage.journal_reading import RecordsRead, read_records
@@ -45,8 +46,10 @@ class LoadedSession(NamedTuple):
 class SessionStore:
     """The sessions of one directory."""
 
-    def __init__(self, layout: StoreLayout) -> None:
+    def __init__(self, layout: StoreLayout, cipher: Cipher | None = None) -> None:
         self.layout = layout
+        self._cipher = cipher or Plain()
+        self.sealed = not isinstance(self._cipher, Plain)
         self.trash = Trash(layout)
         self.directory = SessionDirectory(layout)
 
@@ -69,7 +72,7 @@ class SessionStore:
 
     def create(self, session_id: str) -> SessionWriter:
         """A writer for a session that begins; nothing is on disk before the first record."""
-        return SessionWriter(self.layout, session_id)
+        return SessionWriter(self.layout, session_id, self._cipher)
 
     def open(self, session_id: str) -> tuple[SessionWriter, LoadedSession]:
         """Lock a session for writing and read it. A damaged end is put aside first.
@@ -79,7 +82,7 @@ class SessionStore:
         """
         if not self.directory.has(session_id):
             raise _not_found(session_id)
-        writer = SessionWriter(self.layout, session_id)
+        writer = self.create(session_id)
         writer.lock()
         try:
             return writer, self._take_over(writer, session_id)
@@ -104,7 +107,7 @@ class SessionStore:
                     "copy what you need: this part exists only here",
                 )
 
-        return SessionWriter(self.layout, session_id, take_over), loaded
+        return SessionWriter(self.layout, session_id, self._cipher, take_over), loaded
 
     def _take_over(self, writer: SessionWriter, session_id: str) -> LoadedSession:
         loaded = self.load(session_id)
@@ -123,18 +126,19 @@ class SessionStore:
         """
         if not self.directory.has(session_id):
             raise _not_found(session_id)
-        side_files = SideFiles(self.layout.side_files(session_id))
-        journal = read_records(self.layout.journal(session_id), side_files)
+        side_files = SideFiles(self.layout.side_files(session_id), self._cipher)
+        journal = read_records(
+            self.layout.journal(session_id),
+            side_files,
+            lambda seq, payload: self._cipher.open(payload, record_place(session_id, seq)),
+        )
         parsed, problem = self._read_file(session_id, side_files)
         problem = problem or journal.problem
         state, newer = _replay(parsed.session if parsed else None, journal.entries)
         if state is None:
             if journal.breaks_off_at_once and not problem:
                 raise SessionNotFound(f"session {session_id} never began", "ollm sessions list")
-            raise SessionDamaged(
-                f"session {session_id} cannot be read: {problem or 'its journal has no beginning'}",
-                f"nothing was changed; ollm doctor --repair {session_id} saves what can be saved",
-            )
+            raise _damaged(session_id, problem or "its journal has no beginning")
         # A copied journal is another session: the name decides.
         state.header = replace(state.header, session_id=session_id)
         journal = journal.without_losses_up_to(parsed.session.journal_seq if parsed else 0)
@@ -155,11 +159,13 @@ class SessionStore:
             if not os.path.lexists(path):
                 continue
             try:
-                data = read_regular(path)
+                data = self._cipher.open(read_regular(path), session_id)
                 modified = file_time(path.stat().st_mtime_ns)
                 return parse_session(data, session_id, modified, side_files), None
             except OSError as error:
                 return None, error.strerror or str(error)
+            except CannotOpenError as error:
+                return None, str(error)
             except CannotDecode as error:
                 return None, f"{path.name} is not a session: {error}"
         return None, None
@@ -199,6 +205,13 @@ def _refuse_read_only(loaded: LoadedSession) -> None:
             f"session {loaded.state.header.session_id} can only be read: {loaded.read_only}",
             "continue in a copy with: ollm sessions fork ID",
         )
+
+
+def _damaged(session_id: str, problem: str) -> SessionDamaged:
+    hint = f"nothing was changed; ollm doctor --repair {session_id} saves what can be saved"
+    if problem == NO_KEY:
+        hint = "set retention.encryptAtRest: true and give the passphrase"
+    return SessionDamaged(f"session {session_id} cannot be read: {problem}", hint)
 
 
 def _not_found(session_id: str) -> SessionNotFound:

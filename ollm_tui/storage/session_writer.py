@@ -11,6 +11,7 @@ from ollm_tui.core.encoding import encode
 from ollm_tui.core.record import AnyRecord, RecordInFile
 from ollm_tui.core.session import Session
 from ollm_tui.storage.atomic_file import open_for_writing, write_all, write_atomically
+from ollm_tui.storage.cipher import Cipher, Plain, record_place
 from ollm_tui.storage.journal import Entry, JournalWriter, journal_line
 from ollm_tui.storage.layout import StoreLayout, make_directory, sync_directory
 from ollm_tui.storage.session_file import referenced_files, session_chunks
@@ -27,10 +28,12 @@ class SessionWriter:
         self,
         layout: StoreLayout,
         session_id: str,
+        cipher: Cipher,
         take_over: Callable[[SessionWriter], None] | None = None,
     ) -> None:
         self._layout = layout
         self._id = session_id
+        self._cipher = cipher
         self._take_over = take_over
         self._journal: JournalWriter | None = None
         self.older = False
@@ -82,8 +85,11 @@ class SessionWriter:
         path = self._layout.session(self._id)
         if self.older and path.exists():
             self._keep_original(path)
-        side_files = SideFiles(self._layout.side_files(self._id))
-        write_atomically(path, session_chunks(session, side_files))
+        side_files = self._side_files()
+        chunks = session_chunks(session, side_files)
+        if not isinstance(self._cipher, Plain):
+            chunks = [self._cipher.seal(b"".join(chunks), self._id)]
+        write_atomically(path, chunks)
         self.older = False
         journal.empty()
         side_files.keep_only(side_files.kept | referenced_files(session))
@@ -113,9 +119,12 @@ class SessionWriter:
     def _line(self, seq: int, record: AnyRecord) -> bytes:
         payload = encode(record)
         if len(payload) > SIDE_FILE_FROM_BYTES:
-            reference = SideFiles(self._layout.side_files(self._id)).put(payload)
+            reference = self._side_files().put(payload)
             payload = encode(RecordInFile(at=record.at, file=reference))
-        return journal_line(seq, payload)
+        return journal_line(seq, self._cipher.seal(payload, record_place(self._id, seq)))
+
+    def _side_files(self) -> SideFiles:
+        return SideFiles(self._layout.side_files(self._id), self._cipher)
 
     def _keep_original(self, path: Path) -> None:
         try:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ollm_tui.core.message import FileRef
 from ollm_tui.storage.atomic_file import read_regular, write_atomically
+from ollm_tui.storage.cipher import CannotOpenError, Cipher, Plain
 from ollm_tui.storage.layout import make_directory
 
 SIDE_FILE_FROM_BYTES = 256 * 1024
@@ -16,13 +17,15 @@ SIDE_FILE_FROM_BYTES = 256 * 1024
 class SideFiles:
     """The side files of one session; the directory exists once there is one."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, cipher: Cipher | None = None) -> None:
         self._directory = directory
+        self._cipher = cipher or Plain()
         self.kept: set[str] = set()
         """Names put through this object; what else lies there may be swept away."""
 
     def put(self, data: bytes) -> FileRef:
         """Keep bytes, durably, and say where."""
+        data = self._cipher.seal(data, self._directory.name)
         reference = FileRef(hashlib.sha256(data).hexdigest(), len(data))
         if not self._has(reference):
             make_directory(self._directory)
@@ -35,7 +38,10 @@ class SideFiles:
         data = self.remains(reference)
         if hashlib.sha256(data).hexdigest() != reference.sha256:
             raise OSError(f"side file {reference.sha256[:12]} is damaged")
-        return data
+        try:
+            return self._cipher.open(data, self._directory.name)
+        except CannotOpenError as error:
+            raise OSError(f"side file {reference.sha256[:12]}: {error}") from error
 
     def remains(self, reference: FileRef) -> bytes:
         """Whatever lies where the bytes were put. OSError if that is nothing."""
