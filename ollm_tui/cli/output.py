@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 from unicodedata import east_asian_width
 
@@ -44,10 +45,18 @@ def terminal_width() -> int:
 def short_time(moment: str, today: str = "") -> str:
     """A time of the record in the user's own zone; without the date if that is `today`."""
     try:
-        local = clock.parse(moment).astimezone().isoformat(" ", "minutes")
+        if not moment.endswith("Z"):
+            moment = clock.iso(clock.parse(moment))
+        text = (datetime.fromisoformat(moment[:-1]) + _offset(moment[:13])).isoformat(" ")
     except (ValueError, OverflowError):
         return ""
-    return local[11:16] if local[:10] == today else local[:16]
+    return text[11:16] if text[:10] == today else text[:16]
+
+
+@cache
+def _offset(hour: str) -> timedelta:
+    """How far the user's zone is from UTC in an hour; asking for every single time is slow."""
+    return clock.parse(f"{hour}:00Z").astimezone().utcoffset() or timedelta()
 
 
 def today() -> str:
@@ -79,6 +88,9 @@ def _width(text: str) -> int:
 
 
 def _padded(column: Sequence[str], to_the_right: bool) -> list[str]:
+    if "".join(column).isascii():
+        width = max(map(len, column))
+        return [cell.rjust(width) if to_the_right else cell.ljust(width) for cell in column]
     width = max(map(_width, column))
     if to_the_right:
         return [" " * (width - _width(cell)) + cell for cell in column]

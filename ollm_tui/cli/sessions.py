@@ -178,13 +178,14 @@ _COMMANDS = {
 def _print_summaries(summaries: list[SessionSummary]) -> None:
     length = _distinct_length([summary.session_id for summary in summaries])
     day = today()
+    models = {model: clean(model) for model in {summary.model for summary in summaries}}
     rows = [
         (
             summary.session_id[:length],
             short_time(summary.last_activity, day),
             f"{summary.message_count} msg",
             f"{short_count(summary.token_count)} tok" if summary.token_count else "",
-            clean(summary.model),
+            models[summary.model],
             ("★ " if summary.pinned else "") + clean(summary.damage or summary.title),
         )
         for summary in summaries

@@ -255,11 +255,14 @@ def _is_plain(value: object) -> bool:
     """Whether msgspec alone writes this value right: nothing unknown anywhere inside."""
     match value:
         case Message():
-            return (
-                value.extra is msgspec.UNSET
-                and (value.usage is None or value.usage.extra is msgspec.UNSET)
-                and all(_is_plain(part) for part in value.parts)
-            )
+            if value.extra is not msgspec.UNSET:
+                return False
+            if value.usage is not None and value.usage.extra is not msgspec.UNSET:
+                return False
+            for part in value.parts:
+                if part.extra is not msgspec.UNSET or type(part) is UnknownPart:
+                    return False
+            return True
         case UnknownPart() | UnknownRecord():
             return False
         case Session():

@@ -74,7 +74,7 @@ class Session(Value, frozen=True):
     """The last journal record that is already in this file."""
 
 
-class SessionSummary(msgspec.Struct, frozen=True, rename="camel"):
+class SessionSummary(msgspec.Struct, frozen=True, rename="camel", gc=False):
     """What a list shows of a session, without opening it."""
 
     session_id: str

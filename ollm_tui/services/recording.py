@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
@@ -70,7 +70,8 @@ class Recording:
             writer, loaded = await self.in_thread(self.store.open, session_id)
         except OSError:
             writer, loaded = await self.in_thread(self.store.open_later, session_id)
-        return Recorder(self, loaded.state, writer), loaded
+        size = self.store.directory.fingerprint(session_id)[0]
+        return Recorder(self, loaded.state, writer, size), loaded
 
     async def close(self) -> None:
         """Let go of the index and the thread; recorders are closed before."""
@@ -82,7 +83,11 @@ class Recorder:
     """Records one session. What could not be written stays here and is tried again."""
 
     def __init__(
-        self, recording: Recording, state: SessionState, writer: SessionWriter | None
+        self,
+        recording: Recording,
+        state: SessionState,
+        writer: SessionWriter | None,
+        folded_bytes: int = 0,
     ) -> None:
         self.state = state
         self._recording = recording
@@ -90,8 +95,9 @@ class Recorder:
         self._pending: list[Entry] = []
         self._failed = False
         self._flushing = asyncio.Lock()
-        self._folded_bytes = 0
-        self._index_update: asyncio.Task[None] | None = None
+        self._folded_bytes = folded_bytes
+        self._folding: asyncio.Task[None] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
 
     @property
     def unsaved(self) -> int:
@@ -112,13 +118,34 @@ class Recorder:
             await self.flush()
 
     async def flush(self) -> None:
-        """Write what is pending, also when the caller is cancelled meanwhile."""
-        if self._pending:
-            await asyncio.shield(self._flush())
+        """Write what is pending.
+
+        A caller that is cancelled meanwhile leaves the writing to the thread, which has
+        begun it; the records are then written once more, and their numbers tell.
+        """
+        removed = False
+        async with self._flushing:
+            batch = list(self._pending)
+            if not batch or self._writer is None:
+                return
+            try:
+                await self._recording.in_thread(self._writer.append, batch)
+            except FileNotFoundError:
+                removed = True
+            except (OSError, StoreError) as error:
+                self._tell_failure(error)
+            else:
+                self._written(batch)
+                if self._wants_folding():
+                    self._folding = self._begin(self._fold())
+                elif any(isinstance(record, Created | SessionChanged) for _, record in batch):
+                    self._begin(self._tell_index())
+        if removed:  # by hand; all of it is still here
+            await self.save()
 
     async def save(self) -> None:
         """Write everything into the session file."""
-        await asyncio.shield(self._fold())
+        await asyncio.shield(self._begin(self._fold()))
 
     async def close(self) -> None:
         """Save, tell the index, release the lock."""
@@ -127,31 +154,17 @@ class Recorder:
         await self.flush()  # it takes less room than the whole file
         if self._pending or self._writer.journal_bytes:
             await self.save()
-        if self._index_update:
-            await self._index_update
+        await asyncio.gather(*self._tasks)
         await self._recording.in_thread(self._writer.close)
         if not self._failed:
             await self._tell_index()
 
-    async def _flush(self) -> None:
-        async with self._flushing:
-            batch = list(self._pending)
-            if not batch or self._writer is None:
-                return
-            try:
-                await self._recording.in_thread(self._writer.append, batch)
-            except FileNotFoundError:
-                wants_folding = True  # removed by hand: all of it is still here
-            except (OSError, StoreError) as error:
-                self._tell_failure(error)
-                return
-            else:
-                self._written(batch)
-                wants_folding = self._wants_folding()
-        if wants_folding:
-            await self._fold()
-        elif any(isinstance(record, Created | SessionChanged) for _, record in batch):
-            self._index_update = asyncio.create_task(self._tell_index())
+    def _begin(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
+        """Have something done that nobody waits for, before `close` at the latest."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
 
     async def _fold(self) -> None:
         async with self._flushing:
@@ -169,6 +182,8 @@ class Recorder:
         self._recording.topic.publish(SessionSaved(self.state.header.session_id))
 
     def _wants_folding(self) -> bool:
+        if self._folding and not self._folding.done():
+            return False
         grown = self._writer.journal_bytes if self._writer else 0
         return grown > max(FOLD_FROM_BYTES, FOLD_AT_GROWTH * self._folded_bytes)
 

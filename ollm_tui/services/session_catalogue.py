@@ -37,10 +37,10 @@ class SessionCatalogue:
         rows = self._index.rows()
         known = {summary.session_id: marks for summary, marks in rows}
         stale = [name for name, marks in found.items() if known.get(name) != marks]
-        gone = known.keys() - found.keys()
         listed = [summary for summary, _ in rows]
-        if not stale and not gone:
+        if not stale and len(known) == len(found):
             return listed
+        gone = known.keys() - found.keys()
         fresh: list[IndexRow] = []
         for number, name in enumerate(stale, 1):
             fresh += self._read_row(name, found[name])

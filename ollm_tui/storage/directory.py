@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 from ollm_tui.core import clock
-from ollm_tui.storage.layout import JOURNAL_SUFFIX, StoreLayout, is_valid_name, session_name
+from ollm_tui.storage.layout import JOURNAL_SUFFIX, SESSION_OR_JOURNAL, StoreLayout, is_valid_name
 from ollm_tui.storage.trash import Trash
 
 Fingerprint = tuple[int, int, int, int]
 """Size and time of the session file, size and time of the journal; 0 where there is none."""
 
+Mark = tuple[int, int]
+"""Size and time of one file."""
+
+_NONE: Mark = (0, 0)
 _LATEST_NS = 2**63 - 1
-_Seen = tuple[str, int, int, int]
-"""The name of a session, where the marks of this file go, its size and time."""
 
 
 class SessionDirectory:
@@ -29,13 +30,16 @@ class SessionDirectory:
 
     def fingerprints(self) -> dict[str, Fingerprint]:
         """Every session there is, with size and time of its files, from the directories alone."""
-        return {name: marks for name, marks in self._marks() if not _is_unbegun(marks)}
+        marks = self._marks()
+        for name in [name for name, each in marks.items() if _is_unbegun(each)]:
+            del marks[name]
+        return marks
 
     def journals_alone(self, before_ns: int) -> list[str]:
         """Names with a journal and no session file, last written before a time."""
         return [
             name
-            for name, marks in self._marks()
+            for name, marks in self._marks().items()
             if marks[:2] == (0, 0) and 0 < marks[3] < before_ns
         ]
 
@@ -62,26 +66,25 @@ class SessionDirectory:
         here = (self._layout.session(session_id), self._layout.journal(session_id))
         return any(path.exists() for path in here)
 
-    def _marks(self) -> Iterator[tuple[str, Fingerprint]]:
-        gone = self._trash.ids()
-        found: dict[str, list[int]] = {}
-        for name, at, size, time in (*self._older(), *_scan(self._layout.sessions)):
-            if name not in gone:
-                marks = found.setdefault(name, [0, 0, 0, 0])
-                marks[at : at + 2] = size, time
-        for name, (a, b, c, d) in found.items():
-            yield name, (a, b, c, d)
-
-    def _older(self) -> list[_Seen]:
+    def _marks(self) -> dict[str, Fingerprint]:
+        files, journals = _scan(self._layout.sessions)
         try:
-            return list(_scan(self._layout.older_sessions))
+            older, _ = _scan(self._layout.older_sessions)
         except OSError:
-            return []  # what another program left does not keep ours from being listed
+            older = {}  # what another program left does not keep ours from being listed
+        marks = {name: (*mark, *journals.pop(name, _NONE)) for name, mark in files.items()}
+        for name, mark in journals.items():
+            marks[name] = (*older.pop(name, _NONE), *mark)
+        for name, mark in older.items():
+            marks.setdefault(name, (*mark, *_NONE))
+        for name in self._trash.ids():
+            marks.pop(name, None)
+        return marks
 
 
 def _is_unbegun(marks: Fingerprint) -> bool:
     """No file, and a journal that is empty: its lock is held before anything is written."""
-    return marks[:3] == (0, 0, 0) and marks[3] != 0
+    return marks[3] != 0 and marks[:3] == (0, 0, 0)
 
 
 def file_time(nanoseconds: int) -> str:
@@ -92,24 +95,29 @@ def file_time(nanoseconds: int) -> str:
         return clock.EPOCH
 
 
-def _scan(directory: Path) -> Iterator[_Seen]:
+def _scan(directory: Path) -> tuple[dict[str, Mark], dict[str, Mark]]:
+    """The session files and the journals of a directory, by the names of their sessions."""
+    files: dict[str, Mark] = {}
+    journals: dict[str, Mark] = {}
     try:
         entries = os.scandir(directory)
     except (FileNotFoundError, NotADirectoryError):
-        return
+        return files, journals
     with entries:
         for entry in entries:
-            if name := session_name(entry.name):
-                at = 2 if entry.name.endswith(JOURNAL_SUFFIX) else 0
+            if match := SESSION_OR_JOURNAL.fullmatch(entry.name):
                 try:
-                    size, time = _size_and_time(entry.stat())
+                    mark = _size_and_time(entry.stat())
                 except OSError:
-                    size, time = 0, 0
-                yield name, at, size, time
+                    mark = _NONE
+                name, suffix = match.groups()
+                (journals if suffix == JOURNAL_SUFFIX else files)[name] = mark
+    return files, journals
 
 
-def _size_and_time(status: os.stat_result) -> tuple[int, int]:
+def _size_and_time(status: os.stat_result) -> Mark:
     """Zeros for a FIFO and the like; times no index can hold are cut."""
     if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
-        return 0, 0
-    return status.st_size, max(-_LATEST_NS, min(status.st_mtime_ns, _LATEST_NS))
+        return _NONE
+    time = status.st_mtime_ns
+    return status.st_size, time if -_LATEST_NS <= time <= _LATEST_NS else 0

@@ -14,6 +14,8 @@ JOURNAL_SUFFIX = ".journal"
 
 # No name ends like a file of ours: session "x.json" would own the file of session "x".
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}(?<!\.json)(?<!\.journal)")
+SESSION_OR_JOURNAL = re.compile(rf"({_NAME.pattern})(\.json|\.journal)")
+"""The name of a file that belongs to a session: the session's name and which file it is."""
 
 
 class StoreLayout:
@@ -64,15 +66,6 @@ class StoreLayout:
             "older.json": self.older_session(session_id),
             "older": self.older_sessions / session_id,
         }
-
-
-def session_name(file_name: str) -> str | None:
-    """The session a file in the sessions directory belongs to; None for anything else."""
-    for suffix in (SESSION_SUFFIX, JOURNAL_SUFFIX):
-        stem = file_name.removesuffix(suffix)
-        if stem != file_name:
-            return stem if is_valid_name(stem) else None
-    return None
 
 
 def is_valid_name(session_id: str) -> bool:

@@ -23,6 +23,9 @@ from ollm_tui.storage.side_files import SIDE_FILE_FROM_BYTES, SideFiles
 
 V = TypeVar("V", Message, ToolCall)
 
+LINES_PER_CHUNK = 100
+"""Few enough that other threads get their turn, enough that writing them is one call."""
+
 _EMPTY_LISTS = b'"messages":[],"toolCalls":[]'
 """Where the lists go. Inside a JSON string the quotes would be escaped, so it stands once."""
 
@@ -51,17 +54,8 @@ def parse_session(
     data: bytes, session_id: str, modified: str, side_files: SideFiles
 ) -> ParsedSession:
     """A session from the bytes of its file, of this version or an older one. CannotDecode."""
-    older = False
-    try:
-        session = decode_session(data)
-    except CannotDecode:
-        tree = parse_json(data)
-        if not isinstance(tree, dict):
-            raise
-        imported = older_session(cast(dict[str, Any], tree), session_id, modified)
-        if imported is None:
-            raise
-        session, older = imported, True
+    imported = _older(data, session_id, modified)
+    session = imported or decode_session(data)
     problems: list[str] = []
     session = replace(
         session,
@@ -70,7 +64,17 @@ def parse_session(
         messages=tuple(whole_message(m, side_files, problems) for m in session.messages),
         tool_calls=tuple(whole_tool_call(c, side_files, problems) for c in session.tool_calls),
     )
-    return ParsedSession(session, older, tuple(problems))
+    return ParsedSession(session, imported is not None, tuple(problems))
+
+
+def _older(data: bytes, session_id: str, modified: str) -> Session | None:
+    """The session, if the file is in the shape of an earlier program: those had no version."""
+    if b'"schemaVersion"' in data:
+        return None
+    tree = parse_json(data)
+    if not isinstance(tree, dict):
+        raise CannotDecode(f"expected an object, found {type(tree).__name__}")
+    return older_session(cast(dict[str, Any], tree), session_id, modified)
 
 
 def whole_message(message: Message, files: SideFiles, problems: list[str]) -> Message:
@@ -91,11 +95,14 @@ def referenced_files(session: Session) -> set[str]:
 
 def _lines(values: tuple[Message, ...] | tuple[ToolCall, ...], files: SideFiles) -> Iterator[bytes]:
     separator = b"\n"
-    for value in values:
-        data = encode(value)
-        if len(data) > SIDE_FILE_FROM_BYTES:
-            data = encode(_place_of(value, data, files))
-        yield separator + data
+    for start in range(0, len(values), LINES_PER_CHUNK):
+        lines: list[bytes] = []
+        for value in values[start : start + LINES_PER_CHUNK]:
+            data = encode(value)
+            if len(data) > SIDE_FILE_FROM_BYTES:
+                data = encode(_place_of(value, data, files))
+            lines.append(data)
+        yield separator + b",\n".join(lines)
         separator = b",\n"
 
 

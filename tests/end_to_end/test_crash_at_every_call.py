@@ -59,6 +59,7 @@ def test_every_acknowledged_record_is_there_after_a_kill_at_any_call(scenario: s
         said = texts(state)
         old = OLD.get(scenario, OF_A_JOURNAL)
         assert list(said)[: len(old)] == old or list(said.values())[: len(old)] == old, crash.where
+        assert "one two three".startswith(said.get("reply", "")), crash.where
         for words in crash.told:
             if words.startswith("text "):
                 assert words.removeprefix("text ") in said["reply"], crash.where

@@ -12,7 +12,13 @@ import pytest
 
 from ollm_tui.core import clock
 from ollm_tui.core.errors import SessionBusy, SessionReadOnly
-from ollm_tui.core.events import SaveFailed, SaveResumed, SessionSaved, StoreEvent
+from ollm_tui.core.events import (
+    MessageRecorded,
+    SaveFailed,
+    SaveResumed,
+    SessionSaved,
+    StoreEvent,
+)
 from ollm_tui.core.message import Message
 from ollm_tui.core.record import Created, MessageFinished, SessionChanged, TextAppended
 from ollm_tui.services.recording import Recorder, Recording
@@ -84,6 +90,18 @@ async def test_records_of_many_tasks_keep_their_order(layout: StoreLayout) -> No
         assert list(texts(recorder.state)) == said(layout)
         await recorder.close()
     assert said(layout) == [message.id for message in messages]
+
+
+async def test_what_comes_while_the_disk_is_busy_is_written_next(layout: StoreLayout) -> None:
+    async with recording_in(layout) as (recording, events):
+        recorder = await begun(recording)
+        names = [f"m{number}" for number in range(20)]
+        await asyncio.gather(*(recorder.record(added(user_message(name))) for name in names))
+        assert said(layout) == names
+        assert recorder.unsaved == 0
+        recorded = [event.message_id for event in events if isinstance(event, MessageRecorded)]
+        assert recorded == names
+        await recorder.close()
 
 
 async def test_a_cancelled_task_does_not_tear_its_record(layout: StoreLayout) -> None:

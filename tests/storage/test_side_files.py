@@ -111,6 +111,15 @@ def test_a_damaged_file_of_the_journal_goes_into_the_quarantine(store: SessionSt
     assert b"all that is left" in store.layout.quarantine(NAME).read_bytes()
 
 
+def test_a_file_of_a_record_that_was_folded_already_is_not_missed(store: SessionStore) -> None:
+    begin(store, NAME, user_message("m1", MEGABYTE))
+    journal = store.layout.journal(NAME).read_bytes()
+    fold(store)
+    store.layout.journal(NAME).write_bytes(journal)  # killed before it could be emptied
+    loaded = store.load(NAME)
+    assert (loaded.problems, loaded.state["m1"].text) == ((), MEGABYTE)
+
+
 def test_a_file_that_is_damaged_is_written_again_when_its_value_is_known(tmp_path: Path) -> None:
     files = SideFiles(tmp_path / "files")
     reference = files.put(b"value" * 100)
