@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from types import FrameType
 
-from bench import first_answer, listing, loading, recording, startup
+from bench import first_answer, listing, loading, markdown, recording, startup
 from bench.measure import Outcome, table
 
 BENCHMARKS: Mapping[str, Callable[[], list[Outcome]]] = {
@@ -20,6 +20,7 @@ BENCHMARKS: Mapping[str, Callable[[], list[Outcome]]] = {
     "recording": recording.main,
     "loading": loading.main,
     "first_answer": first_answer.main,
+    "markdown": markdown.main,
 }
 
 

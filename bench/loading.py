@@ -20,7 +20,7 @@ from ollm_tui.storage.layout import StoreLayout
 LONG, TYPICAL = 10_000, 200
 ROUNDS = 15
 LOAD = Promise(f"loading a session of {LONG:,} messages", "json.loads of its bytes", 1.5)
-SAVE = Promise(f"saving a session of {LONG:,} messages", "writing its bytes with fsync", 3)
+SAVE = Promise(f"saving a session of {LONG:,} messages", "writing its bytes with fsync", 5)
 PROMISES = (LOAD, SAVE)
 
 TARGET_SECONDS = 0.1

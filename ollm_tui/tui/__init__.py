@@ -1,0 +1,1 @@
+"""The full screen: the only package that knows Textual."""

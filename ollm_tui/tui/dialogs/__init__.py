@@ -1,0 +1,1 @@
+"""Small questions and choices over a screen."""
