@@ -42,7 +42,10 @@ class SessionLibrary:
         """The library of the store that lies there; with a cipher the index is only in memory."""
         if cipher is None:
             return cls(SessionStore(layout), SessionIndex(layout.index))
-        layout.index.unlink(missing_ok=True)  # it has titles from before encryption
+        try:
+            layout.index.unlink(missing_ok=True)  # it has titles from before encryption
+        except OSError:
+            pass  # what is no file has no titles
         return cls(SessionStore(layout, cipher), SessionIndex(None))
 
     def summary(self, session_id: str) -> SessionSummary:

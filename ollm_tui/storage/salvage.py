@@ -55,7 +55,8 @@ def salvage(layout: StoreLayout, session_id: str, new_id: str) -> Session | None
     )
     state = SessionState(base)
     for seq, record in entries:
-        if not isinstance(record, Created):
+        # A record may stand there twice: written again after it was not known to be.
+        if not isinstance(record, Created) and seq > state.header.journal_seq:
             try:
                 state.apply(record, seq)
             except CannotDecode:

@@ -54,8 +54,7 @@ def parse_session(
     data: bytes, session_id: str, modified: str, side_files: SideFiles
 ) -> ParsedSession:
     """A session from the bytes of its file, of this version or an older one. CannotDecode."""
-    imported = _older(data, session_id, modified)
-    session = imported or decode_session(data)
+    session, older = _decoded(data, session_id, modified)
     problems: list[str] = []
     session = replace(
         session,
@@ -64,17 +63,21 @@ def parse_session(
         messages=tuple(whole_message(m, side_files, problems) for m in session.messages),
         tool_calls=tuple(whole_tool_call(c, side_files, problems) for c in session.tool_calls),
     )
-    return ParsedSession(session, imported is not None, tuple(problems))
+    return ParsedSession(session, older, tuple(problems))
 
 
-def _older(data: bytes, session_id: str, modified: str) -> Session | None:
-    """The session, if the file is in the shape of an earlier program: those had no version."""
+def _decoded(data: bytes, session_id: str, modified: str) -> tuple[Session, bool]:
+    """The session, and whether it is of an earlier program: those had no version."""
     if b'"schemaVersion"' in data:
-        return None
+        try:
+            return decode_session(data), False
+        except CannotDecode:
+            pass  # what a tool was given there may have had one
     tree = parse_json(data)
     if not isinstance(tree, dict):
         raise CannotDecode(f"expected an object, found {type(tree).__name__}")
-    return older_session(cast(dict[str, Any], tree), session_id, modified)
+    imported = older_session(cast(dict[str, Any], tree), session_id, modified)
+    return (imported, True) if imported else (decode_session(data), False)
 
 
 def whole_message(message: Message, files: SideFiles, problems: list[str]) -> Message:

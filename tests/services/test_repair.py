@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ollm_tui.core.record import TextAppended
 from ollm_tui.services.repair import damaged, repair
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.storage.layout import StoreLayout
@@ -77,6 +78,19 @@ def test_a_journal_without_its_beginning_is_read_from_where_it_goes_on(
     journal = library.store.layout.journal(NAME)
     journal.write_bytes(journal.read_bytes().split(b"\n", 1)[1])
     assert list(repaired(library)) == ["m1", "m2"]
+
+
+def test_a_record_that_was_written_twice_is_taken_once(library: SessionLibrary) -> None:
+    begin(library.store, NAME, user_message("m1"))
+    more = TextAppended(at="", message_id="m1", part="text", text=" and more")
+    writer, loaded = library.store.open(NAME)
+    entry = (loaded.state.header.journal_seq + 1, more)
+    writer.append([entry])
+    writer.append([entry])
+    writer.close()
+    assert texts(library.load(NAME).state) == {"m1": "words of m1 and more"}
+    library.store.layout.session(NAME).write_bytes(b"damaged")
+    assert repaired(library) == {"m1": "words of m1 and more"}
 
 
 def test_messages_of_an_older_program_are_found(library: SessionLibrary) -> None:

@@ -158,6 +158,7 @@ def test_something_strange_beside_the_sessions_hides_none_of_them(
 
 def test_an_empty_journal_alone_is_no_session(library: SessionLibrary) -> None:
     library.store.layout.journal(NAME).touch()
+    assert list(library.store.directory.fingerprints()) == [OTHER]
     assert damage_listed(library) == {OTHER: None}
     with pytest.raises(SessionNotFound):
         library.load(NAME)
@@ -311,6 +312,14 @@ def test_older_data_is_listed_continued_and_never_altered(library: SessionLibrar
         assert list(texts(library.load(name).state).values()) == ["old words", "words of m2"]
     assert older.read_bytes() == before
     assert layout.original("here").read_bytes() == before
+
+
+def test_older_data_may_speak_of_schema_versions(library: SessionLibrary) -> None:
+    call = {"name": "write_file", "args": {"schemaVersion": 3}, "result": "done"}
+    tree = {"messages": [{"role": "user", "content": '"schemaVersion"'}], "toolCalls": [call]}
+    library.store.layout.session(NAME).write_text(json.dumps(tree))
+    assert damage_listed(library) == {NAME: None, OTHER: None}
+    assert '"schemaVersion"' in texts(library.load(NAME).state).values()
 
 
 def test_nothing_can_be_read_by_others(library: SessionLibrary) -> None:
