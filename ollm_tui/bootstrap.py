@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from ollm_tui.core.errors import ModelMissing, ProviderError, UsageError
-from ollm_tui.core.provider import Provider
+from ollm_tui.core.errors import ModelMissing, ProviderError, Unavailable, UsageError
+from ollm_tui.core.provider import MayBeAbsent, Provider
 from ollm_tui.engine.workspace import Workspace
 from ollm_tui.services.credentials import find_key
 from ollm_tui.services.encryption import cipher_for
@@ -57,20 +57,21 @@ class Providers:
             names = {"scripted": None, **names}
         return list(names)
 
-    def get(self, name: str) -> Provider:
-        """One provider. UsageError if the name is unknown, AuthFailed if its key is missing."""
+    async def get(self, name: str) -> Provider:
+        """One provider. UsageError if the name is unknown, ProviderError if it cannot be used."""
         if name not in self.names():
             known = ", ".join(self.names())
             raise UsageError(f"there is no provider {name!r}", f"there are: {known}")
         if name not in self._made:
-            self._made[name] = self._make(name)
+            # In a thread: its key may come from a command, or from a keyring that asks.
+            self._made[name] = await asyncio.to_thread(self._make, name)
         return self._made[name]
 
     async def select(self, provider: str | None, model: str | None) -> tuple[Provider, str]:
         """Who answers: as asked for, as configured, or Ollama if it answers, else embedded."""
         name = provider or _unless_auto(self._settings.provider)
         wanted = model or (None if provider else _unless_auto(self._settings.model))
-        chosen = self.get(name) if name else await self._whoever_is_there()
+        chosen = await self.get(name) if name else await self._whoever_is_there()
         if wanted is None:
             return chosen, await chosen.default_model()
         if name is None and not await _has(chosen, wanted):
@@ -86,20 +87,25 @@ class Providers:
     async def _whoever_is_there(self) -> Provider:
         first = self.names()[0]
         if first != "ollama":
-            return self.get(first)
-        ollama = self.get("ollama")
+            return await self.get(first)
+        ollama = await self.get("ollama")
         try:
-            async with asyncio.timeout(OLLAMA_ANSWERS_WITHIN_SECONDS):
+            if not isinstance(ollama, MayBeAbsent) or await ollama.answers_within(
+                OLLAMA_ANSWERS_WITHIN_SECONDS
+            ):
                 await ollama.default_model()
-        except (TimeoutError, ProviderError):
-            # Not there, too slow, or without a model: the embedded one has one.
-            return self.get("embedded")
-        return ollama
+                return ollama
+        except ProviderError:
+            pass  # it is there, but without a model
+        return await self.get("embedded")
 
     async def _whoever_has(self, model: str, but: Provider) -> Provider:
         """A model was named but no provider: the first that has it."""
         for name in self.names():
-            candidate = self.get(name)
+            try:
+                candidate = await self.get(name)
+            except ProviderError:
+                continue  # without its key it has nothing
             if candidate is not but and await _has(candidate, model):
                 return candidate
         raise ModelMissing(f"no provider has a model {model!r}", "ollm models list")
@@ -109,9 +115,10 @@ class Providers:
         plan = _Plan(name, settings, self._environ, self._models_dir)
         kind = "scripted" if name == "scripted" else settings.kind_for(name)
         if kind not in _MAKERS:
-            raise UsageError(
+            known = ", ".join(kind for kind in _MAKERS if kind != "scripted")
+            raise Unavailable(
                 f"provider {name} is of kind {kind}, which this version cannot talk to",
-                f"it can talk to: {', '.join(_MAKERS)}",
+                f"it can talk to: {known}",
             )
         return _MAKERS[kind](plan)
 
@@ -168,7 +175,10 @@ def _openai(plan: _Plan) -> Provider:
 
     base_url = plan.settings.base_url
     if base_url is None and plan.name != "openai":
-        raise UsageError(f"provider {plan.name} has no baseUrl", "add it to ~/.ollm/config.yaml")
+        raise Unavailable(
+            f"provider {plan.name} has no baseUrl",
+            "add it to your settings; ollm config path says where they are",
+        )
     return OpenAICompatible(
         name=plan.name,
         base_url=base_url or OPENAI_URL,

@@ -13,6 +13,7 @@ from ollm_tui.core.encoding import to_tree
 from ollm_tui.core.events import (
     AnyTurnEvent,
     Prepared,
+    PromptCut,
     ReasoningArrived,
     ReplyStarted,
     SaveFailed,
@@ -73,6 +74,8 @@ class Headless:
             case SaveResumed():
                 self._unsaved = False
                 self._complain(f"saved again: {event.saved} records")
+            case PromptCut():
+                self._complain(f"warning: {event.message}", event.hint)
             case TurnFinished():
                 self._end(event.message)
                 return EXIT_OK

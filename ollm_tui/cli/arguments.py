@@ -89,10 +89,15 @@ def _add_conversation_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", metavar="M", help="the model that answers")
     parser.add_argument("--provider", metavar="P", help="the provider it runs on")
     parser.add_argument("--ephemeral", action="store_true", help="keep nothing on disk")
+    parser.add_argument("--plain", action="store_true", help="plain lines instead of a screen")
 
 
 def _chat(parser: Parser) -> None:
+    parser.epilog = "examples:\n  ollm chat --continue\n  ollm chat --resume 3f2a --model llama3.2"
+    # What chat was not given must not overwrite what came before it: ollm --model M chat
+    parser.argument_default = argparse.SUPPRESS
     _add_conversation_options(parser)
+    parser.argument_default = None
     parser.add_argument("--list", action="store_true", help="list the sessions and exit")
     parser.add_argument("--json", action="store_true", help="with --list: as JSON")
 
@@ -150,6 +155,7 @@ def _models(parser: Parser) -> None:
 
 
 def _providers(parser: Parser) -> None:
+    parser.epilog = "examples:\n  ollm providers list\n  ollm providers test ollama"
     add = _commands(parser)
     _json(add("list", "the providers there are"))
     test = add("test", "ask a provider for a few words")
@@ -159,6 +165,7 @@ def _providers(parser: Parser) -> None:
 
 
 def _config(parser: Parser) -> None:
+    parser.epilog = "examples:\n  ollm config show\n  OLLM_CONTEXT_WINDOW=16384 ollm config check"
     add = _commands(parser)
     _json(add("show", "the settings in force and where each comes from"))
     _json(add("path", "where settings are looked for"))
@@ -166,6 +173,7 @@ def _config(parser: Parser) -> None:
 
 
 def _doctor(parser: Parser) -> None:
+    parser.epilog = "examples:\n  ollm doctor\n  ollm doctor --repair 3f2a"
     parser.add_argument(
         "--repair",
         metavar="ID",
@@ -222,7 +230,6 @@ def _yes(parser: argparse.ArgumentParser) -> None:
 
 
 def _count(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError("must not be negative")
-    return number
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of sessions")
+    return int(text)

@@ -8,12 +8,15 @@ import os
 import signal
 import sys
 from argparse import Namespace
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from importlib import import_module
 
 from ollm_tui.cli.store import load, passphrase_prompt
 from ollm_tui.core.errors import UsageError
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.engine.workspace import Workspace
+from ollm_tui.services.logs import start_logging
+from ollm_tui.settings.loaded import Loaded
 
 
 def run(arguments: Namespace) -> int:
@@ -23,32 +26,65 @@ def run(arguments: Namespace) -> int:
 
         return list_sessions(arguments)
     prompt = _prompt(arguments)
+    loaded = load()
+    start_logging(loaded.locations.home, debug=arguments.debug)
+    plain = arguments.plain or loaded.settings.ui.plain or not _is_terminal()
+    if prompt is None and not plain:
+        work = _full_screen(loaded, arguments)
+    else:
+        work = _converse(loaded, arguments, prompt)
     try:
-        return asyncio.run(_converse(arguments, prompt))
+        return asyncio.run(work)
     except asyncio.CancelledError as error:
         raise KeyboardInterrupt from error  # told to end: the same as Ctrl+C
 
 
-async def _converse(arguments: Namespace, prompt: str | None) -> int:
+async def _converse(loaded: Loaded, arguments: Namespace, prompt: str | None) -> int:
+    task = asyncio.current_task()
+    assert task is not None
+    _when_told_to_end(task.cancel)
+    async with _conversations(loaded, arguments) as open_conversation:
+        conversation, problems = await open_conversation()
+        for problem in problems:
+            sys.stderr.write(f"ollm: warning: {problem}\n")
+        if prompt is not None:
+            return await _answer(conversation, prompt, arguments)
+        return await _chat(conversation)
+
+
+async def _full_screen(loaded: Loaded, arguments: Namespace) -> int:
+    """The screen is there first; the conversation is opened behind it."""
+    from ollm_tui.tui.app import OllmApp
+
+    async with _conversations(loaded, arguments) as open_conversation:
+        app = OllmApp(open_conversation, loaded.settings.ui.theme)
+        _when_told_to_end(app.exit)
+        return await app.run_async() or 0
+
+
+@contextlib.asynccontextmanager
+async def _conversations(
+    loaded: Loaded, arguments: Namespace
+) -> AsyncGenerator[Callable[[], Awaitable[tuple[Conversation, tuple[str, ...]]]]]:
+    """A way to open what the arguments ask for; closes it, and cleans up, in the end."""
     from ollm_tui.bootstrap import open_workspace
 
-    loaded = load()
-    from ollm_tui.services.logs import start_logging
-
-    start_logging(loaded.locations.home, debug=arguments.debug)
     workspace = open_workspace(loaded, os.environ, passphrase_prompt())
-    _cancel_when_told_to_end()
-    async with contextlib.AsyncExitStack() as cleanup:
-        cleanup.push_async_callback(workspace.close)
-        conversation = await _open(workspace, arguments)
-        cleanup.push_async_callback(conversation.close)
-        if prompt is not None:
-            code = await _answer(conversation, prompt, arguments)
-        else:
-            code = await _chat(conversation)
-        if conversation.unsaved == 0:
-            await _clean_up(workspace, conversation)
-    return code
+    opened: list[Conversation] = []
+
+    async def open_conversation() -> tuple[Conversation, tuple[str, ...]]:
+        conversation, problems = await _open(workspace, arguments)
+        opened.append(conversation)
+        return conversation, problems
+
+    try:
+        yield open_conversation
+    finally:
+        for conversation in opened:
+            await conversation.close()
+            if conversation.unsaved == 0:
+                await _clean_up(workspace, conversation)
+        await workspace.close()
 
 
 async def _answer(conversation: Conversation, prompt: str, arguments: Namespace) -> int:
@@ -66,15 +102,12 @@ async def _chat(conversation: Conversation) -> int:
     return await PlainChat(conversation, input, sys.stdout, sys.stderr).run()
 
 
-async def _open(workspace: Workspace, arguments: Namespace) -> Conversation:
+async def _open(workspace: Workspace, arguments: Namespace) -> tuple[Conversation, tuple[str, ...]]:
     wishes = {"provider": arguments.provider, "model": arguments.model}
     session_id = await _wanted_session(workspace, arguments)
     if session_id is None:
-        return await workspace.begin(**wishes, ephemeral=arguments.ephemeral)
-    conversation, problems = await workspace.resume(session_id, **wishes)
-    for problem in problems:
-        sys.stderr.write(f"ollm: warning: {problem}\n")
-    return conversation
+        return await workspace.begin(**wishes, ephemeral=arguments.ephemeral), ()
+    return await workspace.resume(session_id, **wishes)
 
 
 async def _wanted_session(workspace: Workspace, arguments: Namespace) -> str | None:
@@ -105,9 +138,11 @@ def _prompt(arguments: Namespace) -> str | None:
     return data.decode("utf-8", "replace")
 
 
-def _cancel_when_told_to_end() -> None:
+def _is_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def _when_told_to_end(end: Callable[[], object]) -> None:
     """SIGTERM and SIGHUP end the program as Ctrl+C does: what was said is recorded first."""
-    task = asyncio.current_task()
-    assert task is not None
     for number in (signal.SIGTERM, signal.SIGHUP):
-        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+        asyncio.get_running_loop().add_signal_handler(number, end)

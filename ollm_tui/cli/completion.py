@@ -5,26 +5,25 @@ from __future__ import annotations
 import argparse
 from argparse import Namespace
 from collections.abc import Iterator
-from typing import cast
+from typing import NamedTuple, cast
 
 from ollm_tui.cli.arguments import build_parser
 
-Words = dict[str, list[str]]
-"""What may follow a command, by the command's words joined with spaces."""
+# Rows of a table have two spaces after the id, the sentence about an empty one has not.
+_FIRST_COLUMN = r"2>/dev/null | sed -n 's/^\([^ ]*\)  .*/\1/p'"
+_SESSION_IDS = f"ollm sessions list --limit 50 {_FIRST_COLUMN}"
+_TRASH_IDS = f"ollm sessions trash list {_FIRST_COLUMN}"
 
 _BASH = """\
 _ollm() {{
-    local words path="" word cur="${{COMP_WORDS[COMP_CWORD]}}"
+    local words="" path="" word cur="${{COMP_WORDS[COMP_CWORD]}}"
     for word in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
         case "$path $word" in {paths}) path="$path $word" ;; esac
     done
     case "$path" in
 {cases}
     esac
-    case "$path" in " sessions view"|" sessions export"|" sessions delete"|" sessions fork"|\
-" sessions pin"|" sessions rename")
-        words="$words $(ollm sessions list --limit 50 2>/dev/null | cut -d' ' -f1)" ;;
-    esac
+    case "${{COMP_WORDS[COMP_CWORD-1]}}" in {id_options}) words="$({ids})" ;; esac
     COMPREPLY=($(compgen -W "$words" -- "$cur"))
 }}
 complete -o default -F _ollm ollm
@@ -32,45 +31,71 @@ complete -o default -F _ollm ollm
 _ZSH = "autoload -U +X bashcompinit && bashcompinit\n"
 
 
+class _Command(NamedTuple):
+    """What may follow the words of a command."""
+
+    path: str
+    """The command's words, each with a space before it."""
+    words: list[str]
+    options: list[str]
+    id_options: list[str]
+    """The options that take the id of a session."""
+    ids: str | None
+    """What prints the ids it takes, if it takes one."""
+
+
 def run(arguments: Namespace) -> int:
     """Print the script for a shell."""
-    words = dict(_words(build_parser(), ""))
+    commands = list(_commands(build_parser(), ""))
     if arguments.shell == "fish":
-        print(_fish(words), end="")
+        print(_fish(commands), end="")
     else:
-        print(_ZSH * (arguments.shell == "zsh") + _bash(words), end="")
+        print(_ZSH * (arguments.shell == "zsh") + _bash(commands), end="")
     return 0
 
 
-def _words(parser: argparse.ArgumentParser, path: str) -> Iterator[tuple[str, list[str]]]:
-    own: list[str] = []
+def _commands(parser: argparse.ArgumentParser, path: str) -> Iterator[_Command]:
+    own = _Command(path, [], [], [], None)
     for action in parser._actions:  # pyright: ignore[reportPrivateUsage] argparse has no other way to walk a parser
-        own += [option for option in action.option_strings if option.startswith("--")]
-        if action.choices:
-            own += [str(choice) for choice in action.choices]
+        names = [option for option in action.option_strings if option.startswith("--")]
+        own.options.extend(names)
+        own.words.extend(str(choice) for choice in action.choices or ())
+        if action.metavar == "ID" and names:
+            own.id_options.extend(names)
+        elif action.metavar == "ID":
+            own = own._replace(ids=_TRASH_IDS if "trash" in path else _SESSION_IDS)
         if isinstance(action.choices, dict):
             parsers = cast(dict[str, argparse.ArgumentParser], action.choices)
             for name, below in parsers.items():
-                yield from _words(below, f"{path} {name}")
-    yield path, own
+                yield from _commands(below, f"{path} {name}")
+    yield own
 
 
-def _bash(words: Words) -> str:
-    cases = "\n".join(
-        f'        "{path}") words="{" ".join(own)}" ;;' for path, own in words.items()
+def _bash(commands: list[_Command]) -> str:
+    cases: list[str] = []
+    for command in commands:
+        ids = [f"$({command.ids})"] if command.ids else []
+        words = " ".join((*command.words, *command.options, *ids))
+        cases.append(f'        "{command.path}") words="{words}" ;;')
+    id_options = dict.fromkeys(option for command in commands for option in command.id_options)
+    return _BASH.format(
+        paths="|".join(f'"{command.path}"' for command in commands if command.path),
+        cases="\n".join(cases),
+        id_options="|".join(id_options),
+        ids=_SESSION_IDS,
     )
-    return _BASH.format(paths="|".join(f'"{path}"' for path in words if path), cases=cases)
 
 
-def _fish(words: Words) -> str:
-    lines = ["complete -c ollm -f"]
-    for path, own in words.items():
-        names = path.split()
-        seen = " ".join(f"; and __fish_seen_subcommand_from {name}" for name in names)
-        condition = "__fish_use_subcommand" if not names else seen.removeprefix("; and ")
-        plain = [word for word in own if not word.startswith("-")]
-        options = [word.removeprefix("--") for word in own if word.startswith("--")]
-        if plain:
-            lines.append(f'complete -c ollm -n "{condition}" -a "{" ".join(plain)}"')
-        lines += [f'complete -c ollm -n "{condition}" -l {option}' for option in options]
+def _fish(commands: list[_Command]) -> str:
+    lines: list[str] = []
+    for command in commands:
+        seen = [f"__fish_seen_subcommand_from {name}" for name in command.path.split()]
+        start = f'complete -c ollm -n "{"; and ".join(seen) or "__fish_use_subcommand"}"'
+        if command.words:
+            lines.append(f'{start} -f -a "{" ".join(command.words)}"')
+        if command.ids:
+            lines.append(f'{start} -f -a "({command.ids})"')
+        for option in command.options:
+            ids = f' -x -a "({_SESSION_IDS})"' * (option in command.id_options)
+            lines.append(f"{start} -l {option.removeprefix('--')}{ids}")
     return "\n".join(lines) + "\n"

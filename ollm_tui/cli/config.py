@@ -14,9 +14,9 @@ from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
 
+from ollm_tui.cli.store import read_settings
 from ollm_tui.settings.keys import KeyPath
 from ollm_tui.settings.loaded import Loaded
-from ollm_tui.settings.loader import load_settings
 from ollm_tui.settings.resources import default_config, themes_directory
 from ollm_tui.settings.warning import dotted, printable
 
@@ -32,7 +32,7 @@ def run(args: Namespace) -> int:
 
 def show(args: Namespace) -> int:
     """Print the effective settings, each with where it comes from."""
-    loaded = _load()
+    loaded = read_settings()
     tree = cast(dict[str, Any], _without_secrets(msgspec.to_builtins(loaded.settings), ()))
     if args.json:
         sources = {dotted(path): source.layer for path, source in loaded.sources.items()}
@@ -48,7 +48,7 @@ def show(args: Namespace) -> int:
 
 def path(args: Namespace) -> int:
     """Print every place that is looked at, and whether something is there."""
-    loaded = _load()
+    loaded = read_settings()
     places = [
         {"what": what, "path": str(place), "exists": os.access(place, os.F_OK)}
         for what, place in _places(loaded)
@@ -64,16 +64,12 @@ def path(args: Namespace) -> int:
 
 def check(_args: Namespace) -> int:
     """Print what is wrong with the settings, one line each; 1 if anything is."""
-    warnings = _load().warnings
+    warnings = read_settings().warnings
     for warning in warnings:
         print(warning)
     if not warnings:
         print("ok")
     return 1 if warnings else 0
-
-
-def _load() -> Loaded:
-    return load_settings(os.environ, Path.cwd(), {})
 
 
 def _places(loaded: Loaded) -> Iterator[tuple[str, Path]]:

@@ -14,13 +14,12 @@ from typing import NamedTuple
 
 from ollm_tui import __version__
 from ollm_tui.cli.output import print_json
-from ollm_tui.cli.store import open_library
+from ollm_tui.cli.store import open_library, read_settings
 from ollm_tui.core.errors import OllmError
 from ollm_tui.core.intake import clean
 from ollm_tui.services.repair import damaged, repair
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.settings.loaded import Loaded
-from ollm_tui.settings.loader import load_settings
 
 
 class Finding(NamedTuple):
@@ -33,7 +32,7 @@ class Finding(NamedTuple):
 
 def run(arguments: Namespace) -> int:
     """Check everything, or repair."""
-    loaded = load_settings(os.environ, Path.cwd(), {})
+    loaded = read_settings()
     library = open_library(loaded)
     try:
         if arguments.repair is not None:

@@ -31,7 +31,8 @@ def write_file(name: str, text: str) -> None:
     try:
         Path(name).write_text(text, encoding="utf-8", errors="replace")
     except OSError as error:
-        raise OllmError(f"cannot write {name}: {error.strerror}") from error
+        hint = "name another file with --output"
+        raise OllmError(f"cannot write {name}: {error.strerror}", hint) from error
 
 
 def read_session(name: str) -> Session:
@@ -42,7 +43,8 @@ def read_session(name: str) -> Session:
         data = read_regular(path)
         return parse_session(data, _own_id(data, path), clock.now(), side_files).session
     except OSError as error:
-        raise OllmError(f"cannot read {name}: {error.strerror or error}") from error
+        hint = "give the file of an exported session"
+        raise OllmError(f"cannot read {name}: {error.strerror or error}", hint) from error
     except CannotDecode as error:
         hint = "it has to be the JSON of ollm sessions export"
         raise OllmError(f"{name} is not a session: {error}", hint) from error

@@ -17,6 +17,7 @@ EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 def run(argv: Sequence[str] | None = None) -> int:
     """Run one command line; gives back the exit code."""
     argv = sys.argv[1:] if argv is None else argv
+    _reopen_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a character is no reason to fail.
         if isinstance(stream, TextIOWrapper):
@@ -41,12 +42,22 @@ def run(argv: Sequence[str] | None = None) -> int:
         if arguments.debug:
             raise
         place = f": {error.filename}" if error.filename else ""
-        return _fail(OllmError(f"{error.strerror or error}{place}"))
+        return _fail(OllmError(f"{error.strerror or error}{place}", "ollm doctor looks for causes"))
     except Exception as error:
         if arguments.debug:
             raise
-        hint = "this should not happen; --debug shows where"
+        hint = "this should not happen; the same with ollm --debug shows where"
         return _fail(OllmError(f"{type(error).__name__}: {error}", hint))
+
+
+def _reopen_closed_streams() -> None:
+    """Started without stdin, stdout or stderr, their numbers would go to the next files opened.
+
+    In this order, because opening takes the lowest free number.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
 
 
 def _fail(error: OllmError) -> int:

@@ -10,7 +10,7 @@ from argparse import Namespace
 from ollm_tui.bootstrap import Providers, open_providers
 from ollm_tui.cli.output import print_json, print_table, short_count
 from ollm_tui.cli.store import load
-from ollm_tui.core.errors import ModelMissing, ProviderError, UsageError
+from ollm_tui.core.errors import ModelMissing, ProviderError, Unavailable, UsageError
 from ollm_tui.core.intake import clean
 from ollm_tui.core.provider import CanPull, ModelInfo, Provider
 
@@ -45,7 +45,7 @@ async def _info(providers: Providers, arguments: Namespace) -> int:
     ]
     if not matches:
         raise ModelMissing(f"there is no model {arguments.model!r}", "ollm models list")
-    trees = [await _full_tree(providers.get(name), info) for name, info in matches]
+    trees = [await _full_tree(await providers.get(name), info) for name, info in matches]
     if arguments.json:
         print_json(trees)
         return 0
@@ -56,15 +56,27 @@ async def _info(providers: Providers, arguments: Namespace) -> int:
 
 
 async def _pull(providers: Providers, arguments: Namespace) -> int:
-    embedded = providers.get("embedded")
+    embedded = await providers.get("embedded")
     model = arguments.model or await embedded.default_model()
     ours = {info.name: info for info in await embedded.list_models()}
     name = arguments.provider or ("embedded" if model in ours else "ollama")
     if arguments.if_missing and name == "embedded" and model in ours and ours[model].installed:
         return 0
-    provider = providers.get(name)
+    provider = await providers.get(name)
     if not isinstance(provider, CanPull):
         raise UsageError(f"{name} cannot fetch models", "embedded and ollama can")
+    try:
+        await _fetch(provider, model)
+    except Unavailable as error:
+        if arguments.provider or name != "ollama":
+            raise
+        hint = f"without Ollama these can be fetched: {', '.join(ours)}"
+        raise ModelMissing(f"{model} cannot be fetched: {error.message}", hint) from error
+    print(f"{model} is ready. Use it with: ollm --provider {name} --model {model}")
+    return 0
+
+
+async def _fetch(provider: CanPull, model: str) -> None:
     shown = ""
     async for step in provider.pull(model):
         share = "" if step.fraction is None else f" {step.fraction:.0%}"
@@ -76,8 +88,6 @@ async def _pull(providers: Providers, arguments: Namespace) -> int:
         shown = step.what
     if sys.stderr.isatty():
         sys.stderr.write("\r\x1b[K")
-    print(f"{model} is ready. Use it with: ollm --provider {name} --model {model}")
-    return 0
 
 
 _COMMANDS = {"list": _list, "info": _info, "pull": _pull}
@@ -88,7 +98,7 @@ async def _all_models(providers: Providers, only: str | None) -> list[tuple[str,
     found: list[tuple[str, ModelInfo]] = []
     for name in [only] if only else providers.names():
         try:
-            models = await providers.get(name).list_models()
+            models = await (await providers.get(name)).list_models()
         except ProviderError:
             if only:
                 raise

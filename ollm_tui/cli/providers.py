@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ollm_tui.bootstrap import Providers, open_providers
 from ollm_tui.cli.output import print_json, print_table
 from ollm_tui.cli.store import load
-from ollm_tui.core.errors import OllmError
+from ollm_tui.core.errors import OllmError, UsageError
 from ollm_tui.core.intake import clean
 from ollm_tui.core.provider import ChatRequest, Completed, PromptMessage, ReasoningDelta, TextDelta
 
@@ -60,7 +60,7 @@ async def _list(providers: Providers, arguments: Namespace) -> int:
 async def state_of(providers: Providers, name: str) -> tuple[bool, str]:
     """Whether a provider answers, and with which models or which problem."""
     try:
-        models = await providers.get(name).list_models()
+        models = await (await providers.get(name)).list_models()
     except OllmError as error:
         return False, f"{error.message} ({error.hint})" if error.hint else error.message
     installed = [info.name for info in models if info.installed]
@@ -98,6 +98,8 @@ async def _try(providers: Providers, name: str, model: str | None) -> Trial:
                 answer += event.text
             if isinstance(event, Completed):
                 break
+    except UsageError:
+        raise  # a provider that does not exist is not one that failed
     except OllmError as error:
         return Trial(name, ok=False, problem=error.message, hint=error.hint)
     total = time.monotonic() - begun

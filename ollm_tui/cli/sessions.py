@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ollm_tui.cli.output import confirm, print_json, print_table, short_count, short_time, today
 from ollm_tui.cli.store import open_catalogue, open_library
+from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import clean
 from ollm_tui.core.session import SessionSummary
 
@@ -31,11 +32,11 @@ def run(arguments: Namespace) -> int:
 def list_sessions(arguments: Namespace) -> int:
     """Every session, the latest first."""
     summaries = open_catalogue().summaries(_show_progress if sys.stderr.isatty() else None)
-    summaries = summaries[: getattr(arguments, "limit", None)]
+    wanted = summaries[: getattr(arguments, "limit", None)]
     if arguments.json:
-        print_json([_summary_tree(summary) for summary in summaries])
+        print_json([_summary_tree(summary) for summary in wanted])
     elif summaries:
-        _print_summaries(summaries)
+        _print_summaries(wanted)
     else:
         print('No sessions yet. Begin one with: ollm -p "Hello"')
     return 0
@@ -80,6 +81,8 @@ def _import(library: SessionLibrary, arguments: Namespace) -> int:
 
 def _rename(library: SessionLibrary, arguments: Namespace) -> int:
     title = " ".join(clean(" ".join(arguments.title)).split())
+    if not title:
+        raise UsageError("a title needs at least one character", "ollm sessions rename ID TITLE")
     library.change(library.catalogue.resolve(arguments.id), title=title)
     return 0
 
@@ -121,14 +124,18 @@ def _clear(library: SessionLibrary, arguments: Namespace) -> int:
 def _cleanup(library: SessionLibrary, arguments: Namespace) -> int:
     from ollm_tui.services.retention import enforce_retention, surplus
 
+    if arguments.keep == 0:  # which in the settings means: keep all
+        raise UsageError("cleanup keeps at least one session", "ollm sessions clear --all")
+    over = surplus(library, keep=arguments.keep)
     if arguments.dry_run:
-        over = surplus(library, keep=arguments.keep)
         _print_summaries(over)
         print(f"{len(over)} would be moved to the trash.")
         return 0
     moved = enforce_retention(library, keep=arguments.keep)
     print(f"{len(moved)} moved to the trash. Bring one back with: ollm sessions trash restore ID")
-    return 0
+    if left := len(over) - len(moved):
+        sys.stderr.write(f"ollm: {left} could not be moved (open elsewhere? ollm doctor)\n")
+    return 1 if left else 0
 
 
 def _trash(library: SessionLibrary, arguments: Namespace) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ollm_tui.core.errors import SettingsError
 from ollm_tui.core.session import SessionSummary
 from ollm_tui.services.session_catalogue import SessionCatalogue
 from ollm_tui.settings.loaded import Loaded
@@ -19,9 +20,18 @@ if TYPE_CHECKING:
     from ollm_tui.services.session_library import SessionLibrary
 
 
+def read_settings() -> Loaded:
+    """The settings in force here. SettingsError if there is no home or no here any more."""
+    try:
+        here = Path.cwd()
+    except FileNotFoundError as error:
+        raise SettingsError("the current directory is gone", "go to another one") from error
+    return load_settings(os.environ, here, {})
+
+
 def load() -> Loaded:
-    """The settings in force; what is wrong with them goes to the error stream, a line each."""
-    loaded = load_settings(os.environ, Path.cwd(), {})
+    """The same; what is wrong with them goes to the error stream, a line each."""
+    loaded = read_settings()
     for warning in loaded.warnings:
         sys.stderr.write(f"ollm: warning: {warning}\n")
     return loaded

@@ -73,6 +73,25 @@ class SaveResumed(TurnEvent, frozen=True, tag="save-resumed"):
     saved: int
 
 
+class PromptCut(TurnEvent, frozen=True, tag="prompt-cut"):
+    """Just before the last event: the model read less than was sent, and the server kept quiet."""
+
+    read: int
+    """Tokens the server says it read."""
+    sent: int
+    """Tokens the prompt has at least."""
+
+    @property
+    def message(self) -> str:
+        """What happened, for the user."""
+        return f"the model read only {self.read:,} of at least {self.sent:,} tokens"
+
+    @property
+    def hint(self) -> str:
+        """What to do about it."""
+        return "the server cut the conversation off; choose a larger window: context.window"
+
+
 class TurnFinished(TurnEvent, frozen=True, tag="turn-finished"):
     """Last event: the reply is whole and recorded."""
 
@@ -104,6 +123,7 @@ AnyTurnEvent = (
     | ToolCallRequested
     | SaveFailed
     | SaveResumed
+    | PromptCut
     | TurnFinished
     | TurnCancelled
     | TurnFailed

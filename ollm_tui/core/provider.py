@@ -168,6 +168,15 @@ class CanPull(Protocol):
         ...
 
 
+@runtime_checkable
+class MayBeAbsent(Protocol):
+    """A provider whose server may well not be running; asking costs little."""
+
+    async def answers_within(self, seconds: float) -> bool:
+        """Whether the server is there; tried once, and never an error."""
+        ...
+
+
 class ProviderSource(Protocol):
     """Finds who answers: by name, or whoever is there."""
 

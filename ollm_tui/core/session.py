@@ -68,6 +68,8 @@ class Session(Value, frozen=True):
     archived: bool = False
     tags: tuple[str, ...] = ()
     forked_from: str | None = None
+    window: int | None = None
+    """The window sent with every request; None where the server has its own."""
     system_prompt: str = ""
     """Frozen when the session begins, so that prompt caches hit."""
     journal_seq: int = 0

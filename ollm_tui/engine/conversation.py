@@ -27,6 +27,7 @@ from ollm_tui.core.record import Created, MessageAdded, MessageFinished, Session
 from ollm_tui.core.session_state import SessionState
 from ollm_tui.core.titles import title_of
 from ollm_tui.engine.context import assemble
+from ollm_tui.engine.prompt_check import least_tokens
 from ollm_tui.engine.turn import Turn
 from ollm_tui.services.recording import Recorder
 from ollm_tui.services.topic import Topic
@@ -165,15 +166,17 @@ class Conversation:
         if self._turn:
             raise UsageError("the model is still answering", "wait for it, or stop it first")
         choice = self._choice
+        branch = self.state.branch(question.id)
         request = ChatRequest(
             model=choice.model,
-            messages=assemble(self.state.header.system_prompt, self.state.branch(question.id)),
+            messages=assemble(self.state.header.system_prompt, branch),
             window=choice.window,
             max_output=choice.max_output,
             temperature=choice.temperature,
             thinking=choice.thinking,
         )
-        self._turn = Turn(self._recorder, choice.provider, request, question.id)
+        least = least_tokens(request, choice.provider.name, branch)
+        self._turn = Turn(self._recorder, choice.provider, request, question.id, least)
         try:
             for notice in self._saving_notices():
                 yield notice

@@ -34,6 +34,7 @@ class Reply:
         self._unrecorded: list[tuple[PartKind, list[str]]] = []
         self._calls: list[ToolCallPart] = []
         self._added = False
+        self._finished = False
         self._timer: asyncio.Task[None] | None = None
 
     def add_text(self, text: str) -> str:
@@ -56,7 +57,13 @@ class Reply:
         model: str | None = None,
         error: str | None = None,
     ) -> Message:
-        """Record the end and everything not recorded yet; gives back the whole message."""
+        """Record the end and everything not recorded yet; gives back the whole message.
+
+        A reply ends once: the front end may go away right after it was told the end.
+        """
+        if self._finished:
+            return self._recorder.state[self.message.id]
+        self._finished = True
         if self._timer:
             self._timer.cancel()
         for kind, rest in self._filters.items():

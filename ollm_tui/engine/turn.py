@@ -14,6 +14,7 @@ from ollm_tui.core.errors import BadAnswer, OllmError
 from ollm_tui.core.events import (
     AnyTurnEvent,
     Prepared,
+    PromptCut,
     ReasoningArrived,
     ReplyStarted,
     TextArrived,
@@ -23,7 +24,7 @@ from ollm_tui.core.events import (
     TurnFinished,
 )
 from ollm_tui.core.intake import clean
-from ollm_tui.core.message import Message, Status, new_id
+from ollm_tui.core.message import Message, Status, Usage, new_id
 from ollm_tui.core.provider import (
     ChatRequest,
     Completed,
@@ -44,8 +45,15 @@ class Turn:
     """Runs one request. `events` is consumed once; `cancel` may be called meanwhile."""
 
     def __init__(
-        self, recorder: Recorder, provider: Provider, request: ChatRequest, parent_id: str
+        self,
+        recorder: Recorder,
+        provider: Provider,
+        request: ChatRequest,
+        parent_id: str,
+        least_tokens: int = 0,
     ) -> None:
+        self._session_id = recorder.state.header.session_id
+        self._least_tokens = least_tokens
         self._provider = provider
         self._request = request
         self._cancelled = False
@@ -76,7 +84,10 @@ class Turn:
         try:
             while (event := await self._next_event(stream)) is not None:
                 if isinstance(event, Completed):
-                    yield await self._finish(event)
+                    finished = await self._finish(event)
+                    if cut := self._cut(event.usage):
+                        yield cut
+                    yield finished
                     return
                 if (told := self._take(event)) is not None:
                     yield told
@@ -88,9 +99,10 @@ class Turn:
             await self._reply.finish("cancelled")
             raise
         except OllmError as error:
+            log.warning("the turn failed", exc_info=error, extra={"session": self._session_id})
             yield await self._fail(error)
         except Exception as error:
-            log.exception("the turn failed")
+            log.exception("the turn failed", extra={"session": self._session_id})
             hint = "this should not happen; logs/ollm.log has the details"
             yield await self._fail(OllmError(f"{type(error).__name__}: {error}", hint))
         finally:
@@ -132,6 +144,14 @@ class Turn:
     async def _finish(self, end: Completed) -> TurnFinished:
         status: Status = "length" if end.finish == "length" else "complete"
         return TurnFinished(await self._reply.finish(status, usage=end.usage, model=end.model))
+
+    def _cut(self, usage: Usage | None) -> PromptCut | None:
+        """The alarm, if less was read than was sent; a server that counts nothing says 0."""
+        if not usage or not 0 < usage.input_tokens < self._least_tokens:
+            return None
+        cut = PromptCut(usage.input_tokens, self._least_tokens)
+        log.warning(cut.message, extra={"session": self._session_id})
+        return cut
 
     async def _fail(self, error: OllmError) -> TurnFailed:
         message = await self._reply.finish("failed", error=error.message)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import timedelta
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from ollm_tui.services.retention import enforce_retention
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.services.topic import Topic
 from ollm_tui.settings.schema import ModelSettings, Settings
+
+log = logging.getLogger(__name__)
 
 
 class Workspace:
@@ -59,6 +62,7 @@ class Workspace:
             model=choice.model,
             provider=choice.provider.name,
             project=str(self._project),
+            window=choice.window,
             system_prompt=DEFAULT_PROMPT,
         )
         in_memory = ephemeral or self.settings.retention.mode == "ephemeral"
@@ -70,7 +74,7 @@ class Workspace:
     ) -> tuple[Conversation, tuple[str, ...]]:
         """Continue a session; also says what of it could not be read.
 
-        Without a wish the session's own model answers, or another if that is gone.
+        Without a wish the session's own model answers, or another if its provider is gone.
         """
         recorder, loaded = await self._recording.open(session_id)
         header = recorder.state.header
@@ -81,8 +85,11 @@ class Workspace:
             raise
         conversation = Conversation(recorder, choice, self.saving, begun=True)
         await conversation.mark_interrupted()
-        if (choice.model, choice.provider.name) != (header.model, header.provider):
-            await conversation.change(model=choice.model, provider=choice.provider.name)
+        now = {"model": choice.model, "provider": choice.provider.name, "window": choice.window}
+        if now != {name: getattr(header, name) for name in now}:
+            await conversation.change(**now)
+        for problem in loaded.problems:
+            log.warning("damaged: %s", problem, extra={"session": session_id})
         return conversation, loaded.problems
 
     async def sessions(self) -> list[SessionSummary]:
@@ -122,24 +129,31 @@ class Workspace:
         if provider or model:
             return await self._choose(provider or header.provider, model)
         try:
-            return await self._choose(header.provider, header.model)
+            return await self._choose(header.provider, header.model, header.window)
         except (ProviderError, UsageError):
             return await self._choose(None, None)
 
-    async def _choose(self, provider: str | None, model: str | None) -> ModelChoice:
+    async def _choose(
+        self, provider: str | None, model: str | None, window: int | None = None
+    ) -> ModelChoice:
+        """Who answers; `window` is the one the session has had so far with the same model."""
         chosen, name = await self._providers.select(provider, model)
         wishes = self.settings.models.get(name, ModelSettings())
         return ModelChoice(
             provider=chosen,
             model=name,
-            window=await self._window(chosen, name, wishes),
+            window=await self._window(chosen, name, wishes, window),
             max_output=wishes.max_output,
             temperature=wishes.temperature,
             thinking=wishes.thinking,
         )
 
-    async def _window(self, provider: Provider, model: str, wishes: ModelSettings) -> int | None:
+    async def _window(
+        self, provider: Provider, model: str, wishes: ModelSettings, before: int | None
+    ) -> int | None:
         wanted = wishes.window or self.settings.context.window
+        if wanted == "auto" and before:
+            return before  # whatever the server has loaded since then: changing it reloads models
         try:
             capabilities = await provider.capabilities(model)
         except ProviderError:

@@ -1,9 +1,13 @@
-"""The log: one JSON line an event in logs/ollm.log, rotating, never on the screen."""
+"""The log: one JSON line an event in logs/ollm.log, rotating, redacted, never on the screen."""
 
 from __future__ import annotations
 
 import json
 import logging
+import os
+import re
+from collections.abc import Iterable, Mapping
+from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
@@ -14,10 +18,28 @@ from ollm_tui.storage.layout import FILE_MODE, make_directory
 LOG_BYTES = 1_000_000
 LOG_FILES = 3
 PACKAGE = "ollm_tui"
+HIDDEN = "[hidden]"
+SHORTEST_SECRET = 8
+"""A shorter value of a variable is more likely a word than a key."""
+
+_SECRET_NAME = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSPHRASE|CREDENTIALS?)\Z", re.IGNORECASE)
+_SECRET = re.compile(
+    r"""(?ix)
+    (?<=bearer\ ) [^\s"']+                          # a header
+    | (?<=://) [^/\s@"']+ (?=@)                     # user and password of an address
+    | \b (?:sk|pk|gsk|ghp|xox[bp]|hf|AIza) [-_] [\w-]{8,}   # keys that say what they are
+    | (?<=key=) [^\s&"']+ | (?<=token=) [^\s&"']+   # in the query of an address
+    """
+)
 
 
 class JsonLines(logging.Formatter):
-    """Level, time, service, operation, error and hint, as one line of JSON."""
+    """Level, time, service, operation, session, error, message and hint, as one line of JSON."""
+
+    def __init__(self, secrets: Iterable[str] = (), *, traces: bool = False) -> None:
+        super().__init__()
+        self._secrets = sorted(secrets, key=len, reverse=True)
+        self._traces = traces
 
     def format(self, record: logging.LogRecord) -> str:
         """One line; foreign text in it cannot begin another one."""
@@ -27,18 +49,29 @@ class JsonLines(logging.Formatter):
             "level": record.levelname.lower(),
             "service": record.name.removeprefix(f"{PACKAGE}."),
             "operation": record.funcName,
-            "message": record.getMessage(),
+            "message": self._redacted(record.getMessage()),
         }
+        if session := getattr(record, "session", None):
+            fields["session"] = session
         if error is not None:
             fields["error"] = type(error).__name__
-            fields["detail"] = str(error)
-            fields["trace"] = self.formatException(record.exc_info) if record.exc_info else ""
+            fields["detail"] = self._redacted(str(error))
         if isinstance(error, OllmError) and error.hint:
             fields["hint"] = error.hint
+        # What was foreseen needs no trace, unless somebody is looking for more.
+        if record.exc_info and (self._traces or not isinstance(error, OllmError | OSError)):
+            fields["trace"] = self._redacted(self.formatException(record.exc_info))
         return json.dumps(fields)
 
+    def _redacted(self, text: str) -> str:
+        for secret in self._secrets:
+            text = text.replace(secret, HIDDEN)
+        return _SECRET.sub(HIDDEN, text)
 
-def start_logging(home: Path, *, debug: bool = False) -> None:
+
+def start_logging(
+    home: Path, *, debug: bool = False, environ: Mapping[str, str] = os.environ
+) -> None:
     """Log into the home directory; a home that cannot be written is no reason to stop."""
     logger = logging.getLogger(PACKAGE)
     logger.propagate = False
@@ -46,12 +79,32 @@ def start_logging(home: Path, *, debug: bool = False) -> None:
     try:
         folder = home / "logs"
         make_directory(folder)
-        file = folder / "ollm.log"
-        file.touch(mode=FILE_MODE)
-        handler: logging.Handler = RotatingFileHandler(
-            file, maxBytes=LOG_BYTES, backupCount=LOG_FILES, encoding="utf-8", errors="replace"
+        handler: logging.Handler = _PrivateFile(
+            folder / "ollm.log",
+            maxBytes=LOG_BYTES,
+            backupCount=LOG_FILES,
+            encoding="utf-8",
+            errors="replace",
         )
     except OSError:
         handler = logging.NullHandler()
-    handler.setFormatter(JsonLines())
+    handler.setFormatter(JsonLines(_secrets_of(environ), traces=debug))
     logger.handlers = [handler]
+    logging.raiseExceptions = False  # a full disk must not print a traceback over the answer
+
+
+class _PrivateFile(RotatingFileHandler):
+    """Each file of the rotation is readable by this user only."""
+
+    def _open(self) -> TextIOWrapper:
+        Path(self.baseFilename).touch(mode=FILE_MODE)
+        return super()._open()
+
+
+def _secrets_of(environ: Mapping[str, str]) -> set[str]:
+    """The values of variables whose names say that they are secret."""
+    return {
+        value
+        for name, value in environ.items()
+        if len(value) >= SHORTEST_SECRET and _SECRET_NAME.search(name)
+    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -34,6 +35,7 @@ from ollm_tui.storage.session_store import LoadedSession, SessionStore
 from ollm_tui.storage.session_writer import SessionWriter
 
 R = TypeVar("R")
+log = logging.getLogger(__name__)
 
 FOLD_FROM_BYTES = 4 * 1024 * 1024
 """A smaller journal is left alone: replaying it is as quick as reading the file."""
@@ -198,6 +200,8 @@ class Recorder:
 
     def _tell_failure(self, error: OSError | StoreError) -> None:
         self._failed = True
+        session = {"session": self.state.header.session_id}
+        log.warning("%d records not saved", self.unsaved, exc_info=error, extra=session)
         if isinstance(error, StoreError):
             reason, hint = error.message, error.hint
         else:

@@ -167,7 +167,7 @@ class SessionStore:
             except CannotOpenError as error:
                 return None, str(error)
             except CannotDecode as error:
-                return None, f"{path.name} is not a session: {error}"
+                return None, f"its file is not a session: {error}"
         return None, None
 
 

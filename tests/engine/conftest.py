@@ -31,6 +31,14 @@ class OnlyProvider:
         await self.provider.close()
 
 
+def workspace_on(home: Path, script: Script | Scripted, settings: Settings) -> Workspace:
+    """A workspace whose store lies in a home and whose model follows a script."""
+    provider = script if isinstance(script, Scripted) else Scripted(script)
+    library = SessionLibrary.at(StoreLayout(home / "sessions"))
+    recording = Recording(library.store, library.index, autosave=settings.sessions.auto_save)
+    return Workspace(settings, recording, library, OnlyProvider(provider), home)
+
+
 @pytest_asyncio.fixture
 async def open_workspace(home: Path) -> AsyncIterator[OpenWorkspace]:
     """Opens workspaces on the same store; each closes by itself at the end."""
@@ -39,11 +47,7 @@ async def open_workspace(home: Path) -> AsyncIterator[OpenWorkspace]:
     async def open_one(
         script: Script | Scripted = (), settings: Settings | None = None
     ) -> Workspace:
-        provider = script if isinstance(script, Scripted) else Scripted(script)
-        wanted = settings or Settings()
-        library = SessionLibrary.at(StoreLayout(home / "sessions"))
-        recording = Recording(library.store, library.index, autosave=wanted.sessions.auto_save)
-        workspace = Workspace(wanted, recording, library, OnlyProvider(provider), home)
+        workspace = workspace_on(home, script, settings or Settings())
         opened.append(workspace)
         return workspace
 

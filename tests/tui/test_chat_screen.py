@@ -1,0 +1,233 @@
+"""The chat screen: typing, reading, stopping, leaving, with a scripted model."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from ollm_tui.core.errors import Unavailable
+from ollm_tui.core.message import Usage
+from ollm_tui.core.provider import Completed, Preparing, TextDelta
+from ollm_tui.tui.app import OllmApp
+from ollm_tui.tui.screens.chat import ChatScreen
+from ollm_tui.tui.transcript.transcript import Transcript
+from ollm_tui.tui.widgets.prompt import Prompt
+from tests.tui.conftest import OpenApp, workers_done
+
+DONE = Completed(finish="stop", usage=Usage(input_tokens=700, output_tokens=40, output_seconds=2.0))
+
+
+def stream(app: OllmApp) -> list[str]:
+    transcript = app.screen.query_one(Transcript)
+    lines = [transcript.render_line(y).text.strip() for y in range(transcript.size.height)]
+    return [line for line in lines if line]
+
+
+def prompt(app: OllmApp) -> Prompt:
+    return app.screen.query_one(Prompt)
+
+
+def state(app: OllmApp) -> str:
+    return " ".join(
+        str(app.screen.query_one(f"#{name}", Static).content) for name in ("doing", "facts")
+    )
+
+
+async def type_in(pilot: Pilot[int], text: str) -> None:
+    await pilot.press(*("space" if mark == " " else mark for mark in text))
+
+
+async def settled(app: OllmApp, pilot: Pilot[int]) -> None:
+    await workers_done(app)
+    await pilot.pause(0.05)
+
+
+async def test_a_message_is_typed_sent_and_answered(open_app: OpenApp) -> None:
+    async with open_app([[TextDelta("**Hello** "), TextDelta("there"), DONE]]) as (app, pilot):
+        await type_in(pilot, "hi")
+        await pilot.press("enter")
+        await settled(app, pilot)
+        assert stream(app) == ["▌ hi", "┃ Hello there", "┃ 40 tokens · 20 tok/s"]
+        assert prompt(app).text == ""
+        assert "scripted" in state(app) and "740 of 8,192" in state(app) and "saved" in state(app)
+
+
+async def test_the_prompt_is_focused_and_says_how_it_works(open_app: OpenApp) -> None:
+    async with open_app() as (app, _):
+        assert app.focused is prompt(app)
+        assert "Enter sends" in str(prompt(app).placeholder)
+
+
+@pytest.mark.parametrize("key", ("ctrl+j", "shift+enter", "alt+enter"))
+async def test_other_keys_begin_a_new_line(open_app: OpenApp, key: str) -> None:
+    async with open_app() as (app, pilot):
+        await pilot.press("a", key, "b")
+        assert prompt(app).text == "a\nb"
+        assert prompt(app).size.height == 2
+
+
+async def test_a_backslash_before_enter_begins_a_new_line(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await pilot.press("a", "backslash", "enter", "b")
+        assert prompt(app).text == "a\nb"
+
+
+async def test_nothing_is_sent_when_there_is_nothing_to_send(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await pilot.press("enter", "space", "enter")
+        await settled(app, pilot)
+        assert stream(app) == []
+
+
+async def test_escape_stops_the_answer_and_keeps_what_arrived(open_app: OpenApp) -> None:
+    async with open_app([[TextDelta("One two"), asyncio.Event()]]) as (app, pilot):
+        await type_in(pilot, "count")
+        await pilot.press("enter")
+        while "┃ One two" not in stream(app):
+            await pilot.pause(0.02)
+        assert "Esc stop" in state(app)
+        await pilot.press("escape")
+        await settled(app, pilot)
+        assert stream(app) == ["▌ count", "┃ One two", "┃ stopped"]
+
+
+async def test_messages_sent_meanwhile_wait_and_are_answered_in_order(open_app: OpenApp) -> None:
+    go_on = asyncio.Event()
+    async with open_app([[TextDelta("A"), go_on, DONE], [TextDelta("B"), DONE]]) as (app, pilot):
+        for text in ("one", "two"):
+            await type_in(pilot, text)
+            await pilot.press("enter")
+        await pilot.pause(0.1)
+        assert "1 waiting" in state(app)
+        go_on.set()
+        await settled(app, pilot)
+        await settled(app, pilot)
+        said = [line for line in stream(app) if "tok/s" not in line]
+        assert said == ["▌ one", "┃ A", "▌ two", "┃ B"]
+
+
+async def test_a_failure_is_shown_in_the_stream_with_what_to_do(open_app: OpenApp) -> None:
+    async with open_app([[Unavailable("no answer", "start the server")]]) as (app, pilot):
+        await type_in(pilot, "hi")
+        await pilot.press("enter")
+        await settled(app, pilot)
+        assert stream(app)[-2:] == ["! no answer", "! start the server"]
+
+
+async def test_what_has_to_be_prepared_is_said(open_app: OpenApp) -> None:
+    script = [[Preparing("fetching the model", 0.5), asyncio.Event()]]
+    async with open_app(script) as (app, pilot):
+        await type_in(pilot, "hi")
+        await pilot.press("enter")
+        await pilot.pause(0.1)
+        assert "fetching the model 50%" in state(app)
+        await pilot.press("escape")
+        await settled(app, pilot)
+
+
+async def test_up_and_down_walk_through_what_was_sent_and_keep_the_draft(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        for text in ("one", "two"):
+            await type_in(pilot, text)
+            await pilot.press("enter")
+            await settled(app, pilot)
+        await type_in(pilot, "draft")
+        seen: list[str] = []
+        for key in ("up", "up", "up", "down", "down", "down"):
+            await pilot.press(key)
+            seen.append(prompt(app).text)
+        assert seen == ["two", "one", "one", "two", "draft", "draft"]
+
+
+async def test_ctrl_c_puts_a_draft_aside_and_quits_only_on_the_second_press(
+    open_app: OpenApp,
+) -> None:
+    async with open_app() as (app, pilot):
+        await type_in(pilot, "precious")
+        await pilot.press("ctrl+c")
+        assert prompt(app).text == ""
+        await pilot.press("up")
+        assert prompt(app).text == "precious"
+        await pilot.press("ctrl+c", "ctrl+c")
+        assert "again" in state(app) and app.is_running
+        await pilot.press("ctrl+c")
+        await pilot.pause()
+        assert app.return_value == 0
+
+
+async def test_ctrl_c_stops_an_answer(open_app: OpenApp) -> None:
+    async with open_app([[TextDelta("x"), asyncio.Event()]]) as (app, pilot):
+        await type_in(pilot, "go")
+        await pilot.press("enter")
+        await pilot.pause(0.1)
+        await pilot.press("ctrl+c")
+        await settled(app, pilot)
+        assert "┃ stopped" in stream(app)
+
+
+@pytest.mark.parametrize("key", ("ctrl+d", "ctrl+q"))
+async def test_leaving(open_app: OpenApp, key: str) -> None:
+    async with open_app() as (app, pilot):
+        await pilot.press(key)
+        await pilot.pause()
+        assert not app.is_running
+
+
+async def test_ctrl_d_deletes_while_there_is_text(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await pilot.press("a", "b", "home", "ctrl+d")
+        assert prompt(app).text == "b" and app.is_running
+
+
+async def test_a_resumed_session_shows_what_was_said(open_app: OpenApp, home: Path) -> None:
+    async with open_app([[TextDelta("Paris"), DONE]]) as (app, pilot):
+        await type_in(pilot, "capital?")
+        await pilot.press("enter")
+        await settled(app, pilot)
+    [file] = (home / "sessions").glob("*.json")
+    async with open_app(session_id=json.loads(file.read_bytes())["sessionId"]) as (app, pilot):
+        assert stream(app)[:2] == ["▌ capital?", "┃ Paris"]
+        await pilot.press("up")
+        assert prompt(app).text == "capital?"
+
+
+async def test_reading_above_is_not_disturbed_and_ctrl_end_comes_back(open_app: OpenApp) -> None:
+    text = "\n\n".join(f"line {number}" for number in range(60))
+    async with open_app([[TextDelta(text), DONE]]) as (app, pilot):
+        await type_in(pilot, "go")
+        await pilot.press("enter")
+        await settled(app, pilot)
+        assert "┃ line 59" in stream(app)
+        await pilot.press("pageup", "pageup")
+        assert "┃ line 59" not in stream(app)
+        await pilot.press("ctrl+end")
+        await pilot.pause()
+        assert "┃ line 59" in stream(app)
+
+
+async def test_it_works_at_60_by_20_and_survives_resizing(open_app: OpenApp) -> None:
+    async with open_app([[TextDelta("word " * 200), DONE]], size=(60, 20)) as (app, pilot):
+        await type_in(pilot, "go")
+        await pilot.press("enter")
+        await settled(app, pilot)
+        for size in ((200, 50), (30, 8), (80, 24)):
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            assert any("40 tokens" in line for line in stream(app))
+
+
+@pytest.mark.parametrize("theme", ("dark", "light", "auto"))
+async def test_every_theme_opens(open_app: OpenApp, theme: str) -> None:
+    async with open_app(theme=theme) as (app, _):
+        assert isinstance(app.screen, ChatScreen)
+
+
+def test_every_binding_has_an_id_and_says_what_it_does() -> None:
+    for owner in (OllmApp, ChatScreen, Prompt):
+        for binding in owner.__dict__["BINDINGS"]:
+            assert binding.id and binding.tooltip, binding
