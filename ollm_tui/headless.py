@@ -10,6 +10,7 @@ from typing import Any, Literal, TextIO, assert_never
 import msgspec
 
 from ollm_tui.core.encoding import to_tree
+from ollm_tui.core.errors import OllmError
 from ollm_tui.core.events import (
     AnyTurnEvent,
     Prepared,
@@ -55,6 +56,14 @@ class Headless:
             self._end_line()
             raise
         return EXIT_FAILED if code == EXIT_OK and self._unsaved else code
+
+    def refuse(self, error: OllmError) -> None:
+        """Tell a program that no turn began; people are told by whoever caught the error."""
+        failure = TurnFailed(error.message, error.hint, type(error).__name__, None)
+        if self._output == "stream-json":
+            self._print_json(_event_tree(failure))
+        elif self._output == "json":
+            self._print_json(self._answer_tree(None, failure))
 
     def _take(self, event: AnyTurnEvent, code: int) -> int:
         if self._output == "stream-json":
@@ -104,7 +113,7 @@ class Headless:
             self._complain(f"error: {failure.error}", failure.hint)
 
     def _answer_tree(self, message: Message | None, failure: TurnFailed | None) -> dict[str, Any]:
-        tree: dict[str, Any] = {"sessionId": self._session_id}
+        tree: dict[str, Any] = {"sessionId": self._session_id or None}
         if message:
             tree |= {
                 "messageId": message.id,

@@ -19,6 +19,11 @@ Type a message and press Enter. A line that ends with \\ goes on in the next one
 """
 
 
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+SIGNAL_SECONDS = 0.01
+"""In this time the loop sees the signal that ended the reading; later it would disturb saving."""
+
+
 class PlainChat:
     """Reads lines, prints answers. Everything is recorded as it is on the full screen."""
 
@@ -51,6 +56,7 @@ class PlainChat:
                 case _:
                     await self._answer(text)
         self._say("\n")
+        await asyncio.sleep(SIGNAL_SECONDS)
         return 0
 
     async def _answer(self, text: str | None) -> None:
@@ -68,13 +74,13 @@ class PlainChat:
         self._say("\n")
 
     def _read(self) -> str | None:
-        """One message, or None when the input is over or Ctrl+C was pressed.
+        """One message, or None when the input is over or a signal ended it, such as Ctrl+C.
 
         Blocks on purpose: between turns nothing else is going on, and a thread that waits
         for a line could not be stopped by Ctrl+C.
         """
         lines: list[str] = []
-        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        before = {each: signal.signal(each, signal.default_int_handler) for each in _ENDING}
         try:
             while True:
                 line = self._read_line("> " if not lines else "… ")
@@ -84,7 +90,8 @@ class PlainChat:
         except (EOFError, KeyboardInterrupt):
             return None
         finally:
-            signal.signal(signal.SIGINT, before)
+            for each, handler in before.items():
+                signal.signal(each, handler)
 
     def _say(self, text: str) -> None:
         self._out.write(text)

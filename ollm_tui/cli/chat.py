@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import signal
 import sys
 from argparse import Namespace
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from ollm_tui.cli.store import load, passphrase_prompt
-from ollm_tui.core.errors import UsageError
+from ollm_tui.core.errors import OllmError, StoreError, UsageError
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.engine.workspace import Workspace
 from ollm_tui.services.logs import start_logging
 from ollm_tui.settings.loaded import Loaded
+
+if TYPE_CHECKING:
+    from ollm_tui.headless import Headless
+
+log = logging.getLogger(__name__)
 
 
 def run(arguments: Namespace) -> int:
@@ -35,6 +42,11 @@ def run(arguments: Namespace) -> int:
         work = _converse(loaded, arguments, prompt)
     try:
         return asyncio.run(work)
+    except OllmError as error:
+        log.warning("the command failed", exc_info=error)
+        if prompt is not None:
+            _front_end(arguments).refuse(error)
+        raise
     except asyncio.CancelledError as error:
         raise KeyboardInterrupt from error  # told to end: the same as Ctrl+C
 
@@ -70,28 +82,35 @@ async def _conversations(
     from ollm_tui.bootstrap import open_workspace
 
     workspace = open_workspace(loaded, os.environ, passphrase_prompt())
-    opened: list[Conversation] = []
+    async with contextlib.AsyncExitStack() as cleanup:
+        cleanup.push_async_callback(workspace.close)
 
-    async def open_conversation() -> tuple[Conversation, tuple[str, ...]]:
-        conversation, problems = await _open(workspace, arguments)
-        opened.append(conversation)
-        return conversation, problems
+        async def open_conversation() -> tuple[Conversation, tuple[str, ...]]:
+            conversation, problems = await _open(workspace, arguments)
+            cleanup.push_async_callback(_close, workspace, conversation)
+            return conversation, problems
 
-    try:
         yield open_conversation
-    finally:
-        for conversation in opened:
-            await conversation.close()
-            if conversation.unsaved == 0:
-                await _clean_up(workspace, conversation)
-        await workspace.close()
+
+
+async def _close(workspace: Workspace, conversation: Conversation) -> None:
+    """Save and clean up. StoreError if something could not be saved to the very end."""
+    await conversation.close()
+    if conversation.unsaved:
+        raise StoreError(
+            f"{conversation.unsaved} records could not be saved", "ollm doctor looks for causes"
+        )
+    await _clean_up(workspace, conversation)
 
 
 async def _answer(conversation: Conversation, prompt: str, arguments: Namespace) -> int:
+    return await _front_end(arguments).show(conversation.send(prompt))
+
+
+def _front_end(arguments: Namespace) -> Headless:
     from ollm_tui.headless import Headless
 
-    front = Headless(arguments.output, sys.stdout, sys.stderr)
-    return await front.show(conversation.send(prompt))
+    return Headless(arguments.output, sys.stdout, sys.stderr)
 
 
 async def _chat(conversation: Conversation) -> int:

@@ -21,7 +21,7 @@ WAITING_FOR_THEIR_FEATURE = frozenset(
     retention.max_items retention.store_tool_outputs
     modes tools.permissions tools.allowed tools.scope tools.network tools.timeout_seconds hooks
     search.max_results search.retrieval search.retrieval_tokens
-    ui.theme ui.density ui.timestamps ui.plain keymap
+    ui.density ui.timestamps keymap
     """.split()
 )
 """Understood in files today, used when the part they belong to is built. Only ever shorter."""

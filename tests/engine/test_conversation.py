@@ -452,3 +452,40 @@ def test_messages_say_their_text_reasoning_and_calls() -> None:
     call = ToolCallPart("1", "x", {})
     message = Message("i", "assistant", (Reasoning("r"), Text("a"), call, Text("b")), "t")
     assert (message.text, message.reasoning, message.tool_calls) == ("ab", "r", (call,))
+
+
+async def test_a_front_end_that_leaves_at_the_end_leaves_the_reply_whole(
+    open_workspace: OpenWorkspace, home: Path
+) -> None:
+    call = ToolCallPart("c1", "read_file", {"path": "a.py"})
+    workspace = await open_workspace([[TextDelta("Yes."), ToolCallArrived(call), DONE]])
+    conversation = await workspace.begin()
+    events = conversation.send("Hi")
+    async for event in events:
+        if isinstance(event, TurnFinished):
+            break
+    await events.aclose()
+    await conversation.close()
+    answer = on_disk(home, conversation.session_id).branch()[-1]
+    assert (answer.status, answer.usage, answer.tool_calls) == ("complete", USAGE, (call,))
+
+
+async def test_the_window_of_a_session_stays_whatever_the_server_has_loaded_since(
+    open_workspace: OpenWorkspace,
+) -> None:
+    workspace = await open_workspace(Scripted(window=8192))
+    conversation = await workspace.begin()
+    await collect(conversation.send("One"))
+    await conversation.close()
+
+    provider = Scripted(window=4096)
+    resumed, _ = await (await open_workspace(provider)).resume(conversation.session_id)
+    await collect(resumed.send("Two"))
+    await resumed.close()
+    assert provider.requests[-1].window == 8192
+
+    wish = Settings(models={"scripted": ModelSettings(window=2048)})
+    workspace = await open_workspace(provider, wish)
+    again, _ = await workspace.resume(conversation.session_id)
+    assert again.choice.window == again.state.header.window == 2048
+    await again.close()

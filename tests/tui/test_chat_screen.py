@@ -54,7 +54,10 @@ async def test_a_message_is_typed_sent_and_answered(open_app: OpenApp) -> None:
         await settled(app, pilot)
         assert stream(app) == ["▌ hi", "┃ Hello there", "┃ 40 tokens · 20 tok/s"]
         assert prompt(app).text == ""
-        assert "scripted" in state(app) and "740 of 8,192" in state(app) and "saved" in state(app)
+        assert "scripted" in state(app) and "9% of 8,192" in state(app) and "saved" in state(app)
+        await pilot.resize_terminal(120, 30)
+        await pilot.pause()
+        assert "scripted · scripted   740 of 8,192   saved" in state(app)
 
 
 async def test_the_prompt_is_focused_and_says_how_it_works(open_app: OpenApp) -> None:

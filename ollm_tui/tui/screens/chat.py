@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 FRAME_SECONDS = 1 / 30
 """Words that arrive within a frame are drawn together."""
 AGAIN_SECONDS = 2.0
+WIDE = 90
+"""Columns from which the line below names everything in full."""
 PLACEHOLDER = "Type a message. Enter sends, Ctrl+J begins a new line."
 IDLE = "Ctrl+Q quit   PgUp PgDn read"
 BUSY = "Esc stop"
@@ -91,7 +93,7 @@ class ChatScreen(Screen[None]):
         self._reply = ""
         self._begun = 0.0
         self._frame: Timer | None = None
-        self._unsaved = ""
+        self._unsaved = False
         self._busy = False
         self._interrupted = -AGAIN_SECONDS
 
@@ -222,10 +224,12 @@ class ChatScreen(Screen[None]):
                 text = f"{event.message}\n{event.hint}".strip()
                 self._transcript.add(Entry(f"cut-{self._reply}", "error", text))
             case SaveFailed():
-                self._unsaved = event.message
+                if not self._unsaved:
+                    self._note(OllmError(event.message, event.hint), f"unsaved-{self._reply}")
+                self._unsaved = True
                 self._show_facts()
             case SaveResumed():
-                self._unsaved = ""
+                self._unsaved = False
                 self._show_facts()
             case TurnFinished() | TurnCancelled():
                 self._end(event.message)
@@ -265,12 +269,20 @@ class ChatScreen(Screen[None]):
             return
         choice = self._conversation.choice
         used = self._conversation.state.header.metadata.token_count
-        window = f"{used:,} of {choice.window:,}" if choice.window else f"{used:,} tokens"
-        saved = f"NOT SAVED: {self._unsaved}" if self._unsaved else "saved"
-        if len(self._conversation.state) == 0:
-            saved = ""
-        facts = (f"{choice.model} · {choice.provider.name}", window, saved)
-        self._status.show_facts("   ".join(fact for fact in facts if fact))
+        wide = self.size.width >= WIDE
+        who = f"{choice.model} · {choice.provider.name}" if wide else choice.model
+        window = f"{used:,} tokens"
+        if choice.window:
+            share = f"{used / choice.window:.0%} of {choice.window:,}"
+            window = f"{used:,} of {choice.window:,}" if wide else share
+        saved = "saved" if len(self._conversation.state) else ""
+        if self._unsaved:
+            who, saved = "", "NOT SAVED"
+        self._status.show_facts("   ".join(fact for fact in (who, window, saved) if fact))
+
+    def on_resize(self) -> None:
+        """What the line below says depends on the room there is."""
+        self._show_facts()
 
     @property
     def _transcript(self) -> Transcript:

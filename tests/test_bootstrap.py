@@ -1,0 +1,123 @@
+"""Who answers: as asked for, as configured, Ollama if it is there, else the embedded model."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator, Callable
+from pathlib import Path
+
+import pytest
+
+from ollm_tui.bootstrap import Providers
+from ollm_tui.core.errors import AuthFailed, ModelMissing, Unavailable, UsageError
+from ollm_tui.providers.model_catalogue import DEFAULT_MODEL
+from ollm_tui.settings.schema import ProviderSettings, Settings
+from tests.stand_ins.http_server import HttpServer
+from tests.stand_ins.ollama_server import MODEL, THINKER, OllamaServer
+from tests.stand_ins.openai_server import answering, by_path
+
+NOBODY = "http://127.0.0.1:1"
+Open = Callable[..., Providers]
+
+
+@pytest.fixture
+async def open_providers(home: Path) -> AsyncGenerator[Open, None]:
+    """Providers of these settings; closed at the end."""
+    opened: list[Providers] = []
+
+    def open_them(ollama: str = NOBODY, **settings: object) -> Providers:
+        environ = {"OLLAMA_HOST": ollama, "PATH": "/usr/bin:/bin"}
+        wanted = Settings(**settings)  # pyright: ignore[reportArgumentType] whatever a test sets
+        opened.append(Providers(wanted, environ, home / "models"))
+        return opened[-1]
+
+    yield open_them
+    for providers in opened:
+        await providers.close()
+
+
+async def selected(
+    providers: Providers, provider: str | None = None, model: str | None = None
+) -> tuple[str, str]:
+    chosen, name = await providers.select(provider, model)
+    return chosen.name, name
+
+
+async def test_ollama_answers_if_it_is_there_and_has_a_model(open_providers: Open) -> None:
+    async with OllamaServer() as server:
+        assert await selected(open_providers(server.url)) == ("ollama", MODEL)
+        server.models.clear()
+        assert await selected(open_providers(server.url)) == ("embedded", DEFAULT_MODEL)
+
+
+async def test_without_ollama_the_embedded_model_answers(open_providers: Open) -> None:
+    assert await selected(open_providers()) == ("embedded", DEFAULT_MODEL)
+
+
+async def test_an_absent_ollama_is_asked_once(open_providers: Open) -> None:
+    async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal calls
+        calls += 1
+        writer.close()
+
+    calls = 0
+    async with await asyncio.start_server(hang_up, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        providers = open_providers(f"http://127.0.0.1:{port}")
+        assert await selected(providers) == ("embedded", DEFAULT_MODEL)
+    assert calls == 1
+
+
+async def test_what_is_configured_comes_before_ollama(open_providers: Open) -> None:
+    models = by_path({"/v1/models": answering({"data": [{"id": "m-1"}]})})
+    async with OllamaServer() as ollama, HttpServer(models) as work:
+        settings = {"work": ProviderSettings(base_url=f"{work.url}/v1")}
+        providers = open_providers(ollama.url, providers=settings)
+        assert await selected(providers) == ("work", "m-1")
+        assert await selected(open_providers(ollama.url, provider="ollama", model=THINKER)) == (
+            "ollama",
+            THINKER,
+        )
+        assert await selected(providers, "ollama") == ("ollama", MODEL)
+
+
+async def test_a_model_alone_finds_its_provider_past_those_that_cannot_be_used(
+    open_providers: Open,
+) -> None:
+    async with OllamaServer() as ollama:
+        settings = {
+            "ollama": ProviderSettings(),
+            "locked": ProviderSettings(base_url=NOBODY, key_env="NO_SUCH_VARIABLE"),
+            "later": ProviderSettings(kind="anthropic"),
+        }
+        providers = open_providers(ollama.url, providers=settings)
+        assert await selected(providers, model=DEFAULT_MODEL) == ("embedded", DEFAULT_MODEL)
+        with pytest.raises(ModelMissing):
+            await selected(providers, model="no-such-model")
+
+
+async def test_a_provider_that_cannot_be_used_says_why(open_providers: Open) -> None:
+    settings = {
+        "locked": ProviderSettings(base_url=NOBODY, key_env="NO_SUCH_VARIABLE"),
+        "later": ProviderSettings(kind="anthropic"),
+        "nowhere": ProviderSettings(kind="openai"),
+    }
+    providers = open_providers(providers=settings)
+    for name, error in (("locked", AuthFailed), ("later", Unavailable), ("nowhere", Unavailable)):
+        with pytest.raises(error) as caught:
+            await providers.get(name)
+        assert caught.value.hint
+    with pytest.raises(UsageError):
+        await providers.get("unknown")
+
+
+async def test_a_slow_key_command_holds_nothing_up(open_providers: Open) -> None:
+    command = "sh -c 'read line < wait; echo some-key'"
+    slow = ProviderSettings(base_url=NOBODY, key_command=command)
+    os.mkfifo("wait")
+    providers = open_providers(providers={"slow": slow})
+    getting = asyncio.create_task(providers.get("slow"))
+    # Only a loop that goes on can give the command what it waits for.
+    await asyncio.to_thread(Path("wait").write_text, "go\n")
+    assert (await getting).name == "slow"
