@@ -110,7 +110,7 @@ class Headless:
         if message and message.status == "length":
             self._complain("the answer was cut at the output limit", "ask it to go on")
         if failure:
-            self._complain(f"error: {failure.error}", failure.hint)
+            self._complain(failure.error, failure.hint)
 
     def _answer_tree(self, message: Message | None, failure: TurnFailed | None) -> dict[str, Any]:
         tree: dict[str, Any] = {"sessionId": self._session_id or None}

@@ -14,7 +14,8 @@ from ollm_tui.core.errors import AuthFailed, ModelMissing, Unavailable, UsageErr
 from ollm_tui.providers.model_catalogue import DEFAULT_MODEL
 from ollm_tui.settings.schema import ProviderSettings, Settings
 from tests.stand_ins.http_server import HttpServer
-from tests.stand_ins.ollama_server import MODEL, THINKER, OllamaServer
+from tests.stand_ins.ollama_server import MODEL, OllamaServer
+from tests.stand_ins.ollama_server import THINKER as DEFAULT
 from tests.stand_ins.openai_server import answering, by_path
 
 NOBODY = "http://127.0.0.1:1"
@@ -46,7 +47,7 @@ async def selected(
 
 async def test_ollama_answers_if_it_is_there_and_has_a_model(open_providers: Open) -> None:
     async with OllamaServer() as server:
-        assert await selected(open_providers(server.url)) == ("ollama", MODEL)
+        assert await selected(open_providers(server.url)) == ("ollama", DEFAULT)
         server.models.clear()
         assert await selected(open_providers(server.url)) == ("embedded", DEFAULT_MODEL)
 
@@ -75,11 +76,11 @@ async def test_what_is_configured_comes_before_ollama(open_providers: Open) -> N
         settings = {"work": ProviderSettings(base_url=f"{work.url}/v1")}
         providers = open_providers(ollama.url, providers=settings)
         assert await selected(providers) == ("work", "m-1")
-        assert await selected(open_providers(ollama.url, provider="ollama", model=THINKER)) == (
+        assert await selected(open_providers(ollama.url, provider="ollama", model=MODEL)) == (
             "ollama",
-            THINKER,
+            MODEL,
         )
-        assert await selected(providers, "ollama") == ("ollama", MODEL)
+        assert await selected(providers, "ollama") == ("ollama", DEFAULT)
 
 
 async def test_a_model_alone_finds_its_provider_past_those_that_cannot_be_used(

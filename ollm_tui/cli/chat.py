@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import logging
 import os
 import signal
@@ -13,6 +14,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from ollm_tui.cli.output import counted
 from ollm_tui.cli.store import load, passphrase_prompt
 from ollm_tui.core.errors import OllmError, StoreError, UsageError
 from ollm_tui.engine.conversation import Conversation
@@ -28,6 +30,7 @@ log = logging.getLogger(__name__)
 
 def run(arguments: Namespace) -> int:
     """Chat, answer one prompt, or list the sessions."""
+    gc.enable()
     if getattr(arguments, "list", False):
         from ollm_tui.cli.sessions import list_sessions
 
@@ -145,7 +148,7 @@ async def _wanted_session(workspace: Workspace, arguments: Namespace) -> str | N
 async def _clean_up(workspace: Workspace, conversation: Conversation) -> None:
     moved = await workspace.enforce_retention(frozenset({conversation.session_id}))
     if moved:
-        what = "1 session" if len(moved) == 1 else f"{len(moved)} sessions"
+        what = counted(len(moved), "session")
         sys.stderr.write(f"ollm: {what} moved to the trash (ollm sessions trash list)\n")
 
 

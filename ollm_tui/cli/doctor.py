@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ollm_tui import __version__
-from ollm_tui.cli.output import print_json
+from ollm_tui.cli.output import counted, print_json
 from ollm_tui.cli.store import open_library, read_settings
 from ollm_tui.core.errors import OllmError
 from ollm_tui.core.intake import clean
@@ -103,7 +103,8 @@ def _store(library: SessionLibrary) -> Iterator[Finding]:
         messages += len(loaded.state)
         for problem in loaded.problems:
             yield Finding("sessions", False, f"{name}: {problem}")
-    yield Finding("sessions", True, f"{len(names):,} sessions, {messages:,} messages read")
+    read = f"{counted(len(names), 'session')}, {counted(messages, 'message')} read"
+    yield Finding("sessions", True, read)
     library.catalogue.summaries()
     yield Finding(
         "sessions", True, f"the index is up to date, {len(library.trashed())} in the trash"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 def run(argv: Sequence[str] | None = None) -> int:
     """Run one command line; gives back the exit code."""
     argv = sys.argv[1:] if argv is None else argv
+    gc.disable()  # most commands are over before there is anything to collect; chat turns it on
     _reopen_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a character is no reason to fail.

@@ -73,6 +73,11 @@ def short_count(number: int) -> str:
     return str(number)
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things: 1 session, 1,200 sessions."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
 def confirm(question: str) -> bool:
     """Ask on the terminal. UsageError where nobody is there to answer."""
     if not sys.stdin.isatty():

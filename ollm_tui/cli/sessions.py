@@ -6,7 +6,15 @@ import sys
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from ollm_tui.cli.output import confirm, print_json, print_table, short_count, short_time, today
+from ollm_tui.cli.output import (
+    confirm,
+    counted,
+    print_json,
+    print_table,
+    short_count,
+    short_time,
+    today,
+)
 from ollm_tui.cli.store import open_catalogue, open_library
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import clean
@@ -100,7 +108,7 @@ def _fork(library: SessionLibrary, arguments: Namespace) -> int:
 def _delete(library: SessionLibrary, arguments: Namespace) -> int:
     # All are looked up before the first is removed: a typing error must not do half of it.
     names = list(dict.fromkeys(library.catalogue.resolve(prefix) for prefix in arguments.ids))
-    question = f"Delete {len(names)} session{'s' * (len(names) > 1)} for good?"
+    question = f"Delete {counted(len(names), 'session')} for good?"
     if not (arguments.yes or confirm(question)):
         return 1
     for name in names:
@@ -113,7 +121,7 @@ def _clear(library: SessionLibrary, arguments: Namespace) -> int:
     if not names:
         print("There is nothing to delete.")
         return 0
-    if not (arguments.yes or confirm(f"Delete all {len(names)} sessions for good?")):
+    if not (arguments.yes or confirm(f"Delete all {counted(len(names), 'session')} for good?")):
         return 1
     for name in names:
         library.delete(name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from importlib.util import find_spec
 from pathlib import Path
 
 import msgspec
@@ -17,7 +18,12 @@ from ollm_tui.core.provider import (
     Preparing,
     StreamEvent,
 )
-from ollm_tui.providers.embedded_process import SERVER_COMMAND, ServerProcess, ServerTarget
+from ollm_tui.providers.embedded_process import (
+    SERVER_COMMAND,
+    ServerProcess,
+    ServerTarget,
+    no_engine,
+)
 from ollm_tui.providers.embedded_slot import ServerSlot
 from ollm_tui.providers.model_catalogue import DEFAULT_MODEL
 from ollm_tui.providers.model_files import ModelFile, ModelFiles
@@ -25,6 +31,7 @@ from ollm_tui.providers.openai_compatible import OpenAICompatible
 from ollm_tui.providers.pip_download import PIP_COMMAND
 
 DEFAULT_WINDOW = 4096
+ENGINE = "xllamacpp"
 
 
 class Embedded:
@@ -133,6 +140,8 @@ class Embedded:
         """Only the default model comes unasked: it is small, and without it nothing works."""
         if model != DEFAULT_MODEL or self._files.path(model).exists():
             return
+        if find_spec(ENGINE) is None:
+            raise no_engine()  # before a hundred megabytes are fetched in vain
         async with aclosing(self.pull(model)) as steps:
             async for step in steps:
                 yield step

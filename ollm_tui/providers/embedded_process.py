@@ -145,10 +145,7 @@ class ServerProcess:
     def _not_started(self, answer: Answer) -> Unavailable:
         name = self.target.name
         if answer.engine_missing:
-            return Unavailable(
-                f"the engine of the embedded models is not installed{_detail(answer.error)}",
-                "pip install 'ollm-tui[local]'",
-            )
+            return no_engine(answer.error)
         if _OUT_OF_MEMORY.search(self._error_text() + answer.error):
             return Unavailable(f"there is not enough memory for {name}", _MEMORY_HINT)
         found = _LOAD_ERROR.search(self._error_text())
@@ -168,6 +165,14 @@ class ServerProcess:
 
     def _last_line(self) -> str:
         return next(reversed(self._error_text().splitlines()), "")
+
+
+def no_engine(detail: str = "") -> Unavailable:
+    """The error where the package that runs models is not installed."""
+    return Unavailable(
+        f"the engine of the embedded models is not installed{_detail(detail)}",
+        "pip install 'ollm-tui[local]'",
+    )
 
 
 async def start_server(

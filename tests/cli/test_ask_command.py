@@ -7,6 +7,8 @@ import signal
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import OLLM, Run
 
 HELLO = [[{"text": "Hello "}, {"text": "there."}]]
@@ -154,3 +156,35 @@ def test_a_reader_that_goes_away_stops_the_answer_quietly(run_ollm: Run, home: P
     process.wait()
     latest = json.loads(run_ollm("sessions", "list", "--json").stdout)[0]["sessionId"]
     assert "stopped\nOne" in run_ollm("sessions", "view", latest).stdout
+
+
+@pytest.mark.parametrize("output", ("json", "stream-json"))
+def test_a_program_is_told_in_json_that_no_turn_began(run_ollm: Run, output: str) -> None:
+    done = run_ollm("-p", "Hi", "--provider", "nobody", "--output", output, script=[])
+    answer = json.loads(done.stdout)
+    assert done.returncode == 2
+    assert done.stderr.startswith("ollm: there is no provider 'nobody'")
+    assert "nobody" in json.dumps(answer["error"])
+
+
+def test_what_could_not_be_saved_at_the_end_is_said(run_ollm: Run, home: Path) -> None:
+    home.mkdir()
+    (home / "sessions").write_text("not a directory")
+    done = run_ollm("-p", "Hi", script=[], OLLM_SESSIONS_AUTO_SAVE="false")
+    assert (done.returncode, done.stdout) == (1, "Hi\n")
+    assert "records could not be saved" in done.stderr
+
+
+def test_failures_are_in_the_log_and_keys_are_not(run_ollm: Run, home: Path) -> None:
+    home.mkdir()
+    (home / "config.yaml").write_text(
+        "providers: {work: {baseUrl: 'http://127.0.0.1:1/v1', keyEnv: WORK_KEY}}"
+    )
+    key = "abcdefgh-12345678"
+    run_ollm("-p", "Hi", "--provider", "work", "--model", "m", WORK_KEY=key)
+    log = (home / "logs" / "ollm.log").read_text()
+    (line,) = map(json.loads, log.splitlines())
+    assert (line["service"], line["error"]) == ("engine.turn", "Unavailable")
+    assert line["session"]
+    assert line["hint"]
+    assert key not in log

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Run
+from tests.cli.conftest import OLLM, Run
 
 
 def test_the_version_is_one_line(run_ollm: Run) -> None:
@@ -16,7 +18,15 @@ def test_the_version_is_one_line(run_ollm: Run) -> None:
 
 
 def test_help_has_examples_for_every_group(run_ollm: Run) -> None:
-    for group in ((), ("sessions",), ("models",), ("completion",)):
+    for group in (
+        (),
+        ("sessions",),
+        ("models",),
+        ("providers",),
+        ("config",),
+        ("doctor",),
+        ("completion",),
+    ):
         done = run_ollm(*group, "--help")
         assert (done.returncode, done.stderr) == (0, "")
         assert "examples:" in done.stdout
@@ -121,3 +131,80 @@ def test_chatting_in_plain_lines(run_ollm: Run) -> None:
 def test_the_end_of_the_input_ends_the_chat(run_ollm: Run) -> None:
     assert run_ollm(script=[], stdin="Hi\n").returncode == 0
     assert "Hi" in run_ollm("sessions", "list").stdout
+
+
+def test_told_to_end_while_it_waits_for_a_line_the_chat_ends(home: Path) -> None:
+    script = home.parent / "script.json"
+    script.write_text("[]")
+    with subprocess.Popen(
+        [OLLM, "chat"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=dict(os.environ) | {"OLLM_TEST_SCRIPT": str(script)},
+    ) as chat:
+        assert chat.stdout
+        while chat.stdout.read(1) != b">":
+            pass
+        while chat.poll() is None:
+            chat.terminate()
+            # Python does not see a signal between prompt and reading: then it takes another.
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                chat.wait(timeout=3)
+        assert chat.returncode == 130
+
+
+def test_options_before_the_word_chat_count_as_well(run_ollm: Run) -> None:
+    done = run_ollm("--provider", "nobody", "chat", script=[])
+    assert done.returncode == 2
+    assert "there is no provider 'nobody'" in done.stderr
+
+
+@pytest.mark.parametrize("arguments", ("--version", "sessions list", "-p Hi", "chat", "-p -"))
+@pytest.mark.parametrize("closed", ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"))
+def test_closed_streams_are_no_reason_to_fail(home: Path, arguments: str, closed: str) -> None:
+    script = home.parent / "script.json"
+    script.write_text("[]")
+    done = subprocess.run(
+        ["bash", "-c", f"{OLLM} {arguments} {closed}"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        env=dict(os.environ) | {"OLLM_TEST_SCRIPT": str(script)},
+    )
+    assert done.returncode == (2 if arguments == "-p -" else 0)
+    assert "Error" not in done.stderr
+
+
+@pytest.mark.parametrize("command", ("sessions list", "-p Hi", "doctor", "config path"))
+def test_a_current_directory_that_is_gone_is_named(run_ollm: Run, command: str) -> None:
+    Path.cwd().rmdir()
+    done = run_ollm(*command.split(), script=[])
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "ollm: the current directory is gone (go to another one)\n"
+
+
+def test_a_provider_that_cannot_be_used_hides_no_other(run_ollm: Run, home: Path) -> None:
+    home.mkdir()
+    (home / "config.yaml").write_text("providers: {later: {kind: anthropic}}")
+    done = run_ollm("models", "list")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "embedded" in done.stdout
+
+
+def test_testing_a_provider_that_does_not_exist_is_a_mistake(run_ollm: Run) -> None:
+    done = run_ollm("providers", "test", "nobody")
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_the_bash_completion_knows_the_sessions(run_ollm: Run) -> None:
+    run_ollm("-p", "Hi", script=[])
+    prefix = run_ollm("sessions", "list").stdout[:8]
+    script = run_ollm("completion", "bash").stdout
+    for words in ("sessions view ''", "--resume ''", "doctor --repair ''"):
+        count = len(words.split())
+        ask = f"COMP_WORDS=(ollm {words}); COMP_CWORD={count}; _ollm; echo ${{COMPREPLY[@]}}"
+        path = f"PATH={OLLM.parent}:$PATH"
+        done = subprocess.run(
+            ["bash", "-c", f"{path}\n{script}\n{ask}"], capture_output=True, text=True, check=True
+        )
+        assert prefix in done.stdout.split()

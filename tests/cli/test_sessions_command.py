@@ -201,3 +201,13 @@ def test_unknown_commands_and_options_are_one_line_and_exit_code_2(run_ollm: Run
         done = run_ollm(*arguments)
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
         assert "--help" in done.stderr
+
+
+def test_an_empty_title_and_keeping_none_are_refused(run_ollm: Run) -> None:
+    run_ollm("-p", "Hi", script=[])
+    prefix = run_ollm("sessions", "list").stdout[:8]
+    for arguments in (("rename", prefix, " "), ("cleanup", "--keep", "0")):
+        done = run_ollm("sessions", *arguments)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.count("\n") == 1
+    assert "Hi" in run_ollm("sessions", "list").stdout
