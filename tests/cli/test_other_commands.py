@@ -149,7 +149,7 @@ def test_told_to_end_while_it_waits_for_a_line_the_chat_ends(home: Path) -> None
             chat.terminate()
             # Python does not see a signal between prompt and reading: then it takes another.
             with contextlib.suppress(subprocess.TimeoutExpired):
-                chat.wait(timeout=3)
+                chat.wait(timeout=20)
         assert chat.returncode == 130
 
 
