@@ -10,16 +10,19 @@ from argparse import Namespace
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ollm_tui import __version__
 from ollm_tui.cli.output import counted, print_json
 from ollm_tui.cli.store import open_library, read_settings
-from ollm_tui.core.errors import OllmError
+from ollm_tui.core.errors import OllmError, ProviderError
 from ollm_tui.core.intake import clean
 from ollm_tui.services.repair import damaged, repair
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.settings.loaded import Loaded
+
+if TYPE_CHECKING:
+    from ollm_tui.bootstrap import Providers
 
 
 class Finding(NamedTuple):
@@ -115,12 +118,11 @@ def _providers(loaded: Loaded) -> Iterator[Finding]:
     import asyncio
 
     from ollm_tui.bootstrap import open_providers
-    from ollm_tui.cli.providers import state_of
 
     async def states() -> list[tuple[str, tuple[bool, str]]]:
         providers = open_providers(loaded, os.environ)
         try:
-            return [(name, await state_of(providers, name)) for name in providers.names()]
+            return [(name, await _checked(providers, name)) for name in providers.names()]
         finally:
             await providers.close()
 
@@ -128,6 +130,23 @@ def _providers(loaded: Loaded) -> Iterator[Finding]:
         # Ollama is welcome but not needed; whatever the user set up himself is.
         needed = name in loaded.settings.providers or name == "embedded"
         yield Finding("provider", answers or not needed, f"{name}: {text}")
+
+
+async def _checked(providers: Providers, name: str) -> tuple[bool, str]:
+    """Whether a provider answers; of the embedded one also whether its files are whole."""
+    from ollm_tui.cli.providers import state_of
+    from ollm_tui.providers.embedded import Embedded
+
+    answers, text = await state_of(providers, name)
+    provider = await providers.get(name) if answers else None
+    if isinstance(provider, Embedded):
+        for model in await provider.list_models():
+            try:
+                if model.installed:
+                    await provider.verify(model.name)
+            except ProviderError as error:
+                return False, f"{error.message} ({error.hint})"
+    return answers, text
 
 
 def _repair(library: SessionLibrary, wanted: str) -> int:

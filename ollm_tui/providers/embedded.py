@@ -127,6 +127,10 @@ class Embedded:
             async for step in steps:
                 yield Preparing(f"fetching {model}{size}", step.fraction)
 
+    async def verify(self, model: str) -> None:
+        """Read a model file whole and compare its hash. BadAnswer if it is damaged."""
+        await self._files.verify(model)
+
     async def close(self) -> None:
         """End the server and let go of the connection to it."""
         client, self._client = self._client, None

@@ -73,6 +73,18 @@ def test_doctor_is_content_with_a_fresh_home(run_ollm: Run) -> None:
     assert "!!" not in done.stdout
 
 
+def test_doctor_reads_the_model_files_whole(run_ollm: Run, home: Path, model_home: Path) -> None:
+    assert run_ollm("doctor", OLLAMA_HOST="127.0.0.1:9").returncode == 0
+    [model] = (home / "models").resolve().glob("SmolLM2*.gguf")
+    (home / "models").unlink()
+    (home / "models").mkdir()
+    with (home / "models" / model.name).open("wb") as copy:
+        copy.write(model.read_bytes()[:-1] + b"x")
+    found = run_ollm("doctor", OLLAMA_HOST="127.0.0.1:9")
+    assert found.returncode == 1
+    assert "its hash is wrong" in found.stdout
+
+
 def test_doctor_names_the_damage_and_repairs_a_copy(run_ollm: Run, home: Path) -> None:
     run_ollm("-p", "Keep this sentence", script=[])
     [file] = (home / "sessions").glob("*.json")
