@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 MODELS := .cache/models
 
-.PHONY: run test test-ollama check format bench model clean
+.PHONY: run test test-ollama check format bench docs model clean
 
 run: $(VENV)/run
 	@$(BIN)/ollm models pull --if-missing
@@ -32,6 +32,9 @@ format: $(VENV)/dev
 
 bench: $(VENV)/dev model
 	$(BIN)/python -m bench
+
+docs: $(VENV)/dev
+	$(BIN)/python -m docs.write_commands
 
 model: $(VENV)/dev
 	@OLLM_HOME=$(CURDIR)/.cache $(BIN)/ollm models pull --if-missing

@@ -11,7 +11,19 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from types import FrameType
 
-from bench import first_answer, listing, loading, markdown, recording, startup
+from bench import (
+    first_answer,
+    listing,
+    loading,
+    markdown,
+    recording,
+    screen_idle,
+    screen_keys,
+    screen_opening,
+    screen_start,
+    screen_streaming,
+    startup,
+)
 from bench.measure import Outcome, table
 
 BENCHMARKS: Mapping[str, Callable[[], list[Outcome]]] = {
@@ -21,6 +33,11 @@ BENCHMARKS: Mapping[str, Callable[[], list[Outcome]]] = {
     "loading": loading.main,
     "first_answer": first_answer.main,
     "markdown": markdown.main,
+    "screen_start": screen_start.main,
+    "screen_opening": screen_opening.main,
+    "screen_streaming": screen_streaming.main,
+    "screen_keys": screen_keys.main,
+    "screen_idle": screen_idle.main,
 }
 
 

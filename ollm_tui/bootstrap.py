@@ -12,6 +12,7 @@ from ollm_tui.core.provider import MayBeAbsent, Provider
 from ollm_tui.engine.workspace import Workspace
 from ollm_tui.services.credentials import find_key
 from ollm_tui.services.encryption import cipher_for
+from ollm_tui.services.prompt_memory import PromptMemory
 from ollm_tui.services.recording import Recording
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.settings.loaded import Loaded
@@ -34,6 +35,13 @@ def open_workspace(
     library = SessionLibrary.at(StoreLayout(places.sessions(settings)), cipher)
     recording = Recording(library.store, library.index, autosave=settings.sessions.auto_save)
     return Workspace(settings, recording, library, open_providers(loaded, environ), places.project)
+
+
+def open_prompt_memory(loaded: Loaded, *, ephemeral: bool = False) -> PromptMemory:
+    """Earlier prompts and drafts; only in memory where nothing may be on disk in plain text."""
+    retention = loaded.settings.retention
+    in_memory = ephemeral or retention.mode == "ephemeral" or retention.encrypt_at_rest
+    return PromptMemory(None if in_memory else loaded.locations.home, loaded.locations.project)
 
 
 def open_providers(loaded: Loaded, environ: Mapping[str, str]) -> Providers:

@@ -10,12 +10,12 @@ import os
 import signal
 import sys
 from argparse import Namespace
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Callable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from ollm_tui.cli.output import counted
-from ollm_tui.cli.store import load, passphrase_prompt
+from ollm_tui.cli.store import passphrase_prompt, read_settings, warn_of
+from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import OllmError, StoreError, UsageError
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.engine.workspace import Workspace
@@ -36,12 +36,13 @@ def run(arguments: Namespace) -> int:
 
         return list_sessions(arguments)
     prompt = _prompt(arguments)
-    loaded = load()
+    loaded = read_settings()
     start_logging(loaded.locations.home, debug=arguments.debug)
     plain = arguments.plain or loaded.settings.ui.plain or not _is_terminal()
     if prompt is None and not plain:
         work = _full_screen(loaded, arguments)
     else:
+        warn_of(loaded)
         work = _converse(loaded, arguments, prompt)
     try:
         return asyncio.run(work)
@@ -58,8 +59,7 @@ async def _converse(loaded: Loaded, arguments: Namespace, prompt: str | None) ->
     task = asyncio.current_task()
     assert task is not None
     _when_told_to_end(task.cancel)
-    async with _conversations(loaded, arguments) as open_conversation:
-        conversation, problems = await open_conversation()
+    async with _conversation(loaded, arguments) as (conversation, problems):
         for problem in problems:
             sys.stderr.write(f"ollm: warning: {problem}\n")
         if prompt is not None:
@@ -69,31 +69,45 @@ async def _converse(loaded: Loaded, arguments: Namespace, prompt: str | None) ->
 
 async def _full_screen(loaded: Loaded, arguments: Namespace) -> int:
     """The screen is there first; the conversation is opened behind it."""
+    from ollm_tui.bootstrap import open_prompt_memory, open_workspace
     from ollm_tui.tui.app import OllmApp
+    from ollm_tui.tui.terminal import abilities
 
-    async with _conversations(loaded, arguments) as open_conversation:
-        app = OllmApp(open_conversation, loaded.settings.ui.theme)
-        _when_told_to_end(app.exit)
+    if not os.environ.get("NO_COLOR"):
+        os.environ.pop("NO_COLOR", None)  # empty it means nothing, but Textual obeys it
+    workspace = open_workspace(loaded, os.environ, passphrase_prompt())
+    memory = open_prompt_memory(loaded, ephemeral=arguments.ephemeral)
+    app = OllmApp(
+        loaded,
+        workspace,
+        memory,
+        lambda: _open(workspace, arguments),
+        abilities(os.environ, sys.stdout.encoding),
+    )
+    _when_told_to_end(app.exit)
+    try:
         return await app.run_async() or 0
+    finally:
+        try:
+            if app.conversation:
+                await _close(workspace, app.conversation)
+        finally:
+            await workspace.close()
 
 
 @contextlib.asynccontextmanager
-async def _conversations(
+async def _conversation(
     loaded: Loaded, arguments: Namespace
-) -> AsyncGenerator[Callable[[], Awaitable[tuple[Conversation, tuple[str, ...]]]]]:
-    """A way to open what the arguments ask for; closes it, and cleans up, in the end."""
+) -> AsyncGenerator[tuple[Conversation, tuple[str, ...]]]:
+    """What the arguments ask for, open; closed, and cleaned up after, in the end."""
     from ollm_tui.bootstrap import open_workspace
 
     workspace = open_workspace(loaded, os.environ, passphrase_prompt())
     async with contextlib.AsyncExitStack() as cleanup:
         cleanup.push_async_callback(workspace.close)
-
-        async def open_conversation() -> tuple[Conversation, tuple[str, ...]]:
-            conversation, problems = await _open(workspace, arguments)
-            cleanup.push_async_callback(_close, workspace, conversation)
-            return conversation, problems
-
-        yield open_conversation
+        conversation, problems = await _open(workspace, arguments)
+        cleanup.push_async_callback(_close, workspace, conversation)
+        yield conversation, problems
 
 
 async def _close(workspace: Workspace, conversation: Conversation) -> None:

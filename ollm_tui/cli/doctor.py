@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ollm_tui import __version__
-from ollm_tui.cli.output import counted, print_json
+from ollm_tui.cli.output import print_json
 from ollm_tui.cli.store import open_library, read_settings
+from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import OllmError, ProviderError
 from ollm_tui.core.intake import clean
 from ollm_tui.services.repair import damaged, repair

@@ -8,8 +8,9 @@ import sys
 from argparse import Namespace
 
 from ollm_tui.bootstrap import Providers, open_providers
-from ollm_tui.cli.output import print_json, print_table, short_count
+from ollm_tui.cli.output import print_json, print_table
 from ollm_tui.cli.store import load
+from ollm_tui.core.counts import short_count
 from ollm_tui.core.errors import ModelMissing, ProviderError, Unavailable, UsageError
 from ollm_tui.core.intake import clean
 from ollm_tui.core.provider import CanPull, ModelInfo, Provider

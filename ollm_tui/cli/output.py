@@ -64,20 +64,6 @@ def today() -> str:
     return datetime.now().astimezone().isoformat()[:10]
 
 
-def short_count(number: int) -> str:
-    """A number in few characters: 950, 5.1k, 12k, 1.2M."""
-    for limit, unit in ((1_000_000, "M"), (1_000, "k")):
-        if number >= limit:
-            value = number / limit
-            return f"{value:.1f}{unit}" if value < 10 else f"{value:.0f}{unit}"
-    return str(number)
-
-
-def counted(number: int, noun: str) -> str:
-    """A number of things: 1 session, 1,200 sessions."""
-    return f"{number:,} {noun}{'s' * (number != 1)}"
-
-
 def confirm(question: str) -> bool:
     """Ask on the terminal. UsageError where nobody is there to answer."""
     if not sys.stdin.isatty():

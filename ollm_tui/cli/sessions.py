@@ -6,16 +6,9 @@ import sys
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from ollm_tui.cli.output import (
-    confirm,
-    counted,
-    print_json,
-    print_table,
-    short_count,
-    short_time,
-    today,
-)
+from ollm_tui.cli.output import confirm, print_json, print_table, short_time, today
 from ollm_tui.cli.store import open_catalogue, open_library
+from ollm_tui.core.counts import counted, short_count
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import clean
 from ollm_tui.core.session import SessionSummary

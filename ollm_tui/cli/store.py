@@ -32,9 +32,14 @@ def read_settings() -> Loaded:
 def load() -> Loaded:
     """The same; what is wrong with them goes to the error stream, a line each."""
     loaded = read_settings()
+    warn_of(loaded)
+    return loaded
+
+
+def warn_of(loaded: Loaded) -> None:
+    """What is wrong with the settings, a line each on the error stream."""
     for warning in loaded.warnings:
         sys.stderr.write(f"ollm: warning: {warning}\n")
-    return loaded
 
 
 def open_library(loaded: Loaded | None = None) -> SessionLibrary:

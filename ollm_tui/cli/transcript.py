@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from ollm_tui.cli.output import short_count, short_time, today
+from ollm_tui.cli.output import short_time, today
+from ollm_tui.core.counts import short_count
 from ollm_tui.core.intake import clean
 from ollm_tui.core.message import (
     Approval,

@@ -180,6 +180,14 @@ class MayBeAbsent(Protocol):
 class ProviderSource(Protocol):
     """Finds who answers: by name, or whoever is there."""
 
+    def names(self) -> list[str]:
+        """Every provider there is, in the order they are tried."""
+        ...
+
+    async def get(self, name: str) -> Provider:
+        """One provider. UsageError if the name is unknown, ProviderError if it cannot be used."""
+        ...
+
     async def select(self, provider: str | None, model: str | None) -> tuple[Provider, str]:
         """A provider and a model name. UsageError for an unknown name, or a ProviderError."""
         ...

@@ -114,6 +114,14 @@ class SessionState:
         path.reverse()
         return path
 
+    def latest_leaf(self, message_id: str) -> str:
+        """The end of the branch through a message that was written to last."""
+        seen: set[str] = set()
+        while (following := self._children.get(message_id)) and message_id not in seen:
+            seen.add(message_id)
+            message_id = following[-1]
+        return message_id
+
     def session(self) -> Session:
         """Everything as one frozen value."""
         return replace(

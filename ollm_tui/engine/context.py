@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import assert_never
 
@@ -17,6 +18,8 @@ from ollm_tui.core.message import (
     UnknownPart,
 )
 from ollm_tui.core.provider import Image, PromptMessage
+
+_BACKTICKS = re.compile("`{3,}")
 
 
 def assemble(system_prompt: str, branch: Iterable[Message]) -> tuple[PromptMessage, ...]:
@@ -66,7 +69,7 @@ def _pieces(message: Message) -> list[PromptMessage]:
             case Attachment() if part.media_type.startswith("image/"):
                 images.append(Image(part.media_type, part.content))
             case Attachment():
-                text.append(f"\n\n{part.name}:\n{part.content}")
+                text.append(f"\n\n{_fenced(part)}" if text else _fenced(part))
             case Reasoning() | Approval() | UnknownPart():
                 pass  # for people, not for the model
             case _:
@@ -78,3 +81,10 @@ def _pieces(message: Message) -> list[PromptMessage]:
         PromptMessage(role=message.role, text=said, tool_calls=tuple(calls), images=tuple(images)),
         *results,
     ]
+
+
+def _fenced(attachment: Attachment) -> str:
+    """Data below its name, in a fence longer than any it contains: it cannot end its own."""
+    inside = (len(run) for run in _BACKTICKS.findall(attachment.content))
+    fence = "`" * (max(inside, default=2) + 1)
+    return f"[{attachment.name}]:\n{fence}\n{attachment.content}\n{fence}\n"

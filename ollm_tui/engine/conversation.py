@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ from ollm_tui.core.events import (
     TurnStarted,
 )
 from ollm_tui.core.intake import clean
-from ollm_tui.core.message import Message, Text, new_id
+from ollm_tui.core.message import Attachment, Message, Text, new_id
 from ollm_tui.core.provider import ChatRequest, Provider
 from ollm_tui.core.record import Created, MessageAdded, MessageFinished, SessionChanged
 from ollm_tui.core.session_state import SessionState
@@ -81,16 +81,23 @@ class Conversation:
         """Who answers."""
         return self._choice
 
-    def send(self, text: str) -> AsyncGenerator[AnyTurnEvent, None]:
-        """Say something at the end of the current branch and get the answer."""
-        return self._ask(text, self.state.header.head)
+    def send(
+        self, text: str, attachments: Sequence[Attachment] = ()
+    ) -> AsyncGenerator[AnyTurnEvent, None]:
+        """Say something at the end of the current branch and get the answer.
 
-    def edit(self, message_id: str, text: str) -> AsyncGenerator[AnyTurnEvent, None]:
+        Attachments may come along, or alone; whatever they contain is data.
+        """
+        return self._ask(text, attachments, self.state.header.head)
+
+    def edit(
+        self, message_id: str, text: str, attachments: Sequence[Attachment] = ()
+    ) -> AsyncGenerator[AnyTurnEvent, None]:
         """Say something else in the place of an earlier message; that one stays, as a sibling."""
         message = self._message(message_id)
         if message.role != "user":
             raise UsageError("only your own messages can be edited", "regenerate the reply instead")
-        return self._ask(text, self.state.parent(message_id))
+        return self._ask(text, attachments, self.state.parent(message_id))
 
     async def regenerate(self, message_id: str | None = None) -> AsyncGenerator[AnyTurnEvent, None]:
         """Have the last reply, or a given one, written again beside the one there is."""
@@ -139,17 +146,21 @@ class Conversation:
                 )
             )
 
-    async def _ask(self, text: str, parent_id: str | None) -> AsyncGenerator[AnyTurnEvent, None]:
+    async def _ask(
+        self, text: str, attachments: Sequence[Attachment], parent_id: str | None
+    ) -> AsyncGenerator[AnyTurnEvent, None]:
         words = clean(text)
-        if not words.strip():
+        data = tuple(_as_data(attachment) for attachment in attachments)
+        if not (words.strip() or data):
             raise UsageError("there is nothing to send", "type a message first")
         moment = clock.now()
-        message = Message(new_id(), "user", (Text(words),), moment, parent_id=parent_id)
+        said = (Text(words),) if words.strip() else ()
+        message = Message(new_id(), "user", (*said, *data), moment, parent_id=parent_id)
         added = MessageAdded(at=moment, message=message)
         if self._begun:
             await self._recorder.record(added)
         else:
-            await self._begin(words, moment, added)
+            await self._begin(words if said else data[0].content, moment, added)
         async with aclosing(self._answer(message)) as events:
             async for event in events:
                 yield event
@@ -203,3 +214,22 @@ class Conversation:
     def _saving_notices(self) -> list[SaveFailed | SaveResumed]:
         notices, self._notices = self._notices, []
         return notices
+
+    async def use(self, choice: ModelChoice) -> None:
+        """Have another model answer from the next message on; the session remembers it."""
+        self._choice = choice
+        fields = {"model": choice.model, "provider": choice.provider.name, "window": choice.window}
+        if self._begun:
+            await self.change(**fields)
+        else:
+            self.state.header = replace(self.state.header, **fields)
+
+
+def _as_data(attachment: Attachment) -> Attachment:
+    """What came along, safe to show and never to be obeyed."""
+    return replace(
+        attachment,
+        name=" ".join(clean(attachment.name).split()),
+        content=clean(attachment.content),
+        trusted=False,
+    )

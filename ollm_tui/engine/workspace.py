@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from ollm_tui.core import clock
-from ollm_tui.core.errors import ProviderError, UsageError
+from ollm_tui.core.errors import StoreError, UsageError
 from ollm_tui.core.events import StoreEvent
-from ollm_tui.core.provider import Provider, ProviderSource
+from ollm_tui.core.intake import clean
+from ollm_tui.core.message import Message
+from ollm_tui.core.provider import Capabilities, ProviderSource
 from ollm_tui.core.session import Session, SessionSummary, new_session_id
 from ollm_tui.engine.conversation import Conversation, ModelChoice
+from ollm_tui.engine.model_choice import ModelChooser, ProviderOffer
 from ollm_tui.engine.system_prompt import DEFAULT_PROMPT
-from ollm_tui.engine.window import choose_window
-from ollm_tui.services.recording import Recording
+from ollm_tui.services.recording import Recorder, Recording
 from ollm_tui.services.retention import enforce_retention
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.services.topic import Topic
-from ollm_tui.settings.schema import ModelSettings, Settings
+from ollm_tui.settings.schema import Settings
 
+R = TypeVar("R")
 log = logging.getLogger(__name__)
+
+LONGEST_TITLE = 200
+BY_HAND = "deleted by hand"
+"""The reason that stands in the trash."""
 
 
 class Workspace:
@@ -38,7 +48,9 @@ class Workspace:
         self._recording = recording
         self._library = library
         self._providers = providers
+        self._chooser = ModelChooser(settings, providers)
         self._project = project
+        self._open: dict[str, Conversation] = {}
 
     @property
     def saving(self) -> Topic[StoreEvent]:
@@ -53,7 +65,7 @@ class Workspace:
         ephemeral: bool = False,
     ) -> Conversation:
         """A new conversation; nothing is on disk before its first message."""
-        choice = await self._choose(provider, model)
+        choice = await self._chooser.choose(provider, model)
         moment = clock.now()
         session = Session(
             session_id=new_session_id(),
@@ -67,7 +79,7 @@ class Workspace:
         )
         in_memory = ephemeral or self.settings.retention.mode == "ephemeral"
         recorder = self._recording.create(session, ephemeral=in_memory)
-        return Conversation(recorder, choice, self.saving, begun=False)
+        return self._hold(recorder, choice, begun=False)
 
     async def resume(
         self, session_id: str, *, provider: str | None = None, model: str | None = None
@@ -79,11 +91,11 @@ class Workspace:
         recorder, loaded = await self._recording.open(session_id)
         header = recorder.state.header
         try:
-            choice = await self._choose_again(header, provider, model)
+            choice = await self._chooser.choose_again(header, provider, model)
         except BaseException:
             await recorder.close()
             raise
-        conversation = Conversation(recorder, choice, self.saving, begun=True)
+        conversation = self._hold(recorder, choice, begun=True)
         await conversation.mark_interrupted()
         now = {"model": choice.model, "provider": choice.provider.name, "window": choice.window}
         if now != {name: getattr(header, name) for name in now}:
@@ -94,15 +106,64 @@ class Workspace:
 
     async def sessions(self) -> list[SessionSummary]:
         """Every session, the latest first."""
-        return await self._recording.in_thread(self._library.catalogue.summaries)
+        return await self._on_disk(self._library.catalogue.summaries)
 
     async def find(self, prefix: str) -> str:
         """The full id of the one session that starts like this."""
-        return await self._recording.in_thread(self._library.catalogue.resolve, prefix)
+        return await self._on_disk(self._library.catalogue.resolve, prefix)
 
     async def latest(self) -> str | None:
         """The session that was active last."""
-        return await self._recording.in_thread(self._library.catalogue.latest)
+        return await self._on_disk(self._library.catalogue.latest)
+
+    async def read(self, session_id: str) -> list[Message]:
+        """The current branch of a session, also of one that somebody is writing."""
+        if conversation := self._open.get(session_id):
+            return conversation.state.branch()
+        loaded = await self._on_disk(self._library.load, session_id)
+        return loaded.state.branch()
+
+    async def rename(self, session_id: str, title: str) -> None:
+        """Give a session another title. SessionBusy if another process has it open."""
+        words = " ".join(clean(title).split())[:LONGEST_TITLE].rstrip()
+        if not words:
+            raise UsageError("a title needs at least one character", "type one, or press Esc")
+        await self._change(session_id, title=words)
+
+    async def pin(self, session_id: str, pinned: bool) -> None:
+        """Keep a session on top of the list, and out of reach of retention; or no longer."""
+        await self._change(session_id, pinned=pinned)
+
+    async def fork(self, session_id: str, message_id: str | None = None) -> str:
+        """Copy a session up to a message, by default its end; answers with the new id."""
+        conversation = self._open.get(session_id)
+        if conversation and conversation.unsaved:
+            await conversation.save()
+        return await self._on_disk(self._library.fork, session_id, message_id)
+
+    async def discard(self, session_id: str) -> None:
+        """Move a session to the trash. UsageError if it is open here, SessionBusy elsewhere."""
+        if session_id in self._open:
+            raise UsageError("the session is open", "open another one first")
+        await self._on_disk(self._library.discard, session_id, BY_HAND)
+
+    async def restore(self, session_id: str) -> None:
+        """Bring a session back from the trash."""
+        await self._on_disk(self._library.restore, session_id)
+
+    async def offers(self) -> list[ProviderOffer]:
+        """What every provider has, or why it cannot say."""
+        return await self._chooser.offers()
+
+    async def capabilities(self, provider: str, model: str) -> Capabilities:
+        """What a model can do. UsageError for an unknown provider, or a ProviderError."""
+        return await self._chooser.capabilities(provider, model)
+
+    async def switch_model(
+        self, conversation: Conversation, provider: str | None, model: str | None
+    ) -> None:
+        """Have another model answer from the next message on; the session remembers it."""
+        await conversation.use(await self._chooser.choose(provider, model))
 
     async def enforce_retention(self, spare: frozenset[str]) -> list[SessionSummary]:
         """Move what is over the limits to the trash; says what was moved."""
@@ -116,46 +177,60 @@ class Workspace:
                 spare=spare,
             )
 
-        return await self._recording.in_thread(enforce)
+        return await self._on_disk(enforce)
 
     async def close(self) -> None:
         """Close the providers and the store; conversations are closed before."""
         await self._providers.close()
         await self._recording.close()
 
-    async def _choose_again(
-        self, header: Session, provider: str | None, model: str | None
-    ) -> ModelChoice:
-        if provider or model:
-            return await self._choose(provider or header.provider, model)
-        try:
-            return await self._choose(header.provider, header.model, header.window)
-        except (ProviderError, UsageError):
-            return await self._choose(None, None)
+    def _hold(self, recorder: Recorder, choice: ModelChoice, *, begun: bool) -> Conversation:
+        session_id = recorder.state.header.session_id
 
-    async def _choose(
-        self, provider: str | None, model: str | None, window: int | None = None
-    ) -> ModelChoice:
-        """Who answers; `window` is the one the session has had so far with the same model."""
-        chosen, name = await self._providers.select(provider, model)
-        wishes = self.settings.models.get(name, ModelSettings())
-        return ModelChoice(
-            provider=chosen,
-            model=name,
-            window=await self._window(chosen, name, wishes, window),
-            max_output=wishes.max_output,
-            temperature=wishes.temperature,
-            thinking=wishes.thinking,
-        )
+        def forget() -> None:
+            self._open.pop(session_id, None)
 
-    async def _window(
-        self, provider: Provider, model: str, wishes: ModelSettings, before: int | None
-    ) -> int | None:
-        wanted = wishes.window or self.settings.context.window
-        if wanted == "auto" and before:
-            return before  # whatever the server has loaded since then: changing it reloads models
+        conversation = _OpenConversation(recorder, choice, self.saving, begun=begun, forget=forget)
+        self._open[session_id] = conversation
+        return conversation
+
+    async def _on_disk(self, work: Callable[..., R], *arguments: object) -> R:
+        """Do something with the store in its thread; what the disk refuses is a StoreError."""
         try:
-            capabilities = await provider.capabilities(model)
-        except ProviderError:
-            return wanted if isinstance(wanted, int) else None
-        return choose_window(wanted, capabilities)
+            return await self._recording.in_thread(work, *arguments)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            hint = "free some space or mend the directory; ollm doctor looks at it"
+            raise StoreError(f"the store cannot do that: {reason}", hint) from error
+
+    async def _change(self, session_id: str, **fields: object) -> None:
+        """What is open here holds its lock, so it is changed through its conversation."""
+        conversation = self._open.get(session_id)
+        if conversation is None:
+            change = partial(self._library.change, session_id, **fields)
+            await self._on_disk(change)
+        elif len(conversation.state):
+            await conversation.change(**fields)
+        else:
+            raise UsageError("nothing has been said yet", "send a message first")
+
+
+class _OpenConversation(Conversation):
+    """A conversation its workspace knows about until it is closed."""
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        choice: ModelChoice,
+        saving: Topic[StoreEvent],
+        *,
+        begun: bool,
+        forget: Callable[[], None],
+    ) -> None:
+        super().__init__(recorder, choice, saving, begun=begun)
+        self._forget = forget
+
+    async def close(self) -> None:
+        """Nothing more is recorded through it once it begins to close."""
+        self._forget()
+        await super().close()

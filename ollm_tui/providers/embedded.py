@@ -18,6 +18,7 @@ from ollm_tui.core.provider import (
     Preparing,
     StreamEvent,
 )
+from ollm_tui.core.vocabulary import Vocabulary
 from ollm_tui.providers.embedded_process import (
     SERVER_COMMAND,
     ServerProcess,
@@ -25,6 +26,7 @@ from ollm_tui.providers.embedded_process import (
     no_engine,
 )
 from ollm_tui.providers.embedded_slot import ServerSlot
+from ollm_tui.providers.embedded_vocabulary import read_vocabulary
 from ollm_tui.providers.model_catalogue import DEFAULT_MODEL
 from ollm_tui.providers.model_files import ModelFile, ModelFiles
 from ollm_tui.providers.openai_compatible import OpenAICompatible
@@ -90,6 +92,12 @@ class Embedded:
             target = self._target(self._files.find(request.model), request.window)
         async with self._slot.use(target) as server:
             return await (await self._client_of(server)).count_tokens(request)
+
+    async def vocabulary(self, model: str) -> Vocabulary | None:
+        """By which tokens the model reads; no server is started to find out."""
+        if not self._files.is_installed(model):
+            return None
+        return await asyncio.to_thread(read_vocabulary, self._files.path(model))
 
     async def capabilities(self, model: str) -> Capabilities:
         """What the model can do; no server is started to find out."""

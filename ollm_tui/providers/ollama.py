@@ -11,6 +11,7 @@ import httpx
 
 from ollm_tui.core.errors import ModelMissing, OverLimit, ProviderError, Unavailable
 from ollm_tui.core.provider import Capabilities, ChatRequest, ModelInfo, Preparing, StreamEvent
+from ollm_tui.core.vocabulary import Vocabulary
 from ollm_tui.providers.http import RETRY_SECONDS, Connection, RefusedError, drain, with_scheme
 from ollm_tui.providers.http_errors import Refusal, message_in, one_line, refusal_error
 from ollm_tui.providers.json_fields import Tree, as_tree, int_at, text_at
@@ -23,6 +24,7 @@ from ollm_tui.providers.ollama_models import (
     newest_first,
     shown_capabilities,
 )
+from ollm_tui.providers.ollama_vocabulary import shown_vocabulary
 from ollm_tui.providers.ollama_wire import AnswerReader, request_body
 from ollm_tui.providers.wire_lines import UnreadableError, decode_json
 
@@ -87,6 +89,12 @@ class Ollama:
     async def count_tokens(self, request: ChatRequest) -> int | None:
         """None: Ollama counts only what it has answered."""
         return None
+
+    async def vocabulary(self, model: str) -> Vocabulary | None:
+        """By which tokens the model reads; None where the server does not tell."""
+        body = {"model": model, "verbose": True}
+        show = await self._connection.ask_if_there("POST", "/api/show", body)
+        return shown_vocabulary(as_tree(show))
 
     async def capabilities(self, model: str) -> Capabilities:
         """What `/api/show` says, and the window the model has if it is loaded now."""

@@ -10,9 +10,11 @@ from collections.abc import Iterable, Mapping
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
+from typing import cast
 
 from ollm_tui.core import clock
 from ollm_tui.core.errors import OllmError
+from ollm_tui.core.intake import clean
 from ollm_tui.storage.layout import FILE_MODE, make_directory
 
 LOG_BYTES = 1_000_000
@@ -91,6 +93,24 @@ def start_logging(
     handler.setFormatter(JsonLines(_secrets_of(environ), traces=debug))
     logger.handlers = [handler]
     logging.raiseExceptions = False  # a full disk must not print a traceback over the answer
+
+
+def recent_events(home: Path, most: int = 500) -> list[dict[str, str]]:
+    """The newest events of the log, the newest first; lines that are no event are left out."""
+    try:
+        lines = (home / "logs" / "ollm.log").read_bytes().splitlines()
+    except OSError:
+        return []
+    events: list[dict[str, str]] = []
+    for line in reversed(lines[-most:]):
+        try:
+            fields = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(fields, dict):
+            pairs = cast(dict[str, object], fields).items()
+            events.append({name: clean(str(value)) for name, value in pairs})
+    return events
 
 
 class _PrivateFile(RotatingFileHandler):

@@ -27,6 +27,7 @@ class StoreLayout:
         self.index = self.root / "index.sqlite"
         self.trash = self.root / "trash"
         self.snapshots = self.root / "context-snapshots"
+        self.drafts = self.root / "drafts"
         self.older_sessions = self.root / "session-data"
 
     def session(self, session_id: str) -> Path:
@@ -63,6 +64,7 @@ class StoreLayout:
             "original": self.original(session_id),
             "quarantine": self.quarantine(session_id),
             "snapshots": self.snapshots / session_id,
+            "draft": self.drafts / session_id,
             "older.json": self.older_session(session_id),
             "older": self.older_sessions / session_id,
         }

@@ -1,17 +1,27 @@
-"""The application: themes, the way in and the way out. Screens do the rest."""
+"""The application: theme, keys, the way in and the way out. Screens do the rest."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable
+from typing import cast
 
+from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual.app import App
-from textual.binding import Binding
+from textual.keys import Keys
 
+from ollm_tui.core.errors import OllmError
 from ollm_tui.engine.conversation import Conversation
+from ollm_tui.engine.workspace import Workspace
+from ollm_tui.services.prompt_memory import PromptMemory
+from ollm_tui.settings.loaded import Loaded
+from ollm_tui.tui.keymap import check_keymap
 from ollm_tui.tui.looks import transcript_styles
 from ollm_tui.tui.screens.chat import ChatScreen
+from ollm_tui.tui.terminal import Abilities, choose_theme
 from ollm_tui.tui.themes import DEFAULT_THEME, load_theme
-from ollm_tui.tui.transcript.layout import TranscriptStyles
+from ollm_tui.tui.transcript.styles import TranscriptStyles
+from ollm_tui.tui.widgets.prompt import Prompt
 
 OpenConversation = Callable[[], Awaitable[tuple[Conversation, tuple[str, ...]]]]
 """Begins or resumes what the user asked for; also says what of it could not be read."""
@@ -22,27 +32,77 @@ class OllmApp(App[int]):
 
     TITLE = "ollm"
     ENABLE_COMMAND_PALETTE = False
-    BINDINGS = [
-        Binding("ctrl+q", "quit", "Quit", id="app.quit", tooltip="Leave", priority=True),
-        Binding("ctrl+l", "refresh_screen", "Redraw", id="app.redraw", tooltip="Draw all again"),
-    ]
 
-    def __init__(self, open_conversation: OpenConversation, theme: str = DEFAULT_THEME) -> None:
-        super().__init__()
+    def __init__(
+        self,
+        loaded: Loaded,
+        workspace: Workspace,
+        memory: PromptMemory,
+        open_conversation: OpenConversation,
+        abilities: Abilities,
+    ) -> None:
+        # Without colours the terminal's own two are used: Textual would send shades of grey.
+        super().__init__(ansi_color=abilities.colours == 0 or None)
+        self.loaded = loaded
+        self.workspace = workspace
+        self.memory = memory
         self.open_conversation = open_conversation
-        chosen = load_theme(DEFAULT_THEME if theme == "auto" else theme)
-        self.register_theme(chosen)
-        self.theme = chosen.name
+        self.abilities = abilities
+        self.conversation: Conversation | None = None
+        """The one that is open now; whoever runs the application closes it in the end."""
+        self.is_looked_at = True
+        """Whether the terminal has the focus, where terminals tell."""
+        self.warnings = [str(warning) for warning in loaded.warnings]
+        """What was odd on the way in, said in the stream."""
+        self.set_class(not abilities.unicode, "-ascii")
+        self._begin_theme(loaded.settings.ui.theme)
+        self._begin_keys()
+        # Terminals without the kitty protocol send this for Alt+Enter; Textual reads an Enter.
+        cast(dict[str, object], ANSI_SEQUENCES_KEYS)["\x1b\r"] = (Keys.ControlJ,)
 
     @property
     def transcript_styles(self) -> TranscriptStyles:
         """How the stream looks in the current theme."""
-        return transcript_styles(self.current_theme)
+        return transcript_styles(self.current_theme, unicode=self.abilities.unicode)
+
+    def use_theme(self, name: str) -> None:
+        """Look different from now on. OllmError if there is no such theme."""
+        chosen = load_theme(choose_theme(name, os.environ))
+        self.register_theme(chosen)
+        self.theme = chosen.name
 
     def on_mount(self) -> None:
         """One screen, for now and for most of the time."""
         self.push_screen(ChatScreen())
 
-    def action_refresh_screen(self) -> None:
-        """Draw everything again, for a terminal that something else wrote into."""
-        self.refresh(layout=True, repaint=True)
+    def on_app_focus(self) -> None:
+        """The terminal is looked at."""
+        self.is_looked_at = True
+
+    def on_app_blur(self) -> None:
+        """The user looks at something else."""
+        self.is_looked_at = False
+
+    async def run_priority_key(self, key: str) -> bool:
+        """Do what a key that comes before all others is bound to; whether there was such one."""
+        return await super()._check_bindings(key, priority=True)
+
+    async def _check_bindings(self, key: str, priority: bool = False) -> bool:
+        """What is typed into the prompt waits in its queue; a key that comes before all others
+        would overtake it there: Enter would send without the last letters, or before a paste.
+        So while the prompt has the focus it asks for these keys when their turn comes."""
+        if priority and isinstance(self.focused, Prompt):
+            return False
+        return await super()._check_bindings(key, priority)
+
+    def _begin_theme(self, name: str) -> None:
+        try:
+            self.use_theme(name)
+        except OllmError as error:
+            self.warnings.append(f"{error.message}; {error.hint}")
+            self.use_theme(DEFAULT_THEME)
+
+    def _begin_keys(self) -> None:
+        keymap, problems = check_keymap(self.loaded.settings.keymap)
+        self.warnings += problems
+        self.set_keymap(keymap)

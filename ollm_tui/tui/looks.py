@@ -7,10 +7,13 @@ from textual.color import Color
 from textual.theme import Theme
 
 from ollm_tui.tui.markdown.styles import MarkdownStyles
-from ollm_tui.tui.transcript.layout import TranscriptStyles
+from ollm_tui.tui.themes import quiet_colour
+from ollm_tui.tui.transcript.styles import TranscriptStyles
 
-QUIET, FAINT = 0.45, 0.72
-"""How far a colour is mixed towards the ground: for what is said beside, and for lines."""
+FAINT = 0.72
+"""How far the text colour is mixed towards the ground for lines."""
+SOFT, HINTED = 0.09, 0.35
+"""How far the ground is mixed towards a colour: under the cursor, and behind what was found."""
 
 
 class Inks:
@@ -34,7 +37,7 @@ class Inks:
 def transcript_styles(theme: Theme, *, unicode: bool = True) -> TranscriptStyles:
     """The stream in a theme."""
     inks = Inks(theme)
-    quiet = inks.towards_ground(QUIET)
+    quiet = quiet_colour(theme)
     return TranscriptStyles(
         markdown=_markdown_styles(inks),
         user=inks.style(colour=theme.foreground),
@@ -43,13 +46,20 @@ def transcript_styles(theme: Theme, *, unicode: bool = True) -> TranscriptStyles
         note=inks.style("italic", quiet),
         error=inks.style(colour=theme.error),
         footer=inks.style(colour=quiet),
+        fold=inks.style(colour=quiet),
+        reasoning=inks.style("italic", quiet),
+        cursor=inks.style(on=inks.ground.blend(inks.text, SOFT).hex),
+        cursor_mark=inks.style(colour=theme.foreground),
+        hit=inks.style(on=inks.ground.blend(Color.parse(theme.warning or "yellow"), HINTED).hex),
+        current_hit=inks.style("bold", theme.background, on=theme.warning),
+        news=inks.style("bold", theme.background, on=theme.accent),
         unicode=unicode,
     )
 
 
 def _markdown_styles(inks: Inks) -> MarkdownStyles:
     theme, style = inks.theme, inks.style
-    quiet, faint = inks.towards_ground(QUIET), inks.towards_ground(FAINT)
+    quiet, faint = quiet_colour(theme), inks.towards_ground(FAINT)
     return MarkdownStyles(
         text=style(colour=theme.foreground),
         heading=(

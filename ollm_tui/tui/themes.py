@@ -14,8 +14,10 @@ from ollm_tui.settings.resources import themes_directory
 DEFAULT_THEME = "dark"
 _COLOURS = (
     *("primary", "secondary", "accent", "foreground", "background", "surface", "panel"),
-    *("success", "warning", "error"),
+    *("success", "warning", "error", "quiet"),
 )
+_QUIET = "text-muted"
+"""What stylesheets call the colour of text that is said beside."""
 _LINE = re.compile(r"""(\w+):\s+["']?(#[0-9a-fA-F]{6}|true|false)["']?\s*(?:#.*)?""")
 
 
@@ -50,4 +52,10 @@ def load_theme(name: str) -> Theme:
     if missing:
         raise OllmError(f"the theme {name!r} has no {missing[0]}", "every colour is needed")
     theme = Theme(name=name, primary=values["primary"], dark=values.get("dark") != "false")
-    return replace(theme, **{colour: values[colour] for colour in _COLOURS})
+    colours = {colour: values[colour] for colour in _COLOURS}
+    return replace(theme, variables={_QUIET: colours.pop("quiet")}, **colours)
+
+
+def quiet_colour(theme: Theme) -> str:
+    """The colour of what is said beside: as quiet as it may be and still be read."""
+    return theme.variables.get(_QUIET) or theme.foreground or "white"

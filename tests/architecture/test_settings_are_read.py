@@ -11,9 +11,8 @@ from tests.conftest import REPOSITORY
 
 WAITING_FOR_THEIR_FEATURE = frozenset(
     """
-    snapshots.enabled snapshots.max_count snapshots.auto_create snapshots.auto_threshold
-    compression.enabled compression.strategy compression.threshold compression.preserve_recent
-    compression.summary_max_tokens compression.checkpoint_share context.output_reserve
+    snapshots.enabled snapshots.max_count snapshots.auto_create
+    compression.enabled compression.strategy compression.summary_max_tokens
     loop_detection.enabled loop_detection.max_turns loop_detection.repeat_threshold
     loop_detection.strict loop_detection.nudge
     file_discovery.max_depth file_discovery.follow_symlinks file_discovery.builtin_ignores
@@ -21,7 +20,7 @@ WAITING_FOR_THEIR_FEATURE = frozenset(
     retention.max_items retention.store_tool_outputs
     modes tools.permissions tools.allowed tools.scope tools.network tools.timeout_seconds hooks
     search.max_results search.retrieval search.retrieval_tokens
-    ui.density ui.timestamps keymap
+    ui.density
     """.split()
 )
 """Understood in files today, used when the part they belong to is built. Only ever shorter."""

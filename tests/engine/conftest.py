@@ -24,6 +24,12 @@ class OnlyProvider:
     def __init__(self, provider: Scripted) -> None:
         self.provider = provider
 
+    def names(self) -> list[str]:
+        return [self.provider.name]
+
+    async def get(self, name: str) -> Provider:
+        return self.provider
+
     async def select(self, provider: str | None, model: str | None) -> tuple[Provider, str]:
         return self.provider, model or MODEL
 

@@ -11,10 +11,15 @@ from textual.pilot import Pilot
 
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.providers.scripted import Script, Scripted
+from ollm_tui.services.prompt_memory import PromptMemory
+from ollm_tui.settings.loaded import Loaded
+from ollm_tui.settings.locations import Locations
 from ollm_tui.settings.schema import Settings
 from ollm_tui.tui.app import OllmApp
+from ollm_tui.tui.terminal import Abilities
 from tests.engine.conftest import workspace_on
 
+TERMINAL = Abilities(unicode=True, colours=None)
 Opened = AbstractAsyncContextManager[tuple[OllmApp, Pilot[int]]]
 OpenApp = Callable[..., Opened]
 
@@ -34,27 +39,27 @@ def open_app(home: Path) -> OpenApp:
         *,
         session_id: str | None = None,
         size: tuple[int, int] = (80, 24),
-        theme: str = "dark",
+        settings: Settings | None = None,
+        abilities: Abilities = TERMINAL,
     ) -> AsyncGenerator[tuple[OllmApp, Pilot[int]]]:
-        workspace = workspace_on(home, script, Settings())
-        conversations: list[Conversation] = []
+        settings = settings or Settings()
+        workspace = workspace_on(home, script, settings)
+        places = Locations(home, home.parent, home.parent / "project")
+        loaded = Loaded(settings, (), {}, places)
 
         async def open_conversation() -> tuple[Conversation, tuple[str, ...]]:
-            problems: tuple[str, ...] = ()
             if session_id:
-                conversation, problems = await workspace.resume(session_id)
-            else:
-                conversation = await workspace.begin()
-            conversations.append(conversation)
-            return conversation, problems
+                return await workspace.resume(session_id)
+            return await workspace.begin(), ()
 
-        app = OllmApp(open_conversation, theme)
+        memory = PromptMemory(home, places.project)
+        app = OllmApp(loaded, workspace, memory, open_conversation, abilities)
         async with app.run_test(size=size) as pilot:
             await workers_done(app)
             await pilot.pause()
             yield app, pilot
-        for conversation in conversations:
-            await conversation.close()
+        if app.conversation:
+            await app.conversation.close()
         await workspace.close()
 
     return opened

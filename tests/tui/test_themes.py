@@ -5,22 +5,19 @@ from __future__ import annotations
 import pytest
 import yaml
 from textual.color import Color
+from textual.theme import Theme
 
 from ollm_tui.core.errors import OllmError
 from ollm_tui.settings.resources import themes_directory
 from ollm_tui.tui.looks import transcript_styles
-from ollm_tui.tui.themes import load_theme, theme_names
+from ollm_tui.tui.themes import load_theme, quiet_colour, theme_names
 
-READABLE = 4.5
-"""The contrast of body text that accessibility guidelines ask for."""
-
-
-@pytest.mark.parametrize("name", theme_names())
-def test_a_theme_is_what_its_yaml_says(name: str) -> None:
-    values = yaml.safe_load((themes_directory() / f"{name}.yaml").read_text())
-    theme = load_theme(name)
-    assert {key: getattr(theme, key) for key in values} == values
-    assert transcript_styles(theme)
+READABLE, SEEN, EASY = 4.5, 3.0, 7.0
+"""Contrasts that accessibility guidelines ask for: of text, of marks, and of text for all."""
+READ = ("primary", "accent", "error")
+"""Colours that words are written in: headings, code, what went wrong."""
+MARKS = ("secondary", "success", "warning")
+HIGH_CONTRAST = tuple(name for name in theme_names() if name.startswith("high-contrast"))
 
 
 def luminance(colour: Color) -> float:
@@ -35,11 +32,67 @@ def contrast(one: str | None, other: str | None) -> float:
     return (lights[1] + 0.05) / (lights[0] + 0.05)
 
 
+def least(theme: Theme, colours: tuple[str, ...], grounds: tuple[str, ...]) -> float:
+    """The worst contrast of some colours on some grounds."""
+    return min(
+        contrast(getattr(theme, colour), getattr(theme, ground))
+        for colour in colours
+        for ground in grounds
+    )
+
+
+def test_there_are_themes_for_every_taste() -> None:
+    names = set(theme_names())
+    assert len(names) >= 10
+    assert {"dark", "light", "high-contrast", "high-contrast-light"} <= names
+    grounds = [load_theme(name).dark for name in names]
+    assert min(grounds.count(True), grounds.count(False)) >= 4
+
+
+@pytest.mark.parametrize("name", theme_names())
+def test_a_theme_is_what_its_yaml_says(name: str) -> None:
+    values = yaml.safe_load((themes_directory() / f"{name}.yaml").read_text())
+    theme = load_theme(name)
+    assert quiet_colour(theme) == values.pop("quiet")
+    assert {key: getattr(theme, key) for key in values} == values
+    assert transcript_styles(theme)
+
+
+@pytest.mark.parametrize("name", theme_names())
+def test_a_theme_is_as_dark_as_it_says(name: str) -> None:
+    theme = load_theme(name)
+    ground = luminance(Color.parse(str(theme.background)))
+    assert (ground < luminance(Color.parse(str(theme.foreground)))) == theme.dark
+
+
 @pytest.mark.parametrize("name", theme_names())
 def test_text_can_be_read_on_every_ground(name: str) -> None:
     theme = load_theme(name)
+    assert least(theme, ("foreground",), ("background", "surface", "panel")) >= READABLE
+    assert least(theme, READ, ("background", "surface")) >= READABLE
+
+
+@pytest.mark.parametrize("name", theme_names())
+def test_marks_and_quiet_words_can_be_seen_on_every_ground(name: str) -> None:
+    theme = load_theme(name)
+    assert least(theme, MARKS + READ, ("background", "surface", "panel")) >= SEEN
     for ground in (theme.background, theme.surface, theme.panel):
-        assert contrast(theme.foreground, ground) >= READABLE
+        assert contrast(quiet_colour(theme), ground) >= SEEN
+
+
+@pytest.mark.parametrize("name", theme_names())
+def test_quiet_words_are_quieter_than_the_others(name: str) -> None:
+    theme = load_theme(name)
+    quiet = contrast(quiet_colour(theme), theme.background)
+    assert quiet < 0.8 * contrast(theme.foreground, theme.background)
+
+
+@pytest.mark.parametrize("name", HIGH_CONTRAST)
+def test_high_contrast_means_it(name: str) -> None:
+    theme = load_theme(name)
+    assert least(theme, ("foreground", *READ, *MARKS), ("background", "surface")) >= EASY
+    assert contrast(quiet_colour(theme), theme.background) >= EASY
+    assert contrast(quiet_colour(theme), theme.panel) >= EASY
 
 
 @pytest.mark.parametrize("name", ("nope", "../secret", ""))

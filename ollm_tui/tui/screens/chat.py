@@ -1,313 +1,320 @@
-"""The chat screen: the stream, the prompt below it, and one line of state."""
+"""The chat screen: the stream, the prompt below it, and lines of state. Commands do the rest."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from typing import TYPE_CHECKING, assert_never
+from importlib import import_module
+from inspect import isawaitable
+from typing import TYPE_CHECKING, cast
 
-from textual import on, work
+from textual import events, on, work
 from textual.app import ComposeResult
-from textual.binding import Binding
+from textual.containers import Horizontal
 from textual.screen import Screen
-from textual.timer import Timer
 
-from ollm_tui.core.errors import OllmError
-from ollm_tui.core.events import (
-    AnyTurnEvent,
-    Prepared,
-    PromptCut,
-    ReasoningArrived,
-    ReplyStarted,
-    SaveFailed,
-    SaveResumed,
-    TextArrived,
-    ToolCallRequested,
-    TurnCancelled,
-    TurnFailed,
-    TurnFinished,
-    TurnStarted,
-)
-from ollm_tui.core.message import Message
+from ollm_tui.core.errors import OllmError, StoreError, UsageError
+from ollm_tui.core.events import AnyTurnEvent
+from ollm_tui.core.intake import visible
 from ollm_tui.engine.conversation import Conversation
+from ollm_tui.tui.command_table import BY_SLASH, COMMANDS, bindings
+from ollm_tui.tui.draft_keeper import DraftKeeper
+from ollm_tui.tui.state_lines import StateLines
 from ollm_tui.tui.transcript.entry import Entry
 from ollm_tui.tui.transcript.transcript import Transcript
+from ollm_tui.tui.turn_view import TurnView
+from ollm_tui.tui.widgets.completion import Completion
+from ollm_tui.tui.widgets.completion_list import CompletionList
+from ollm_tui.tui.widgets.gauge import Gauge
 from ollm_tui.tui.widgets.prompt import Prompt
-from ollm_tui.tui.widgets.status import StatusLine
+from ollm_tui.tui.widgets.status import StatusLine, TitleLine
+from ollm_tui.tui.widgets.stream import Stream
+from ollm_tui.tui.widgets.waiting import Waiting
 
 if TYPE_CHECKING:
     from ollm_tui.tui.app import OllmApp
+    from ollm_tui.tui.chat_sidebar import ChatSidebar
+    from ollm_tui.tui.session_actions import SessionActions
 
-FRAME_SECONDS = 1 / 30
-"""Words that arrive within a frame are drawn together."""
-AGAIN_SECONDS = 2.0
-WIDE = 90
-"""Columns from which the line below names everything in full."""
-PLACEHOLDER = "Type a message. Enter sends, Ctrl+J begins a new line."
-IDLE = "Ctrl+Q quit   PgUp PgDn read"
-BUSY = "Esc stop"
-_ENDINGS = {
-    "cancelled": "stopped",
-    "interrupted": "interrupted",
-    "streaming": "interrupted",
-    "length": "cut at the output limit",
-}
+LONG_TURN_SECONDS = 10
+"""After a longer wait the terminal's bell says that the answer is there."""
+NARROW = 80
+PLACEHOLDER = "Type a message, / for commands, ? for keys"
+
+Opening = Callable[[], Awaitable[tuple[Conversation, tuple[str, ...]]]]
 
 
 class ChatScreen(Screen[None]):
-    """Talks with one conversation; the engine does the rest."""
+    """Talks with one conversation; the engine does the work, `commands/` what keys ask for."""
 
     CSS_PATH = "chat.tcss"
-    BINDINGS = [
-        Binding("escape", "stop", "Stop", id="chat.stop", tooltip="Stop the answer"),
-        Binding(
-            "ctrl+c",
-            "interrupt",
-            "Copy or stop",
-            id="chat.interrupt",
-            tooltip="Copy what is selected, else stop, else put the draft aside, else quit",
-            priority=True,
-        ),
-        Binding("pageup", "page(-1)", "Up", id="chat.page_up", tooltip="A page up", priority=True),
-        Binding(
-            "pagedown", "page(1)", "Down", id="chat.page_down", tooltip="A page down", priority=True
-        ),
-        Binding(
-            "ctrl+end",
-            "end",
-            "End",
-            id="chat.end",
-            tooltip="To the end of the conversation",
-            priority=True,
-        ),
-    ]
+    BINDINGS = bindings("anywhere")
 
     app: OllmApp
 
     def __init__(self) -> None:
         super().__init__()
-        self._conversation: Conversation | None = None
-        self._waiting: list[str] = []
-        self._arrived: list[str] = []
-        self._reply = ""
-        self._begun = 0.0
-        self._frame: Timer | None = None
-        self._unsaved = False
-        self._busy = False
-        self._interrupted = -AGAIN_SECONDS
+        self.editing: str | None = None
+        """The message the prompt's text will take the place of."""
+        self.is_busy = False
+        self.last_press: tuple[str, float] = ("", 0.0)
+        """A key whose second press means more than its first, and when it was pressed."""
+        self.last_copied: tuple[str, int] = ("", 0)
+        """The message a code block was copied from, and which one."""
+        self.session_actions: SessionActions | None = None
+        self.lines: StateLines
+        self.drafts: DraftKeeper
+        self._view: TurnView
+
+    # The parts
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
-        yield Transcript(self.app.transcript_styles, id="transcript")
-        yield Prompt(PLACEHOLDER)
+        yield TitleLine(id="title")
+        with Horizontal(id="middle"):
+            yield Stream(self.app.transcript_styles, id="transcript")
+        yield Waiting()
+        yield Gauge(unicode=self.app.abilities.unicode)
+        yield CompletionList()
+        yield Prompt(PLACEHOLDER, _completions())
         yield StatusLine(id="status")
 
-    def on_mount(self) -> None:
-        """The prompt is ready at once; who answers is found out meanwhile."""
-        self.query_one(Prompt).focus()
-        self._status.show_doing("looking for a model …")
-        self.open_conversation()
-
-    # What the user does
-
-    @on(Prompt.Sent)
-    def start_turn(self, event: Prompt.Sent) -> None:
-        """Send, or keep until the model is free."""
-        self._waiting.append(event.text)
-        self._transcript.go_to_end()
-        self._next()
-
-    @on(Prompt.LeaveWanted)
-    def leave(self) -> None:
-        """Ctrl+D on an empty prompt."""
-        self.app.exit(0)
-
-    def action_stop(self) -> None:
-        """Stop the answer; what arrived stays."""
-        if self._conversation and self._busy:
-            self._conversation.cancel()
-
-    def action_interrupt(self) -> None:
-        """The least that helps: copy, stop, put the draft aside; twice in a row, leave."""
-        prompt = self.query_one(Prompt)
-        if selected := prompt.selected_text or self.get_selected_text():
-            self.app.copy_to_clipboard(selected)
-            self._status.show_doing("copied through the terminal")
-        elif self._busy:
-            self.action_stop()
-        elif prompt.text:
-            prompt.put_aside()
-            self._status.show_doing("draft put aside, ↑ brings it back")
-        elif time.monotonic() - self._interrupted < AGAIN_SECONDS:
-            self.app.exit(0)
-        else:
-            self._interrupted = time.monotonic()
-            self._status.show_doing("Ctrl+C again quits")
-
-    def action_page(self, direction: int) -> None:
-        """Read a page up or down without leaving the prompt."""
-        transcript = self._transcript
-        lines = max(transcript.size.height - 1, 1) * direction
-        transcript.scroll_to(y=transcript.scroll_offset.y + lines, animate=False)
-
-    def action_end(self) -> None:
-        """Show the latest and stay there."""
-        self._transcript.go_to_end()
-
-    # What the engine does
-
-    @work(exclusive=True, group="open")
-    async def open_conversation(self) -> None:
-        """Begin or resume, as the command line asked for."""
-        try:
-            self._conversation, problems = await self.app.open_conversation()
-        except OllmError as error:
-            self._note(error, "open")
-            self._status.show_doing("no model   Ctrl+Q quit")
-            return
-        state = self._conversation.state
-        self._transcript.show(_entries(state.branch()))
-        for number, problem in enumerate(problems):
-            self._transcript.add(Entry(f"problem-{number}", "error", problem))
-        self.query_one(Prompt).remember(
-            [message.text for message in state.branch() if message.role == "user"]
-        )
-        self._show_facts()
-        self._status.show_doing(IDLE)
-        self._next()
-
-    def _next(self) -> None:
-        if self._conversation and self._waiting and not self._busy:
-            self._busy = True
-            self.run_turn(self._waiting.pop(0))
-        elif self._waiting:
-            self._status.show_doing(f"{BUSY}   {len(self._waiting)} waiting")
-
-    @work(group="turn")
-    async def run_turn(self, text: str) -> None:
-        """Consume the events of one turn."""
-        assert self._conversation
-        try:
-            async with aclosing(self._conversation.send(text)) as turn:
-                async for event in turn:
-                    self._take(event)
-        except OllmError as error:
-            self._note(error, f"error-{time.monotonic_ns()}")
-        finally:
-            self._busy = False
-        self._show_facts()
-        self._status.show_doing(IDLE)
-        self._next()
-
-    def _take(self, event: AnyTurnEvent) -> None:
-        match event:
-            case TurnStarted():
-                self._transcript.add(_entry(event.user_message))
-                self._begun = time.monotonic()
-            case ReplyStarted():
-                self._reply = event.message_id
-                entry = Entry(event.message_id, "assistant")
-                entry.growing = True
-                self._transcript.add(entry)
-                self._status.show_doing(f"{BUSY}   waiting for the first word")
-            case Prepared():
-                share = "" if event.fraction is None else f" {event.fraction:.0%}"
-                self._status.show_doing(f"{BUSY}   {event.what}{share}")
-            case ReasoningArrived():
-                self._status.show_doing(f"{BUSY}   thinking")
-            case TextArrived():
-                self._draw_soon(event.text)
-            case ToolCallRequested():
-                self._status.show_doing(f"{BUSY}   asks for {event.call.name}")
-            case PromptCut():
-                text = f"{event.message}\n{event.hint}".strip()
-                self._transcript.add(Entry(f"cut-{self._reply}", "error", text))
-            case SaveFailed():
-                if not self._unsaved:
-                    self._note(OllmError(event.message, event.hint), f"unsaved-{self._reply}")
-                self._unsaved = True
-                self._show_facts()
-            case SaveResumed():
-                self._unsaved = False
-                self._show_facts()
-            case TurnFinished() | TurnCancelled():
-                self._end(event.message)
-            case TurnFailed():
-                self._end(event.message)
-                text = f"{event.error}\n{event.hint}".strip()
-                self._transcript.add(Entry(f"failed-{self._reply}", "error", text))
-            case _:
-                assert_never(event)
-
-    def _draw_soon(self, text: str) -> None:
-        if not self._arrived:
-            self._status.show_doing(f"{BUSY}   answering")
-        self._arrived.append(text)
-        if self._frame is None:
-            self._frame = self.set_timer(FRAME_SECONDS, self._draw)
-
-    def _draw(self) -> None:
-        self._frame = None
-        if self._arrived:
-            text = "".join(self._arrived)
-            self._arrived.clear()
-            self._transcript.grow(self._reply, text)
-
-    def _end(self, message: Message | None) -> None:
-        if self._frame:
-            self._frame.stop()
-        self._draw()
-        self._transcript.finish(self._reply, _footer(message) if message else "")
-
-    def _note(self, error: OllmError, key: str) -> None:
-        text = f"{error.message}\n{error.hint}".strip()
-        self._transcript.add(Entry(key, "error", text))
-
-    def _show_facts(self) -> None:
-        if not self._conversation:
-            return
-        choice = self._conversation.choice
-        used = self._conversation.state.header.metadata.token_count
-        wide = self.size.width >= WIDE
-        who = f"{choice.model} · {choice.provider.name}" if wide else choice.model
-        window = f"{used:,} tokens"
-        if choice.window:
-            share = f"{used / choice.window:.0%} of {choice.window:,}"
-            window = f"{used:,} of {choice.window:,}" if wide else share
-        saved = "saved" if len(self._conversation.state) else ""
-        if self._unsaved:
-            who, saved = "", "NOT SAVED"
-        self._status.show_facts("   ".join(fact for fact in (who, window, saved) if fact))
-
-    def on_resize(self) -> None:
-        """What the line below says depends on the room there is."""
-        self._show_facts()
-
     @property
-    def _transcript(self) -> Transcript:
+    def transcript(self) -> Transcript:
+        """The stream."""
         return self.query_one(Transcript)
 
     @property
-    def _status(self) -> StatusLine:
-        return self.query_one(StatusLine)
+    def prompt(self) -> Prompt:
+        """Where messages are written."""
+        return self.query_one(Prompt)
+
+    @property
+    def conversation(self) -> Conversation:
+        """The open conversation. UsageError while there is none."""
+        if self.app.conversation is None:
+            raise UsageError("no model answers yet", "F7 chooses another one")
+        return self.app.conversation
+
+    def on_mount(self) -> None:
+        """The prompt is ready at once; who answers is found out meanwhile."""
+        self.lines = StateLines(self)
+        self.drafts = DraftKeeper(self.app.memory)
+        self.transcript.show_details = self.app.workspace.settings.ui.timestamps
+        self.prompt.focus()
+        self.lines.tell("looking for a model …")
+        self.open_first()
+
+    # Commands
+
+    async def action_command(self, command_id: str, argument: str = "") -> None:
+        """Do what a command says."""
+        group, _, name = command_id.partition(".")
+        # Loaded when first used: the first paint needs none of them, nor their dialogs.
+        action = getattr(import_module(f"ollm_tui.tui.commands.{group}"), name)
+        await self.attempt(lambda: action(self, argument))
+
+    async def attempt(self, action: Callable[[], object]) -> None:
+        """Do something; what goes wrong is told in one line."""
+        try:
+            result = action()
+            if isawaitable(result):
+                await result
+        except OllmError as error:
+            self.lines.complain(error)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """`?` is a key only where it cannot be text; a list of sessions pages by itself."""
+        if parameters == ("screen.keys",) and isinstance(self.focused, Prompt):
+            return not self.prompt.text
+        if parameters in (("read.page_up",), ("read.page_down",)):
+            return not self.query("#sidebar:focus-within")
+        return True
+
+    @on(Prompt.CommandSent)
+    async def _run_slash_command(self, event: Prompt.CommandSent) -> None:
+        """A command was typed."""
+        self.app.memory.remember(event.draft)
+        await self.action_command(BY_SLASH[event.name].id, event.argument)
+
+    @on(Prompt.Refused)
+    def _refuse(self, event: Prompt.Refused) -> None:
+        """What was typed is no command."""
+        self.lines.tell(f"{event.message}: {event.hint}")
+
+    # Talking
+
+    @on(Prompt.Sent)
+    def _start_turn(self, event: Prompt.Sent) -> None:
+        """Send, or keep until the model is free."""
+        self.app.memory.remember(event.draft)
+        if self.editing and not self.is_busy:
+            message, self.editing = self.editing, None
+            self.start(self.conversation.edit(message, event.text, event.attachments))
+            return
+        self.query_one(Waiting).add(event)
+        self.transcript.go_to_end()
+        self._send_next()
+
+    @on(Prompt.TakeBackWanted)
+    def _take_back(self) -> None:
+        """The last message that still waits goes back into the prompt."""
+        if sent := self.query_one(Waiting).take_back():
+            self.prompt.restore(sent.draft)
+
+    def put_aside(self) -> None:
+        """Empty the prompt; what was there is remembered as if it had been sent."""
+        self.app.memory.remember(self.prompt.put_aside())
+
+    @on(Prompt.LeaveWanted)
+    def _leave(self) -> None:
+        """Ctrl+D on an empty prompt."""
+        self.app.exit(0)
+
+    @on(Prompt.Edited)
+    def _keep_draft(self) -> None:
+        """What is being written survives a crash."""
+        self.drafts.note(self.prompt.draft)
+        if self.prompt.text:  # it is emptied by what has just been told about
+            self.lines.show_state()
+
+    @on(Prompt.Suggested)
+    def _show_completions(self, event: Prompt.Suggested) -> None:
+        self.query_one(CompletionList).show(event.options, event.chosen)
+
+    @on(CompletionList.Picked)
+    def _complete(self, event: CompletionList.Picked) -> None:
+        self.prompt.pick(event.index)
+
+    def on_find_bar_closed(self) -> None:
+        """Back to where one writes."""
+        self.prompt.focus()
+
+    @on(Waiting.Changed)
+    def _let_take_back(self, event: Waiting.Changed) -> None:
+        self.prompt.can_take_back = event.count > 0
+
+    def start(self, turn: AsyncGenerator[AnyTurnEvent, None]) -> None:
+        """Have a turn run. UsageError while another one does."""
+        if self.is_busy:
+            raise UsageError("the model is still answering", "Esc stops it")
+        self.is_busy = True
+        self.transcript.go_to_end()
+        self.run_turn(turn)
+
+    @work(group="turn")
+    async def run_turn(self, turn: AsyncGenerator[AnyTurnEvent, None]) -> None:
+        """Consume the events of one turn."""
+        begun = time.monotonic()
+        try:
+            async with aclosing(turn):
+                async for event in turn:
+                    self._view.take(event)
+        except OllmError as error:
+            self._view.note_error(error, f"error-{time.monotonic_ns()}")
+        finally:
+            self.is_busy = False
+        self.lines.doing = ""
+        self.lines.show_facts()
+        self.drafts.switch_to(self._draft_key())
+        self.drafts.note(self.prompt.draft)
+        self.reload_sidebar()
+        if not self.app.is_looked_at and time.monotonic() - begun > LONG_TURN_SECONDS:
+            self.app.bell()
+        self._send_next()
+
+    def _send_next(self) -> None:
+        conversation = None if self.is_busy else self.app.conversation
+        if conversation and (sent := self.query_one(Waiting).take()):
+            self.start(conversation.send(sent.text, sent.attachments))
+        self.lines.show_state()
+
+    # Conversations
+
+    @work(exclusive=True, group="open")
+    async def open_first(self) -> None:
+        """Begin or resume, as the command line asked for."""
+        try:
+            conversation, problems = await self.app.open_conversation()
+        except OllmError as error:
+            text = f"{error.message}\n{error.hint}".strip()
+            self.transcript.add(Entry("open", "error", text))
+            keys = ("model.choose", "choose a model"), ("app.leave", "quit")
+            self.lines.tell(self.lines.hints.line(*keys))
+            return
+        self.show_conversation(conversation, (*self.app.warnings, *problems))
+
+    async def switch(self, opening: Opening) -> None:
+        """Open another conversation in the place of this one; if that fails, this one stays."""
+        if self.is_busy:
+            raise UsageError("the model is still answering", "Esc stops it")
+        old = self.app.conversation
+        if old and old.unsaved:
+            await old.save()
+            if old.unsaved:
+                raise StoreError("this session is not saved yet", "make room on the disk first")
+        conversation, problems = await opening()
+        await self.drafts.flush()
+        self.prompt.restore("")
+        self.show_conversation(conversation, problems)
+        if old:
+            await old.close()
+
+    async def open_session(self, session_id: str) -> None:
+        """Open a stored session in the place of this one."""
+        if not self.app.conversation or self.app.conversation.session_id != session_id:
+            await self.switch(lambda: self.app.workspace.resume(session_id))
+        self.prompt.focus()
+
+    def show_conversation(self, conversation: Conversation, problems: tuple[str, ...]) -> None:
+        """Show a conversation that was opened."""
+        self.app.conversation = conversation
+        self.editing = None
+        self._view = TurnView(self.transcript, conversation.state, self.lines)
+        self.show_branch()
+        for number, problem in enumerate(problems):
+            self.transcript.add(Entry(f"problem-{number}", "error", visible(problem)))
+        self.prompt.remember(self.app.memory.history())
+        draft = self.drafts.switch_to(self._draft_key())
+        if self.prompt.text:
+            self.drafts.note(self.prompt.draft)
+        else:
+            self.prompt.restore(draft)
+        self.lines.doing = ""
+        self.lines.show_facts()
+        self.reload_sidebar()
+        self._send_next()
+
+    def show_branch(self) -> None:
+        """Show the current branch from its first message."""
+        self._view.show_branch()
+
+    def reload_sidebar(self) -> None:
+        """The list of sessions is another one now."""
+        for pane in self.query("#sidebar"):
+            if pane.display:
+                cast("ChatSidebar", pane).reload()
+
+    def _draft_key(self) -> str | None:
+        """Before its first message a session has no draft of its own, but the project has."""
+        conversation = self.app.conversation
+        return conversation.session_id if conversation and len(conversation.state) else None
+
+    # Around it
+
+    def on_descendant_focus(self) -> None:
+        """Other keys matter now."""
+        self.lines.show_state()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """A narrow terminal shows the sidebar in the place of the stream."""
+        self.set_class(event.size.width < NARROW, "narrow")
 
 
-def _entries(messages: Iterable[Message]) -> list[Entry]:
-    return [_entry(message) for message in messages]
-
-
-def _entry(message: Message) -> Entry:
-    speaker = "user" if message.role == "user" else "assistant"
-    footer = _footer(message) if speaker == "assistant" else ""
-    return Entry(message.id, speaker, message.text, footer)
-
-
-def _footer(message: Message) -> str:
-    facts = [_ENDINGS.get(message.status, ""), message.error or ""]
-    usage = message.usage
-    if usage:
-        facts.append(f"{usage.output_tokens:,} tokens")
-        if usage.output_seconds:
-            facts.append(f"{usage.output_tokens / usage.output_seconds:.0f} tok/s")
-    return " · ".join(fact for fact in facts if fact)
+def _completions() -> list[Completion]:
+    return [
+        Completion(command.slash, command.argument, command.title)
+        for command in COMMANDS
+        if command.slash
+    ]

@@ -2,38 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
+
+from ollm_tui.tui.transcript.fold import Fold
+from ollm_tui.tui.transcript.passage import Passage
 
 Speaker = Literal["user", "assistant", "note", "error"]
 """`note` and `error` are the program's own lines between what is said."""
 
 
-class Entry:
-    """One message or note. Text arrives in pieces and is joined only when it is asked for."""
+class Entry(Passage):
+    """One message or note: its words, what is folded away beside them, and how it ended."""
 
-    def __init__(self, key: str, speaker: Speaker, text: str = "", footer: str = "") -> None:
+    def __init__(
+        self,
+        key: str,
+        speaker: Speaker,
+        text: str = "",
+        footer: str = "",
+        *,
+        folds: Iterable[Fold] = (),
+        details: str = "",
+    ) -> None:
+        super().__init__(text)
         self.key = key
         self.speaker: Speaker = speaker
         self.footer = footer
-        """A short line below the text: how it ended, what it cost."""
+        """A few words at the end: how it ended."""
+        self.details = details
+        """What stands there instead when details are wanted: time, model, cost."""
+        self.folds = list(folds)
         self.growing = False
-        self._pieces = [text] if text else []
-        self._length = len(text)
-        self._line_ends = text.count("\n")
 
     @property
-    def text(self) -> str:
-        """All words so far."""
-        if len(self._pieces) > 1:
-            self._pieces = ["".join(self._pieces)]
-        return self._pieces[0] if self._pieces else ""
+    def passages(self) -> list[Passage]:
+        """All texts in the order they are shown: reasoning, the words, the other folds."""
+        before = [fold for fold in self.folds if fold.kind == "reasoning"]
+        return [*before, self, *(fold for fold in self.folds if fold.kind != "reasoning")]
 
-    def append(self, text: str) -> None:
-        """Add words at the end."""
-        self._pieces.append(text)
-        self._length += len(text)
-        self._line_ends += text.count("\n")
+    def fold(self, key: str) -> Fold | None:
+        """A fold by its key."""
+        return next((fold for fold in self.folds if fold.key == key), None)
 
-    def estimated_lines(self, width: int) -> int:
-        """About how many lines the text takes; good enough for a scroll bar."""
-        return 1 + self._line_ends + self._length // max(width, 1)
+    def ending(self, with_details: bool) -> str:
+        """What stands at the end."""
+        return (with_details and self.details) or self.footer
+
+    def estimated_height(self, width: int, with_details: bool) -> int:
+        """About how many lines all of it takes, with the gap to the next entry."""
+        folds = sum(fold.estimated_height(width) for fold in self.folds)
+        return self.estimated_lines(width) + folds + bool(self.ending(with_details)) + 1

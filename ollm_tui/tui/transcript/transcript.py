@@ -2,239 +2,250 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
-from textual.geometry import Region, Size
-from textual.scroll_view import ScrollView
+from rich.segment import Segment
+from textual.events import Click
+from textual.geometry import Offset
+from textual.message import Message
+from textual.reactive import reactive
 from textual.selection import Selection
 from textual.strip import Strip
 
+from ollm_tui.tui.markdown.text import MarkdownText
+from ollm_tui.tui.transcript.cursor import MessageCursor
 from ollm_tui.tui.transcript.entry import Entry
-from ollm_tui.tui.transcript.heights import Heights
-from ollm_tui.tui.transcript.layout import MARGIN, EntryLayout, TranscriptStyles
+from ollm_tui.tui.transcript.finder import Finder
+from ollm_tui.tui.transcript.fold import Fold, FoldKind
+from ollm_tui.tui.transcript.marking import marked
+from ollm_tui.tui.transcript.selected_text import line_number, selected_text
+from ollm_tui.tui.transcript.styles import TranscriptStyles
+from ollm_tui.tui.transcript.view import EntryView
 
-KEPT_LAYOUTS = 200
-"""Entries that stay laid out: some screens above and below, not the whole session."""
 
+class Transcript(EntryView):
+    """Entries from the top, a cursor over them, and what was found in them."""
 
-class Transcript(ScrollView, can_focus=True):
-    """Entries from the top. Heights are estimated until an entry is looked at.
+    show_details = reactive(False, init=False, repaint=False)
+    """Whether entries end with their details in place of their footers."""
 
-    When an estimate turns out wrong above what is shown, the view moves along with its
-    content, so that nothing jumps. The bottom is followed only by those who are there.
-    """
+    @dataclass
+    class CursorMoved(Message):
+        """The message cursor is on another entry, or nowhere."""
 
-    DEFAULT_CSS = """
-    Transcript { overflow-x: hidden; overflow-y: scroll; scrollbar-gutter: stable; }
-    """
+        key: str | None
 
     def __init__(self, looks: TranscriptStyles, **options: Any) -> None:
-        super().__init__(**options)
-        self._looks = looks
-        self._entries: list[Entry] = []
-        self._places: dict[str, int] = {}
-        self._heights = Heights()
-        self._layouts: OrderedDict[int, EntryLayout] = OrderedDict()
-        self._following = True
-        self._width = 0
+        super().__init__(looks, **options)
+        self.cursor = MessageCursor(self, self._tell_cursor)
+        self.finder = Finder(self)
 
     # What is shown
 
     def show(self, entries: Iterable[Entry]) -> None:
         """Show other entries, from their end."""
-        self._entries = list(entries)
-        self._places = {entry.key: place for place, entry in enumerate(self._entries)}
-        self._following = True
-        self._lay_out_anew()
+        self.cursor.move_to(None)
+        self._unselect()
+        self.stack.show(entries)
+        self.go_to_end()
+        self.finder.search_again()
 
     def add(self, entry: Entry) -> None:
-        """Put an entry at the bottom."""
-        self._places[entry.key] = len(self._entries)
-        self._entries.append(entry)
-        self._heights.append(self._estimate(entry))
-        self._settle()
+        """Put an entry at the bottom, or in the place of one with the same key."""
+        if entry.key in self.stack:
+            self.replace(entry)
+            return
+        with self.steady():
+            self.stack.add(entry)
+        self.note_news(len(self.stack) - 1)
+        self.refresh()
+
+    def replace(self, entry: Entry) -> None:
+        """Show an entry in the place of the one with the same key."""
+        with self.changing(entry.key):
+            self.stack.replace(entry)
+        self.finder.search_again()
+
+    def drop(self, key: str) -> None:
+        """Show an entry no longer; nothing happens if it is not there."""
+        if key not in self.stack:
+            return
+        self.cursor.forget(key)
+        self._unselect()
+        with self.steady():
+            self.stack.remove(key)
+        self.finder.search_again()
         self.refresh()
 
     def grow(self, key: str, text: str) -> None:
         """Add words to an entry; only the lines that changed are drawn again."""
-        place = self._places[key]
-        self._entries[place].append(text)
-        layout = self._layouts.get(place)
-        if layout is None:
-            self._resized(place, self._estimate(self._entries[place]))
-            return
-        self._redraw(place, layout.feed(text), layout)
+        with self.changing(key) as change:
+            change.entry.append(text)
+            if change.layout and change.entry.growing:
+                change.line = change.layout.feed(text)
+        if not change.entry.growing:
+            change.entry.growing = True
+            self.replace(change.entry)
 
-    def finish(self, key: str, footer: str = "") -> None:
+    def finish(self, key: str, footer: str = "", details: str = "") -> None:
         """No more words come to an entry."""
-        place = self._places[key]
-        entry = self._entries[place]
-        entry.growing = False
-        entry.footer = footer
-        if layout := self._layouts.get(place):
-            self._redraw(place, layout.finish(), layout)
+        with self.changing(key) as change:
+            change.entry.growing = False
+            change.entry.footer = footer
+            change.entry.details = details
+            if change.layout:
+                change.line = change.layout.finish()
+
+    def grow_fold(self, key: str, fold: Fold, text: str = "") -> None:
+        """Add text to the fold of an entry that has this fold's key.
+
+        The fold itself is added if there is none; else what it holds is, and then the text.
+        """
+        with self.changing(key) as change:
+            known = change.entry.fold(fold.key)
+            if known is None:
+                fold.append(text)
+                change.entry.folds.append(fold)
+                if change.layout:
+                    change.line = change.layout.arrange()
+                return
+            more = text if known is fold else fold.text + text
+            known.append(more)
+            if change.layout:
+                change.line = change.layout.feed_fold(known, more)
+
+    def retitle_fold(self, key: str, fold_key: str, title: str) -> None:
+        """Give a fold another title."""
+        with self.changing(key) as change:
+            if fold := change.entry.fold(fold_key):
+                fold.title = title
+                if change.layout:
+                    change.line = change.layout.retitled(fold)
+
+    def toggle_folds(self, key: str, kind: FoldKind | None = None) -> None:
+        """Open all folds of an entry, or of one kind, if any is closed; else close them."""
+        folds = [fold for fold in self.entry(key).folds if kind in (None, fold.kind)]
+        self.open_folds(key, folds, not all(fold.is_open for fold in folds))
 
     def restyle(self, looks: TranscriptStyles) -> None:
         """Look different from now on."""
-        self._looks = looks
-        self._lay_out_anew()
+        self.stack.looks = looks
+        self.lay_out_anew()
+
+    def watch_show_details(self, show_details: bool) -> None:
+        """Every entry may be of another height now."""
+        self.stack.with_details = show_details
+        self.lay_out_anew()
+
+    # What can be had of it
 
     @property
-    def is_following(self) -> bool:
-        """Whether the view stays at the bottom when more comes."""
-        return self._following
+    def keys(self) -> list[str]:
+        """The keys of all entries, from the top."""
+        return [entry.key for entry in self.stack.entries]
+
+    def entry(self, key: str) -> Entry:
+        """An entry by its key."""
+        return self.stack.entries[self.stack.place(key)]
 
     def plain_text(self, key: str) -> str:
         """The words of an entry, as they were said."""
-        return self._entries[self._places[key]].text
+        return self.entry(key).text
 
-    # Moving
+    def copy_text(self, keys: Iterable[str]) -> str:
+        """The words of several entries as they were written, with empty lines between them."""
+        texts = (self.plain_text(key).strip("\n") for key in keys)
+        return "\n\n".join(text for text in texts if text)
 
-    def go_to(self, key: str) -> None:
-        """Show an entry at the top of the view."""
-        self._following = False
-        self._move_to(self._heights.above(self._places[key]))
-
-    def go_to_end(self) -> None:
-        """Show the bottom, and stay there."""
-        self._following = True
-        self._settle()
-
-    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """The user moved: those who reach the bottom follow it again."""
-        super().watch_scroll_y(old_value, new_value)
-        if round(old_value) != round(new_value):
-            self._following = round(new_value) >= self._bottom()
-            self._settle()
+    def code_blocks(self, key: str) -> list[str]:
+        """The blocks of code of an entry: first the one nearest to the middle of the view,
+        then those below it, then those from the top on."""
+        place = self.stack.place(key)
+        body = self.stack.layout(place).body
+        if not isinstance(body, MarkdownText):
+            return []
+        middle = self.scroll_offset.y + self.size.height // 2 - self.stack.heights.above(place)
+        blocks = body.code_blocks()
+        distances = [
+            max(block.first_line - middle, middle - block.last_line, 0) for block in blocks
+        ]
+        nearest = distances.index(min(distances)) if blocks else 0
+        return [block.text for block in (*blocks[nearest:], *blocks[:nearest])]
 
     # Drawing
 
-    def on_resize(self) -> None:
-        """Another width lays out what is seen first; the rest when it is looked at."""
-        if self._text_width() != self._width:
-            self._lay_out_anew()
-        else:
-            self._settle()
-
     def render_line(self, y: int) -> Strip:
         """One line of the screen."""
-        width = self.size.width
-        line = self.scroll_offset.y + y
-        if line >= self._heights.total:
-            return Strip.blank(width, self.rich_style)
-        place, inner = self._heights.find(line)
-        strip = self._layout(place).strip(inner)
-        strip = strip.crop_extend(0, width, self.rich_style).apply_style(self.rich_style)
-        if (selection := self.text_selection) and (span := selection.get_span(line)):
-            strip = self._selected(strip, *span)
-        return strip.apply_offsets(0, line)
+        width, style = self.size.width, self.rich_style
+        at = self.entry_at(y)
+        if at is None:
+            return Strip.blank(width, style)
+        place, line = at
+        layout = self.stack.layout(place)
+        under_cursor = self.cursor.covers(place) and line < layout.rows
+        looks = self.stack.looks
+        if under_cursor:
+            style += looks.cursor
+        strip = layout.strip(line, under_cursor)
+        for start, end, is_current in self.finder.spans(layout, line):
+            strip = marked(strip, start, end, looks.current_hit if is_current else looks.hit)
+        strip = strip.crop_extend(0, width, style).apply_style(style)
+        number = line_number(place, line)
+        if (selection := self.text_selection) and (span := selection.get_span(number)):
+            strip = marked(strip, *span, self.screen.get_component_rich_style("screen--selection"))
+        strip = strip.apply_offsets(0, number)
+        if self.has_news and y == self.size.height - 1:
+            news = Strip([Segment(looks.news_text, looks.news)])
+            strip = Strip.join([strip.crop(0, self._news_start()), news]).crop_extend(
+                0, width, style
+            )
+        return strip
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """The words of the selected lines, without their margins."""
-        first = selection.start.y if selection.start else 0
-        last = selection.end.y if selection.end else self._heights.total - 1
-        lines: list[str] = []
-        for line in range(first, min(last, self._heights.total - 1) + 1):
-            place, inner = self._heights.find(line)
-            text = self._layout(place).plain(inner)
-            start, end = selection.get_span(line) or (0, -1)
-            lines.append(text[max(start - MARGIN, 0) : max(end - MARGIN, 0) if end >= 0 else None])
-        return "\n".join(lines).rstrip("\n"), "\n"
+        return selected_text(self.stack, selection), "\n"
 
     def selection_updated(self, selection: Selection | None) -> None:
         """Draw the selection."""
         self.refresh()
 
-    def _selected(self, strip: Strip, start: int, end: int) -> Strip:
-        style = self.screen.get_component_rich_style("screen--selection")
-        stop = strip.cell_length if end < 0 else end
-        before, chosen, after = strip.divide([start, stop, strip.cell_length])
-        return Strip.join([before, chosen.apply_style(style), after])
+    # The mouse
 
-    # Laying out
-
-    def _text_width(self) -> int:
-        return max(self.scrollable_content_region.width, MARGIN + 1)
-
-    def _estimate(self, entry: Entry) -> int:
-        return entry.estimated_lines(self._text_width() - MARGIN) + bool(entry.footer) + 1
-
-    def _lay_out_anew(self) -> None:
-        top, inside = self._heights.find(self.scroll_offset.y) if len(self._heights) else (0, 0)
-        self._width = self._text_width()
-        self._layouts.clear()
-        self._heights.replace(self._estimate(entry) for entry in self._entries)
-        if not self._following and top < len(self._entries):
-            self._move_to(self._heights.above(top) + min(inside, self._heights[top] - 1))
-        self._settle()
-        self.refresh()
-
-    def _layout(self, place: int) -> EntryLayout:
-        layout = self._layouts.get(place)
-        if layout is None:
-            layout = EntryLayout(self._entries[place], self._looks, self._width)
-            self._layouts[place] = layout
-            if len(self._layouts) > KEPT_LAYOUTS:
-                self._layouts.popitem(last=False)
-        else:
-            self._layouts.move_to_end(place)
-        return layout
-
-    def _settle(self) -> None:
-        """Give everything in view its real height, and the view its place."""
-        if not self._entries or not self.size.height:
-            self.virtual_size = Size(self._width, self._heights.total)
+    def on_click(self, event: Click) -> None:
+        """Go to the end, open or close a fold, or put the cursor; twice selects the entry."""
+        offset = event.get_content_offset(self)
+        # By itself Textual would select the whole stream at the second click.
+        event.prevent_default()
+        if offset is None or self.text_selection:
             return
-        if self._following:
-            self._settle_bottom()
-        else:
-            self._settle_from_top()
+        if self.has_news and self._is_on_news(offset):
+            self.go_to_end()
+        elif at := self.entry_at(offset.y):
+            self._click(*at, event.chain)
 
-    def _settle_bottom(self) -> None:
-        room = self.size.height
-        for place in range(len(self._entries) - 1, -1, -1):
-            self._heights.set(place, self._layout(place).height)
-            room -= self._heights[place]
-            if room <= 0:
-                break
-        self._move_to(self._bottom())
+    def _click(self, place: int, line: int, chain: int) -> None:
+        entry, layout = self.stack.entries[place], self.stack.layout(place)
+        if fold := layout.fold_at(line):
+            self.open_folds(entry.key, [fold], not fold.is_open)
+        elif chain == 2:
+            last = Offset(self.stack.width, line_number(place, layout.rows - 1))
+            selection = Selection(Offset(0, line_number(place, 0)), last)
+            self.screen.selections = {self: selection}
+        elif line < layout.rows:
+            self.cursor.move_to(entry.key, reveal=False)
 
-    def _settle_from_top(self) -> None:
-        line = self.scroll_offset.y
-        place, inside = self._heights.find(line)
-        # Seen from below, so that scrolling up into an entry shows its last lines first.
-        grown = self._heights.set(place, self._layout(place).height) if inside else 0
-        line += grown
-        below = self._heights.above(place)
-        while place < len(self._entries) and below < line + self.size.height:
-            self._heights.set(place, self._layout(place).height)
-            below += self._heights[place]
-            place += 1
-        self._move_to(line)
+    def _is_on_news(self, offset: Offset) -> bool:
+        return offset.y == self.size.height - 1 and offset.x >= self._news_start()
 
-    def _bottom(self) -> int:
-        return max(self._heights.total - self.size.height, 0)
+    def _news_start(self) -> int:
+        return max(self.stack.width - len(self.stack.looks.news_text), 0)
 
-    def _move_to(self, line: int) -> None:
-        self.virtual_size = Size(self._width, self._heights.total)
-        line = max(min(line, self._bottom()), 0)
-        if line != round(self.scroll_y):
-            self.scroll_target_y = line
-            self.scroll_y = line
+    def _unselect(self) -> None:
+        """What is selected by its place would be something else."""
+        if self.is_attached and self.text_selection:
+            self.screen.clear_selection()
 
-    def _resized(self, place: int, height: int) -> None:
-        if self._heights.set(place, height):
-            self._settle()
-
-    def _redraw(self, place: int, changed: int, layout: EntryLayout) -> None:
-        """Draw an entry again from a line on; all below it if its height is another."""
-        grown = self._heights.set(place, layout.height)
-        if grown:
-            self._settle()
-        top = self._heights.above(place) + changed - self.scroll_offset.y
-        bottom = self.size.height if grown else top + layout.height - changed
-        region = Region(0, max(top, 0), self.size.width, bottom - max(top, 0))
-        if region.height > 0 and region.y < self.size.height:
-            self.refresh(region)
+    def _tell_cursor(self, key: str | None) -> None:
+        self.post_message(self.CursorMoved(key))

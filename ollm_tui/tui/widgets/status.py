@@ -1,4 +1,4 @@
-"""One line of state: what the program is doing on the left, who answers on the right."""
+"""The lines of state: what the session is on top; what goes on, and which keys matter, below."""
 
 from __future__ import annotations
 
@@ -8,18 +8,27 @@ from textual.content import Content
 from textual.widgets import Static
 
 
-class StatusLine(Horizontal):
-    """Foreign names are shown as plain text: no markup parser sees them."""
+class TwoTexts(Horizontal):
+    """One line, one text on the left and one on the right, which keeps its room.
+
+    Foreign names are shown as plain text: no markup parser sees them.
+    """
 
     def compose(self) -> ComposeResult:
         """Two texts, pushed apart."""
-        yield Static("", id="doing", markup=False)
-        yield Static("", id="facts", markup=False)
+        yield Static("", classes="left", markup=False)
+        yield Static("", classes="right", markup=False)
 
-    def show_doing(self, text: str) -> None:
-        """What is going on, or which keys matter now."""
-        self.query_one("#doing", Static).update(Content(text))
+    def show(self, *, left: str | None = None, right: str | None = None) -> None:
+        """Change one of the texts, or both."""
+        for name, text in (("left", left), ("right", right)):
+            if text is not None:
+                self.query_one(f".{name}", Static).update(Content(text))
 
-    def show_facts(self, text: str) -> None:
-        """Model, provider, size of the context, and whether all is saved."""
-        self.query_one("#facts", Static).update(Content(text))
+
+class TitleLine(TwoTexts):
+    """The title of the session, and who answers."""
+
+
+class StatusLine(TwoTexts):
+    """What is going on or which keys matter now, and whether all is saved."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.style import Style
 
 from ollm_tui.tui.markdown.styles import default_dark
-from ollm_tui.tui.transcript.layout import TranscriptStyles
+from ollm_tui.tui.transcript.styles import TranscriptStyles
 
 LOOKS = TranscriptStyles(
     markdown=default_dark(),
@@ -15,4 +15,11 @@ LOOKS = TranscriptStyles(
     note=Style(dim=True),
     error=Style(color="red"),
     footer=Style(dim=True),
+    fold=Style(dim=True),
+    reasoning=Style(italic=True),
+    cursor=Style(bgcolor="grey30"),
+    cursor_mark=Style(color="magenta"),
+    hit=Style(bgcolor="yellow"),
+    current_hit=Style(bgcolor="red"),
+    news=Style(reverse=True),
 )

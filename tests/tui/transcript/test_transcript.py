@@ -2,52 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
-from typing import Any
-
-from textual.app import App, ComposeResult
 from textual.geometry import Offset
-from textual.pilot import Pilot
 from textual.selection import Selection
 
 from ollm_tui.tui.transcript.entry import Entry
-from ollm_tui.tui.transcript.transcript import KEPT_LAYOUTS, Transcript
-from tests.tui.transcript.looks import LOOKS
-
-SIZE = (40, 10)
-
-
-class Screen(App[None]):
-    """Nothing but the stream."""
-
-    def compose(self) -> ComposeResult:
-        yield Transcript(LOOKS)
-
-
-@asynccontextmanager
-async def shown(*entries: Entry) -> AsyncGenerator[tuple[Transcript, Pilot[Any]]]:
-    app = Screen()
-    async with app.run_test(size=SIZE) as pilot:
-        transcript = app.query_one(Transcript)
-        transcript.show(entries)
-        await pilot.pause()
-        yield transcript, pilot
-
-
-def seen(transcript: Transcript) -> list[str]:
-    return [transcript.render_line(y).text.rstrip() for y in range(transcript.size.height)]
-
-
-def numbered(count: int, lines: int = 3) -> list[Entry]:
-    return [
-        Entry(
-            f"e{number}",
-            "user" if number % 2 == 0 else "assistant",
-            "\n\n".join(f"message {number} line {line}" for line in range(lines)),
-        )
-        for number in range(count)
-    ]
+from ollm_tui.tui.transcript.stack import KEPT_LAYOUTS
+from tests.tui.transcript.screen import numbered, seen, shown
 
 
 async def test_a_session_opens_at_its_end() -> None:
@@ -97,7 +57,7 @@ async def test_whoever_reads_above_is_not_moved_by_what_arrives_below() -> None:
             transcript.grow("g", f"more {number}\n\n")
         transcript.add(Entry("n", "user", "another"))
         await pilot.pause()
-        assert seen(transcript) == before
+        assert [line.removesuffix("new ↓").rstrip() for line in seen(transcript)] == before
         transcript.go_to_end()
         await pilot.pause()
         assert any("another" in line for line in seen(transcript))
@@ -144,7 +104,7 @@ async def test_ten_thousand_messages_are_never_laid_out_at_once() -> None:
             transcript.go_to(key)
             await pilot.pause()
             assert any(f"message {key[1:]} line 0" in line for line in seen(transcript))
-        assert len(transcript._layouts) <= KEPT_LAYOUTS  # pyright: ignore[reportPrivateUsage] the bound is the point
+        assert transcript.stack.layouts_kept <= KEPT_LAYOUTS
 
 
 async def test_the_selected_lines_are_copied_without_their_margin() -> None:

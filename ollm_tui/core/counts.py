@@ -1,0 +1,17 @@
+"""Numbers for the eye, in few characters."""
+
+from __future__ import annotations
+
+
+def short_count(number: int) -> str:
+    """A number in few characters: 950, 5.1k, 12k, 1.2M."""
+    for limit, unit in ((1_000_000, "M"), (1_000, "k")):
+        if number >= limit:
+            value = number / limit
+            return f"{value:.1f}{unit}" if value < 10 else f"{value:.0f}{unit}"
+    return str(number)
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things: 1 session, 1,200 sessions."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"

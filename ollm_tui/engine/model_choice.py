@@ -1,0 +1,97 @@
+"""Who can answer and who does: what the providers offer, and the window a model gets."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import NamedTuple
+
+from ollm_tui.core.errors import OllmError, ProviderError, UsageError
+from ollm_tui.core.provider import Capabilities, ModelInfo, Provider, ProviderSource
+from ollm_tui.core.session import Session
+from ollm_tui.engine.conversation import ModelChoice
+from ollm_tui.engine.window import choose_window
+from ollm_tui.settings.schema import ModelSettings, Settings
+
+OFFER_SECONDS = 4.0
+"""How long a provider may take to say what it has; the others are not held up by it."""
+
+
+class ProviderOffer(NamedTuple):
+    """The models of one provider, or why it cannot say which it has."""
+
+    name: str
+    models: tuple[ModelInfo, ...] = ()
+    error: str = ""
+    hint: str = ""
+
+
+class ModelChooser:
+    """Finds a provider, a model and a window, as the settings and the user want them."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        providers: ProviderSource,
+        *,
+        offer_seconds: float = OFFER_SECONDS,
+    ) -> None:
+        self._settings = settings
+        self._providers = providers
+        self._offer_seconds = offer_seconds
+
+    async def choose(
+        self, provider: str | None, model: str | None, window: int | None = None
+    ) -> ModelChoice:
+        """Who answers; `window` is the one the session has had so far with the same model."""
+        chosen, name = await self._providers.select(provider, model)
+        wishes = self._settings.models.get(name, ModelSettings())
+        return ModelChoice(
+            provider=chosen,
+            model=name,
+            window=await self._window(chosen, name, wishes, window),
+            max_output=wishes.max_output,
+            temperature=wishes.temperature,
+            thinking=wishes.thinking,
+        )
+
+    async def choose_again(
+        self, header: Session, provider: str | None, model: str | None
+    ) -> ModelChoice:
+        """Who goes on with a session: as asked for, who did before, or else whoever is there."""
+        if provider or model:
+            return await self.choose(provider or header.provider, model)
+        try:
+            return await self.choose(header.provider, header.model, header.window)
+        except (ProviderError, UsageError):
+            return await self.choose(None, None)
+
+    async def offers(self) -> list[ProviderOffer]:
+        """What every provider has, all asked at once; failures are values here."""
+        return list(await asyncio.gather(*map(self._offer, self._providers.names())))
+
+    async def capabilities(self, provider: str, model: str) -> Capabilities:
+        """What a model can do on a provider. UsageError or ProviderError."""
+        return await (await self._providers.get(provider)).capabilities(model)
+
+    async def _offer(self, name: str) -> ProviderOffer:
+        try:
+            async with asyncio.timeout(self._offer_seconds):
+                provider = await self._providers.get(name)
+                return ProviderOffer(name, await provider.list_models())
+        except TimeoutError:
+            waited = f"no answer within {self._offer_seconds:g} seconds"
+            return ProviderOffer(name, error=waited, hint="try again in a moment")
+        except OllmError as error:
+            return ProviderOffer(name, error=error.message, hint=error.hint)
+
+    async def _window(
+        self, provider: Provider, model: str, wishes: ModelSettings, before: int | None
+    ) -> int | None:
+        wanted = wishes.window or self._settings.context.window
+        if wanted == "auto" and before:
+            return before  # whatever the server has loaded since then: changing it reloads models
+        try:
+            capabilities = await provider.capabilities(model)
+        except ProviderError:
+            return wanted if isinstance(wanted, int) else None
+        return choose_window(wanted, capabilities)

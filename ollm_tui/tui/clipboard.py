@@ -1,0 +1,59 @@
+"""Copying, and an honest word on which way the text went: terminals may refuse it silently."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+TOOL_SECONDS = 2.0
+
+
+async def copy(app: App[Any], text: str) -> str:
+    """Copy a text; says in words where it is now."""
+    for command, where in _tools(os.environ):
+        if shutil.which(command[0]) and await _feed(command, text):
+            return where
+    app.copy_to_clipboard(text)
+    return "sent to the terminal's clipboard, if it allows that"
+
+
+def _tools(environ: Mapping[str, str]) -> list[tuple[tuple[str, ...], str]]:
+    """Programs that can copy here, the best first."""
+    tools: list[tuple[tuple[str, ...], str]] = []
+    if sys.platform == "darwin":
+        tools.append((("pbcopy",), "copied"))
+    if environ.get("WAYLAND_DISPLAY"):
+        tools.append((("wl-copy",), "copied"))
+    if environ.get("DISPLAY") and not environ.get("SSH_CONNECTION"):
+        tools.append((("xclip", "-selection", "clipboard"), "copied"))
+        tools.append((("xsel", "--clipboard", "--input"), "copied"))
+    if environ.get("TMUX"):
+        # -w hands it on to the outer terminal as well, where tmux is allowed to.
+        tools.append((("tmux", "load-buffer", "-w", "-"), "copied to tmux: prefix ] pastes"))
+    return tools
+
+
+async def _feed(command: tuple[str, ...], text: str) -> bool:
+    """Whether a program took the text. xclip stays alive to serve it: only its start counts."""
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+    except OSError:
+        return False
+    try:
+        await asyncio.wait_for(process.communicate(text.encode()), TOOL_SECONDS)
+    except (TimeoutError, BrokenPipeError, ConnectionResetError):
+        process.kill()
+        return False
+    return process.returncode == 0

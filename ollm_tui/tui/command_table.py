@@ -1,0 +1,146 @@
+"""Every command: its id, keys, slash name and words. Bindings, palette, help and README read it.
+
+What a command does is in `commands/`; this table knows no screen, so that widgets can use it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+from textual.binding import Binding, BindingType
+
+Where = Literal["anywhere", "stream"]
+"""`stream` keys work while the stream has the focus: there letters are keys, not text."""
+
+
+class Command(NamedTuple):
+    """One thing the user can do."""
+
+    id: str
+    """Its name in `keymap:`; the word before the dot is its group."""
+    title: str
+    keys: str = ""
+    """As Textual names them, several separated by commas."""
+    slash: str = ""
+    argument: str = ""
+    """What may follow the slash name."""
+    where: Where = "anywhere"
+    help: str = ""
+    """A sentence more, where the title does not say it all."""
+
+    @property
+    def group(self) -> str:
+        """The heading it stands under."""
+        return GROUPS[self.id.partition(".")[0]]
+
+
+GROUPS: Mapping[str, str] = {
+    "chat": "Talking",
+    "prompt": "Writing",
+    "read": "Reading",
+    "message": "Messages",
+    "session": "Sessions",
+    "model": "Models",
+    "screen": "Screen",
+    "app": "Program",
+}
+
+COMMANDS = (
+    Command("chat.stop", "Stop the answer", "escape", "stop", help="What arrived stays."),
+    Command(
+        "chat.interrupt",
+        "Copy, stop, put aside, quit",
+        "ctrl+c",
+        help="The selection is copied, else the answer stopped, else the draft put aside; "
+        "twice in a row quits.",
+    ),
+    Command(
+        "chat.rewind",
+        "Go back to your last message",
+        slash="rewind",
+        help="Esc twice on an empty prompt. e edits it; the other branch is kept.",
+    ),
+    Command("prompt.editor", "Write in your editor", "ctrl+g", "editor", help="$VISUAL, $EDITOR."),
+    Command("prompt.history", "Earlier prompts", "ctrl+r", "history", "[words]"),
+    Command("prompt.focus", "Back to the prompt", "i,tab", where="stream"),
+    Command("read.page_up", "A page up", "pageup"),
+    Command("read.page_down", "A page down", "pagedown"),
+    Command("read.start", "To the beginning", "ctrl+home", "top"),
+    Command("read.end", "To the end", "ctrl+end", "end"),
+    Command("read.earlier", "The message above", "alt+up", help="Moves the message cursor."),
+    Command("read.later", "The message below", "alt+down"),
+    Command("read.up", "The message above", "k,up", where="stream"),
+    Command("read.down", "The message below", "j,down", where="stream"),
+    Command("read.extend_up", "Mark upwards", "K,shift+up", where="stream"),
+    Command("read.extend_down", "Mark downwards", "J,shift+down", where="stream"),
+    Command("read.first", "The first message", "g,home", where="stream"),
+    Command("read.last", "The last message", "G,end", where="stream"),
+    Command("read.find", "Find in this conversation", "ctrl+f", "find", "[words]"),
+    Command("read.find_here", "Find in this conversation", "slash", where="stream"),
+    Command("read.next_hit", "The next hit", "n", where="stream"),
+    Command("read.previous_hit", "The hit before", "N", where="stream"),
+    Command(
+        "read.expand",
+        "Open or close thoughts, tools and attachments",
+        "ctrl+o",
+        "expand",
+    ),
+    Command("read.unfold", "Open or close what is folded", "enter,space", where="stream"),
+    Command("read.details", "Time, model, tokens and speed of messages", "f6", "details"),
+    Command("message.copy", "Copy the message", "y", "copy", where="stream"),
+    Command(
+        "message.copy_code",
+        "Copy a code block",
+        "c",
+        "copycode",
+        where="stream",
+        help="Again for the next block.",
+    ),
+    Command("message.edit", "Edit and send again", "e", "edit", where="stream"),
+    Command("message.regenerate", "Answer again", "r", "regenerate", where="stream"),
+    Command("message.fork", "Fork a new session from here", "f", "fork", where="stream"),
+    Command("message.version_before", "The version before", "left", where="stream"),
+    Command("message.version_after", "The version after", "right", where="stream"),
+    Command("session.new", "New session", "ctrl+n", "new"),
+    Command("session.clear", "Begin afresh", slash="clear", help="The session stays in the list."),
+    Command("session.picker", "Sessions", "ctrl+s,f3", "sessions"),
+    Command("session.load", "Open a session", slash="load", argument="[id or words]"),
+    Command("session.sidebar", "Session sidebar", "ctrl+b,f2", "sidebar"),
+    Command("session.rename", "Rename this session", "", "rename", "[title]"),
+    Command("session.star", "Pin or unpin this session", "", "star", help="Pinned ones stay."),
+    Command("session.save", "Write the session file now", "", "save"),
+    Command("session.export", "Export", "", "export", "[file.md|.html|.json]"),
+    Command("model.choose", "Choose the model", "f7", "model", "[name]"),
+    Command("model.provider", "Choose the provider", "", "provider", "[name]"),
+    Command("screen.palette", "All commands", "ctrl+p", "commands"),
+    Command("screen.keys", "Keys and commands", "f1,question_mark", "help"),
+    Command("screen.theme", "Theme", "f9", "theme", "[name]"),
+    Command("screen.settings", "Settings", "f10", "config"),
+    Command("screen.log", "The end of the log", "f12", "log"),
+    Command("screen.redraw", "Draw everything again", "ctrl+l", "redraw"),
+    Command("app.suspend", "Suspend to the shell", "ctrl+z", "suspend"),
+    Command("app.leave", "Quit", "ctrl+q", "quit", help="Everything is saved already."),
+)
+
+BY_ID: Mapping[str, Command] = {command.id: command for command in COMMANDS}
+BY_SLASH: Mapping[str, Command] = {command.slash: command for command in COMMANDS if command.slash}
+
+_AFTER_WIDGETS = frozenset({"chat.stop"})
+"""Whoever has the focus may use these keys first, to close a list or a line of its own."""
+
+
+def bindings(where: Where) -> list[BindingType]:
+    """The keys of a place. They come before a text field's own, so that they work in the prompt."""
+    return [
+        Binding(
+            command.keys,
+            f"screen.command('{command.id}')",
+            command.title,
+            id=command.id,
+            tooltip=command.help or command.title,
+            priority=where == "anywhere" and command.id not in _AFTER_WIDGETS,
+        )
+        for command in COMMANDS
+        if command.keys and command.where == where
+    ]

@@ -1,0 +1,62 @@
+"""Talking: stop the answer, leave step by step, go back to what was said."""
+
+from __future__ import annotations
+
+import time
+
+from ollm_tui.core.errors import UsageError
+from ollm_tui.tui.clipboard import copy
+from ollm_tui.tui.screens.chat import ChatScreen
+from ollm_tui.tui.widgets.prompt import Prompt
+
+AGAIN_SECONDS = 2.0
+"""A second press within this time means more than the first."""
+
+
+def stop(chat: ChatScreen, _argument: str) -> None:
+    """Esc: the least that helps. Stop the answer, leave the stream, give up an edit, rewind."""
+    if chat.is_busy:
+        chat.conversation.cancel()
+    elif not isinstance(chat.focused, Prompt):
+        chat.transcript.finder.clear()
+        chat.transcript.cursor.move_to(None)
+        chat.prompt.focus()
+    elif chat.editing:
+        chat.editing = None
+        chat.put_aside()
+        chat.lines.show_state()
+    elif not chat.prompt.text and pressed_again(chat, "escape"):
+        rewind(chat, "")
+
+
+async def interrupt(chat: ChatScreen, _argument: str) -> None:
+    """Ctrl+C: copy the selection, else stop, else put the draft aside; twice in a row, leave."""
+    if selected := chat.prompt.selected_text or chat.get_selected_text():
+        chat.lines.tell(await copy(chat.app, selected))
+        chat.clear_selection()
+    elif chat.is_busy:
+        chat.conversation.cancel()
+    elif chat.prompt.text:
+        chat.put_aside()
+        chat.lines.tell("draft put aside, Up brings it back")
+    elif pressed_again(chat, "ctrl+c"):
+        chat.app.exit(0)
+    else:
+        chat.lines.tell("Ctrl+C again quits")
+
+
+def rewind(chat: ChatScreen, _argument: str) -> None:
+    """Stand on your last message, from where it can be edited or the session forked."""
+    state = chat.conversation.state
+    own = [key for key in chat.transcript.keys if key in state and state[key].role == "user"]
+    if not own:
+        raise UsageError("there is nothing to go back to", "send a message first")
+    chat.transcript.cursor.move_to(own[-1])
+    chat.transcript.focus()
+
+
+def pressed_again(chat: ChatScreen, key: str) -> bool:
+    """Whether a key was pressed shortly before as well; remembers this press."""
+    now = time.monotonic()
+    before, chat.last_press = chat.last_press, (key, now)
+    return before[0] == key and now - before[1] < AGAIN_SECONDS

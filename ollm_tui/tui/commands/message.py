@@ -1,0 +1,108 @@
+"""What can be done with a message: copy, edit, answer again, fork, change the version."""
+
+from __future__ import annotations
+
+from ollm_tui.core.errors import UsageError
+from ollm_tui.core.message import Attachment
+from ollm_tui.tui.clipboard import copy as copy_text
+from ollm_tui.tui.screens.chat import ChatScreen
+
+
+async def copy(chat: ChatScreen, _argument: str) -> None:
+    """Copy the marked messages, or the last one, as they were written."""
+    keys = chat.transcript.cursor.keys or chat.transcript.keys[-1:]
+    if not keys:
+        raise UsageError("there is nothing to copy yet", "send a message first")
+    where = await copy_text(chat.app, chat.transcript.copy_text(keys))
+    what = "message" if len(keys) == 1 else f"{len(keys)} messages"
+    chat.lines.tell(f"{what} {where}")
+
+
+async def copy_code(chat: ChatScreen, _argument: str) -> None:
+    """Copy a code block of the message; pressed again, the next one."""
+    key = chat.transcript.cursor.key or _last_with_code(chat)
+    blocks = chat.transcript.code_blocks(key) if key else []
+    if key is None or not blocks:
+        raise UsageError("there is no code block here", "move to a message that has one")
+    before, number = chat.last_copied
+    number = (number + 1) % len(blocks) if before == key else 0
+    chat.last_copied = (key, number)
+    where = await copy_text(chat.app, blocks[number])
+    chat.lines.tell(f"code block {number + 1} of {len(blocks)} {where}")
+
+
+def edit(chat: ChatScreen, _argument: str) -> None:
+    """Put one of the user's own messages into the prompt, to be sent in its place."""
+    state = chat.conversation.state
+    key = chat.transcript.cursor.key
+    if key is None or key not in state:
+        own = [each for each in chat.transcript.keys if _is_users(chat, each)]
+        key = own[-1] if own else None
+    if key is None:
+        raise UsageError("there is nothing to edit yet", "send a message first")
+    if state[key].role != "user":
+        raise UsageError("only your own messages can be edited", "r has the answer written again")
+    if chat.is_busy:
+        raise UsageError("the model is still answering", "Esc stops it")
+    chat.put_aside()
+    chat.editing = key
+    attachments = [part for part in state[key].parts if isinstance(part, Attachment)]
+    chat.prompt.put(state[key].text, attachments)
+    chat.prompt.focus()
+
+
+def regenerate(chat: ChatScreen, _argument: str) -> None:
+    """Have the answer written again; the old one stays as another version."""
+    key = chat.transcript.cursor.key
+    wanted = key if key in chat.conversation.state else None
+    chat.start(chat.conversation.regenerate(wanted))
+
+
+async def fork(chat: ChatScreen, _argument: str) -> None:
+    """Go on from here in a new session; this one stays as it is."""
+    conversation, key = chat.conversation, chat.transcript.cursor.key
+    if not len(conversation.state):
+        raise UsageError("there is nothing to fork yet", "send a message first")
+    leaf = key if key in conversation.state else None
+    session_id = await chat.app.workspace.fork(conversation.session_id, leaf)
+    await chat.switch(lambda: chat.app.workspace.resume(session_id))
+    chat.prompt.focus()
+    chat.lines.tell("forked: what you say now is a session of its own")
+
+
+async def version_before(chat: ChatScreen, _argument: str) -> None:
+    """Show the version of the message that was written before."""
+    await _change_version(chat, -1)
+
+
+async def version_after(chat: ChatScreen, _argument: str) -> None:
+    """Show the version of the message that was written after."""
+    await _change_version(chat, 1)
+
+
+async def _change_version(chat: ChatScreen, step: int) -> None:
+    conversation = chat.conversation
+    state, key = conversation.state, chat.transcript.cursor.key
+    if key is None or key not in state:
+        return
+    versions = [version.id for version in state.children(state.parent(key))]
+    number = versions.index(key) + step
+    if not 0 <= number < len(versions):
+        raise UsageError("there is no other version that way", "e and r make new ones")
+    if chat.is_busy:
+        raise UsageError("the model is still answering", "Esc stops it")
+    await conversation.switch_to(state.latest_leaf(versions[number]))
+    chat.show_branch()
+    chat.transcript.cursor.move_to(versions[number])
+
+
+def _is_users(chat: ChatScreen, key: str) -> bool:
+    state = chat.conversation.state
+    return key in state and state[key].role == "user"
+
+
+def _last_with_code(chat: ChatScreen) -> str | None:
+    for key in reversed(chat.transcript.keys):
+        if "```" in chat.transcript.entry(key).text:
+            return key
+    return None

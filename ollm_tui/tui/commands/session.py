@@ -1,0 +1,150 @@
+"""Sessions: begin, open, name, pin, save, export; the lists of them."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import cast, get_args
+
+from ollm_tui.core.errors import StoreError, UsageError
+from ollm_tui.core.intake import visible
+from ollm_tui.engine.conversation import Conversation
+from ollm_tui.services.export import ExportFormat, export_session
+from ollm_tui.tui.chat_sidebar import ChatSidebar
+from ollm_tui.tui.dialogs.question import Question
+from ollm_tui.tui.screens.chat import ChatScreen
+from ollm_tui.tui.screens.sessions import NEW_SESSION, SessionPicker
+from ollm_tui.tui.session_actions import SessionActions
+
+
+async def new(chat: ChatScreen, _argument: str) -> None:
+    """Begin another conversation with the model that answers now."""
+    choice = chat.conversation.choice
+
+    async def begin() -> tuple[Conversation, tuple[str, ...]]:
+        workspace = chat.app.workspace
+        return await workspace.begin(provider=choice.provider.name, model=choice.model), ()
+
+    await chat.switch(begin)
+    chat.prompt.focus()
+
+
+async def clear(chat: ChatScreen, _argument: str) -> None:
+    """The same under the name other programs have for it; nothing is deleted."""
+    await new(chat, "")
+
+
+def picker(chat: ChatScreen, _argument: str) -> None:
+    """Choose among all sessions."""
+    conversation = chat.app.conversation
+    current = conversation.session_id if conversation else None
+
+    async def use(session_id: str | None) -> None:
+        if session_id == NEW_SESSION:
+            await chat.action_command("session.new")
+        elif session_id:
+            await chat.attempt(lambda: chat.open_session(session_id))
+        chat.lines.show_facts()
+        chat.reload_sidebar()
+
+    chat.app.push_screen(SessionPicker(_actions(chat), current), use)
+
+
+async def load(chat: ChatScreen, argument: str) -> None:
+    """Open a session by its id, or choose one."""
+    if argument:
+        await chat.open_session(await chat.app.workspace.find(argument))
+    else:
+        picker(chat, "")
+
+
+async def sidebar(chat: ChatScreen, _argument: str) -> None:
+    """Show the sessions beside the stream and go there; again, hide them."""
+    if not chat.query(ChatSidebar):
+        pane = ChatSidebar(chat, _actions(chat), unicode=chat.app.abilities.unicode)
+        await chat.query_one("#middle").mount(pane, before=0)
+        pane.display = False
+    pane = chat.query_one(ChatSidebar)
+    pane.display = not pane.display
+    chat.set_class(pane.display, "with-sidebar")
+    if pane.display:
+        chat.reload_sidebar()
+        pane.begin()
+    else:
+        chat.prompt.focus()
+
+
+async def rename(chat: ChatScreen, argument: str) -> None:
+    """Give this session another title."""
+    conversation = chat.conversation
+
+    async def use(title: str | None) -> None:
+        if title is not None:
+            await chat.app.workspace.rename(conversation.session_id, title)
+            chat.lines.show_facts()
+            chat.reload_sidebar()
+
+    if argument:
+        await use(argument)
+        return
+
+    async def attempt(title: str | None) -> None:
+        await chat.attempt(lambda: use(title))
+
+    title = visible(conversation.state.header.title)
+    chat.app.push_screen(Question("Title of this session", title, "rename"), attempt)
+
+
+async def star(chat: ChatScreen, _argument: str) -> None:
+    """Pin this session, so that it stays on top and is never cleaned up; or no longer."""
+    pinned = not chat.conversation.state.header.pinned
+    await chat.app.workspace.pin(chat.conversation.session_id, pinned)
+    chat.reload_sidebar()
+    chat.lines.tell("pinned: stays on top and is kept" if pinned else "no longer pinned")
+
+
+async def save(chat: ChatScreen, _argument: str) -> None:
+    """Write everything into the session file, also what could not be written so far."""
+    conversation = chat.conversation
+    if not len(conversation.state):
+        raise UsageError("there is nothing to save yet", "send a message first")
+    await conversation.save()
+    if conversation.unsaved:
+        raise StoreError(f"{conversation.unsaved} records are still not saved", "ollm doctor")
+    chat.lines.unsaved = ""
+    chat.lines.show_saving()
+    chat.lines.tell("everything is in the session file")
+
+
+async def export(chat: ChatScreen, argument: str) -> None:
+    """Write the conversation into a file; its ending says in which form."""
+    conversation = chat.conversation
+    if not len(conversation.state):
+        raise UsageError("there is nothing to export yet", "send a message first")
+    file = Path(argument or f"{conversation.session_id[:8]}.md").expanduser()
+    kind = file.suffix.removeprefix(".").lower()
+    if kind not in get_args(ExportFormat):
+        wrong = f"{kind or 'that'} is no form to export in"
+        raise UsageError(wrong, "end the name in .md, .html or .json")
+    state = conversation.state
+    text = export_session(state.session(), state.branch(), cast(ExportFormat, kind))
+    await asyncio.to_thread(_write_new, file, text)
+    chat.lines.tell(f"exported to {visible(str(file.absolute()))}")
+
+
+def _actions(chat: ChatScreen) -> SessionActions:
+    """The same for all lists: what was deleted in one can be brought back in another."""
+    chat.session_actions = chat.session_actions or SessionActions(chat.app.workspace)
+    return chat.session_actions
+
+
+def _write_new(file: Path, text: str) -> None:
+    """Never over a file that is there: what it holds may be all there is of it."""
+    try:
+        with file.open("x", encoding="utf-8") as opened:
+            opened.write(text)
+    except FileExistsError as error:
+        raise UsageError(f"{file} is there already", "choose another name") from error
+    except OSError as error:
+        problem = f"{file} cannot be written: {error.strerror}"
+        raise StoreError(problem, "choose another place") from error

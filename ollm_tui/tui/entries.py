@@ -1,0 +1,156 @@
+"""Messages as the stream shows them: who speaks, the words, what is folded, how it ended."""
+
+from __future__ import annotations
+
+import time
+from typing import assert_never
+
+from ollm_tui.core import clock
+from ollm_tui.core.intake import clean, visible
+from ollm_tui.core.message import (
+    Approval,
+    Attachment,
+    Message,
+    Reasoning,
+    Retrieval,
+    Text,
+    ToolCallPart,
+    ToolResultPart,
+    UnknownPart,
+    Usage,
+)
+from ollm_tui.core.session_state import SessionState
+from ollm_tui.tui.transcript.entry import Entry
+from ollm_tui.tui.transcript.fold import Fold
+
+REASONING = "reasoning"
+"""The key of the fold that holds what a model thought."""
+_ENDINGS = {
+    "cancelled": "stopped",
+    "interrupted": "interrupted",
+    "streaming": "interrupted",
+    "length": "cut at the output limit",
+}
+
+
+def branch_entries(state: SessionState, leaf: str | None = None) -> list[Entry]:
+    """The messages from the first to a leaf, by default the current one."""
+    return [entry_of(message, state) for message in state.branch(leaf)]
+
+
+def entry_of(message: Message, state: SessionState) -> Entry:
+    """One message."""
+    speaker = "user" if message.role == "user" else "assistant"
+    folds = () if _is_plain(message) else tuple(_folds(message))
+    footer = footer_of(message, state)
+    text = clean(message.text)
+    return Entry(message.id, speaker, text, footer, folds=folds, details=details_of(message))
+
+
+def footer_of(message: Message, state: SessionState) -> str:
+    """How it ended, if not well, and which of several versions it is."""
+    facts: list[str] = []
+    if message.status != "complete":
+        facts.append(_ENDINGS.get(message.status, ""))
+    if message.error:
+        facts.append(visible(message.error))
+    versions = state.children(message.parent_id)
+    if len(versions) > 1:
+        number = [version.id for version in versions].index(message.id) + 1
+        facts.append(f"‹ {number}/{len(versions)} ›")
+    return " · ".join(fact for fact in facts if fact)
+
+
+def details_of(message: Message) -> str:
+    """When it was said, by which model, and what it cost."""
+    facts = [local_time(message.timestamp), visible(message.model or "")]
+    if usage := message.usage:
+        facts += usage_facts(usage)
+    return " · ".join(fact for fact in facts if fact)
+
+
+def usage_facts(usage: Usage) -> list[str]:
+    """Tokens, seconds and speed, in words."""
+    facts = [f"{usage.output_tokens:,} tokens"]
+    if usage.cached_tokens:
+        facts.append(f"{usage.cached_tokens:,} of {usage.input_tokens:,} cached")
+    if usage.load_seconds and usage.load_seconds >= 0.1:
+        facts.append(f"loaded in {usage.load_seconds:.1f} s")
+    if usage.prompt_seconds:
+        facts.append(f"read in {usage.prompt_seconds:.1f} s")
+    if usage.output_seconds:
+        facts.append(f"{usage.output_seconds:.1f} s")
+        facts.append(speed_of(usage))
+    return facts
+
+
+def speed_of(usage: Usage | None) -> str:
+    """How fast the words came, where the server measured it."""
+    if not usage or not usage.output_seconds:
+        return ""
+    return f"{usage.output_tokens / usage.output_seconds:.0f} tok/s"
+
+
+def local_time(timestamp: str) -> str:
+    """A moment of the record on the user's clock: the time today, else the day too."""
+    try:
+        moment = clock.parse(timestamp).astimezone()
+    except (ValueError, OverflowError):
+        return ""
+    today = time.strftime("%Y-%m-%d")
+    if f"{moment:%Y-%m-%d}" == today:
+        return f"{moment:%H:%M}"
+    return f"{moment:%d %b %Y %H:%M}"
+
+
+def reasoning_title(text: str, seconds: float | None = None) -> str:
+    """The closed line of a thought."""
+    if seconds is not None:
+        return f"thought for {max(round(seconds), 1)} s"
+    return f"thoughts · {len(text.split()):,} words"
+
+
+def _is_plain(message: Message) -> bool:
+    return len(message.parts) == 1 and isinstance(message.parts[0], Text)
+
+
+def _folds(message: Message) -> list[Fold]:
+    folds: list[Fold] = []
+    if thought := message.reasoning:
+        folds.append(Fold(REASONING, "reasoning", reasoning_title(thought), thought))
+    for number, part in enumerate(message.parts):
+        key = f"part-{number}"
+        match part:
+            case ToolCallPart():
+                folds.append(tool_fold(part))
+            case ToolResultPart():
+                title = f"{visible(part.name)} answered{' with an error' if part.is_error else ''}"
+                folds.append(Fold(key, "tool", title, part.content))
+            case Attachment():
+                folds.append(Fold(key, "attachment", _attachment_title(part), _shown(part)))
+            case Retrieval():
+                folds.append(Fold(key, "retrieval", "from an earlier session", part.text))
+            case Text() | Reasoning() | Approval() | UnknownPart():
+                pass
+            case _:
+                assert_never(part)
+    return folds
+
+
+def tool_fold(call: ToolCallPart) -> Fold:
+    """A tool the model asks for."""
+    arguments = call.raw_arguments or "\n".join(
+        f"{name}: {value}" for name, value in call.args.items()
+    )
+    return Fold(f"call-{call.call_id}", "tool", f"asks for {visible(call.name)}", arguments)
+
+
+def _attachment_title(part: Attachment) -> str:
+    if part.media_type.startswith("image/"):
+        return f"{visible(part.name)} · picture"
+    lines = part.content.count("\n") + 1
+    return f"{visible(part.name)} · {lines:,} {'line' if lines == 1 else 'lines'}"
+
+
+def _shown(part: Attachment) -> str:
+    return "(a picture)" if part.media_type.startswith("image/") else part.content

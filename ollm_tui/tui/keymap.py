@@ -1,0 +1,54 @@
+"""Keys of the user's own: `keymap:` of the settings, checked before it is used."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+
+from ollm_tui.tui.command_table import BY_ID
+
+# Ids of widgets are known by the word before their dot: loading every dialog only to check
+# a name would cost each start more than a wrong name does.
+_WIDGETS = frozenset(
+    [
+        "prompt",
+        "choices",
+        "sessions",
+        "picker",
+        "question",
+        "confirmation",
+        "find",
+        "help",
+        "settings",
+    ]
+)
+
+
+def check_keymap(wanted: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """What of it can be used, and one line on each entry that cannot."""
+    good: dict[str, str] = {}
+    problems: list[str] = []
+    for name, keys in wanted.items():
+        if name in BY_ID or name.partition(".")[0] in _WIDGETS:
+            good[name] = keys
+        else:
+            problems.append(f"keymap: there is no command {name!r}; {_advice(name)}")
+    return good, problems + _shared_keys(good)
+
+
+def _advice(name: str) -> str:
+    near = difflib.get_close_matches(name, BY_ID, 1)
+    return f"did you mean {near[0]}?" if near else "F1 shows them all"
+
+
+def _shared_keys(keymap: Mapping[str, str]) -> list[str]:
+    """A key that the user gives to two commands in one place can only do one of them."""
+    owners: dict[tuple[str, str], str] = {}
+    problems: list[str] = []
+    for command in BY_ID.values():
+        for key in (keymap.get(command.id) or command.keys).replace(" ", "").split(","):
+            place = (command.where, key)
+            other = owners.setdefault(place, command.id)
+            if key and other != command.id and (command.id in keymap or other in keymap):
+                problems.append(f"keymap: {key} is a key of {other} and of {command.id}")
+    return problems

@@ -1,0 +1,101 @@
+"""What the chat screen says about itself: title, gauge, what goes on, which keys matter now."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ollm_tui.core.errors import OllmError
+from ollm_tui.core.intake import visible
+from ollm_tui.core.session_state import SessionState
+from ollm_tui.tui.entries import speed_of
+from ollm_tui.tui.key_names import Hints
+from ollm_tui.tui.transcript.transcript import Transcript
+from ollm_tui.tui.widgets.gauge import Gauge
+from ollm_tui.tui.widgets.status import StatusLine, TitleLine
+
+if TYPE_CHECKING:
+    from ollm_tui.tui.screens.chat import ChatScreen
+
+READING = (
+    ("read.down", "k move"),
+    ("message.copy", "copy"),
+    ("message.copy_code", "code"),
+    ("message.edit", "edit"),
+    ("message.regenerate", "again"),
+    ("message.fork", "fork"),
+    ("chat.stop", "back"),
+)
+WRITING = (
+    ("screen.palette", "commands"),
+    ("session.picker", "sessions"),
+    ("read.earlier", "read"),
+    ("screen.keys", "keys"),
+)
+
+
+class StateLines:
+    """The lines around the stream and the prompt of one chat screen."""
+
+    def __init__(self, chat: ChatScreen) -> None:
+        self._chat = chat
+        self.hints = Hints(chat.app.workspace.settings.keymap)
+        self.doing = ""
+        """What the model is at."""
+        self.unsaved = ""
+        """Why records could not be written; empty while all is well."""
+
+    def tell(self, text: str) -> None:
+        """One line to the user, until something else happens."""
+        self._chat.query_one(StatusLine).show(left=text)
+
+    def complain(self, error: OllmError) -> None:
+        """What did not work, and what to do."""
+        self.tell(": ".join(part for part in (error.message, error.hint) if part))
+
+    def show_doing(self, doing: str) -> None:
+        """The model is at something else now."""
+        self.doing = doing
+        self.show_state()
+
+    def show_state(self) -> None:
+        """What goes on, or which keys matter now."""
+        line = self.hints.line
+        if self._chat.is_busy:
+            self.tell(f"{line(('chat.stop', 'stop'))}   {self.doing}")
+        elif isinstance(self._chat.focused, Transcript):
+            self.tell(line(*READING))
+        elif self._chat.editing:
+            self.tell(f"editing an earlier message   {line(('chat.stop', 'give up'))}")
+        else:
+            self.tell(line(*WRITING))
+
+    def show_facts(self) -> None:
+        """Title, model, gauge, and whether all is saved."""
+        conversation = self._chat.app.conversation
+        if not conversation:
+            return
+        state, choice = conversation.state, conversation.choice
+        who = f"{visible(choice.model)} · {visible(choice.provider.name)}"
+        title = visible(state.header.title) or "New conversation"
+        self._chat.query_one(TitleLine).show(left=title, right=who)
+        used = state.header.metadata.token_count
+        self._chat.query_one(Gauge).show(used, choice.window, _note(state))
+        self.show_saving()
+
+    def show_saving(self) -> None:
+        """Whether everything is on disk, in words."""
+        conversation = self._chat.app.conversation
+        words = "saved" if conversation and len(conversation.state) else ""
+        status = self._chat.query_one(StatusLine)
+        status.show(right="NOT SAVED" if self.unsaved else words)
+        status.set_class(bool(self.unsaved), "alarm")
+
+
+def _note(state: SessionState) -> str:
+    """Speed and cache of the last answer."""
+    head = state.header.head
+    usage = state[head].usage if head else None
+    if not usage:
+        return ""
+    cached = f"{usage.cached_tokens:,} cached" if usage.cached_tokens else ""
+    return "   ".join(fact for fact in (speed_of(usage), cached) if fact)

@@ -1,0 +1,30 @@
+"""Text that arrives in pieces."""
+
+from __future__ import annotations
+
+
+class Passage:
+    """Words that grow at their end. The pieces are joined only when they are asked for."""
+
+    def __init__(self, text: str = "") -> None:
+        self._pieces = [text] if text else []
+        self._length = len(text)
+        self._line_ends = text.count("\n")
+
+    @property
+    def text(self) -> str:
+        """All words so far."""
+        if len(self._pieces) > 1:
+            self._pieces = ["".join(self._pieces)]
+        return self._pieces[0] if self._pieces else ""
+
+    def append(self, text: str) -> None:
+        """Add words at the end."""
+        if text:
+            self._pieces.append(text)
+            self._length += len(text)
+            self._line_ends += text.count("\n")
+
+    def estimated_lines(self, width: int) -> int:
+        """About how many lines the text takes; good enough for a scroll bar."""
+        return 1 + self._line_ends + self._length // max(width, 1)

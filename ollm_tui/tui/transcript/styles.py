@@ -1,0 +1,67 @@
+"""How the chat stream looks; whoever knows the theme builds it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rich.segment import Segment
+from rich.style import Style
+
+from ollm_tui.tui.markdown.styles import MarkdownStyles
+from ollm_tui.tui.transcript.entry import Speaker
+from ollm_tui.tui.transcript.fold import FoldKind
+
+_MARKS: dict[Speaker, str] = {"user": "▌ ", "assistant": "┃ ", "note": "  ", "error": "! "}
+_PLAIN_MARKS: dict[Speaker, str] = {"user": "> ", "assistant": "| ", "note": "  ", "error": "! "}
+
+
+@dataclass(frozen=True)
+class TranscriptStyles:
+    """One style for each part of the stream."""
+
+    markdown: MarkdownStyles
+    user: Style
+    user_mark: Style
+    assistant_mark: Style
+    note: Style
+    error: Style
+    footer: Style
+    fold: Style
+    """The line of a fold."""
+    reasoning: Style
+    """What a model thought, when it is open."""
+    cursor: Style
+    """The ground of the messages under the cursor."""
+    cursor_mark: Style
+    hit: Style
+    """What was searched for."""
+    current_hit: Style
+    news: Style
+    """The words that say that there is more below."""
+    unicode: bool = True
+
+    def mark(self, speaker: Speaker, under_cursor: bool = False) -> Segment:
+        """The margin of a speaker's lines."""
+        if under_cursor:
+            return Segment("▌ " if self.unicode else "# ", self.cursor_mark)
+        marks = _MARKS if self.unicode else _PLAIN_MARKS
+        styles = {"user": self.user_mark, "assistant": self.assistant_mark, "error": self.error}
+        return Segment(marks[speaker], styles.get(speaker, self.note))
+
+    def words(self, speaker: Speaker) -> Style:
+        """The words of whoever does not write Markdown."""
+        return {"user": self.user, "error": self.error}.get(speaker, self.note)
+
+    def folded(self, kind: FoldKind) -> Style:
+        """The text of an open fold."""
+        return self.reasoning if kind == "reasoning" else self.markdown.code_block
+
+    def fold_mark(self, is_open: bool) -> str:
+        """What stands before the title of a fold."""
+        marks = "▸▾" if self.unicode else "+-"
+        return f"{marks[is_open]} "
+
+    @property
+    def news_text(self) -> str:
+        """What is said at the bottom when there is more below."""
+        return " new ↓ " if self.unicode else " new v "

@@ -1,0 +1,178 @@
+"""A turn as it is seen: the engine's events become entries of the stream and words of state.
+
+Words that arrive within one frame are drawn together, so drawing costs the same at any speed.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import assert_never
+
+from textual.timer import Timer
+
+from ollm_tui.core.errors import OllmError
+from ollm_tui.core.events import (
+    AnyTurnEvent,
+    Prepared,
+    PromptCut,
+    ReasoningArrived,
+    ReplyStarted,
+    SaveFailed,
+    SaveResumed,
+    TextArrived,
+    ToolCallRequested,
+    TurnCancelled,
+    TurnFailed,
+    TurnFinished,
+    TurnStarted,
+)
+from ollm_tui.core.message import Message
+from ollm_tui.core.session_state import SessionState
+from ollm_tui.tui.entries import (
+    REASONING,
+    branch_entries,
+    details_of,
+    entry_of,
+    footer_of,
+    reasoning_title,
+    tool_fold,
+)
+from ollm_tui.tui.state_lines import StateLines
+from ollm_tui.tui.transcript.entry import Entry
+from ollm_tui.tui.transcript.fold import Fold
+from ollm_tui.tui.transcript.transcript import Transcript
+
+FRAME_SECONDS = 1 / 30
+
+
+class TurnView:
+    """Shows the turns of one conversation, and in `lines` what is going on."""
+
+    def __init__(self, transcript: Transcript, state: SessionState, lines: StateLines) -> None:
+        self._transcript = transcript
+        self._state = state
+        self._lines = lines
+        self._reply = ""
+        self._text: list[str] = []
+        self._thought: list[str] = []
+        self._thinking_since: float | None = None
+        self._frame: Timer | None = None
+
+    def take(self, event: AnyTurnEvent) -> None:
+        """Show one event."""
+        match event:
+            case TurnStarted():
+                self._show_question(event.user_message)
+            case ReplyStarted():
+                self._begin_reply(event.message_id)
+            case Prepared():
+                share = "" if event.fraction is None else f" {event.fraction:.0%}"
+                self._lines.show_doing(f"{event.what}{share}")
+            case ReasoningArrived():
+                self._think(event.text)
+            case TextArrived():
+                self._say(event.text)
+            case ToolCallRequested():
+                self._draw()
+                self._transcript.grow_fold(self._reply, tool_fold(event.call))
+                self._lines.show_doing(f"asks for {event.call.name}")
+            case PromptCut():
+                self.note_error(OllmError(event.message, event.hint), f"cut-{self._reply}")
+            case SaveFailed():
+                self._note_unsaved(event)
+            case SaveResumed():
+                self._lines.unsaved = ""
+                self._lines.show_saving()
+            case TurnFinished() | TurnCancelled():
+                self._end(event.message)
+            case TurnFailed():
+                self._end(event.message)
+                self.note_error(OllmError(event.error, event.hint), f"failed-{self._reply}")
+            case _:
+                assert_never(event)
+
+    def note_error(self, error: OllmError, key: str) -> None:
+        """What went wrong and what to do, in the stream at the place where it happened."""
+        text = f"{error.message}\n{error.hint}".strip()
+        self._transcript.add(Entry(key, "error", text))
+
+    def show_branch(self) -> None:
+        """The current branch from its first message."""
+        self._transcript.show(branch_entries(self._state))
+
+    def _note_unsaved(self, event: SaveFailed) -> None:
+        """Once in the stream; below it for as long as it lasts."""
+        if not self._lines.unsaved:
+            self.note_error(OllmError(event.message, event.hint), f"unsaved-{time.monotonic_ns()}")
+        self._lines.unsaved = event.message
+        self._lines.show_saving()
+
+    def _show_question(self, message: Message) -> None:
+        """At the end where it follows what is shown; else the branch it belongs to is shown."""
+        shown = self._transcript.keys
+        if message.id not in shown and (message.parent_id in shown[-1:] or not shown):
+            self._transcript.add(entry_of(message, self._state))
+        elif message.id in shown or self._state.branch(message.id)[:-1] != self._messages(shown):
+            self._transcript.show(branch_entries(self._state, message.id))
+        else:
+            self._transcript.add(entry_of(message, self._state))
+
+    def _messages(self, keys: list[str]) -> list[Message]:
+        return [self._state[key] for key in keys if key in self._state]
+
+    def _begin_reply(self, message_id: str) -> None:
+        self._reply = message_id
+        self._thinking_since = None
+        entry = Entry(message_id, "assistant")
+        entry.growing = True
+        self._transcript.add(entry)
+        self._lines.show_doing("waiting for the first word")
+
+    def _think(self, text: str) -> None:
+        if self._thinking_since is None:
+            self._thinking_since = time.monotonic()
+            self._lines.show_doing("thinking")
+        self._thought.append(text)
+        self._draw_soon()
+
+    def _say(self, text: str) -> None:
+        if self._thinking_since is not None:
+            self._end_thinking()
+        if not self._text:
+            self._lines.show_doing("answering")
+        self._text.append(text)
+        self._draw_soon()
+
+    def _end_thinking(self) -> None:
+        assert self._thinking_since is not None
+        self._draw()
+        seconds = time.monotonic() - self._thinking_since
+        self._thinking_since = None
+        self._transcript.retitle_fold(self._reply, REASONING, reasoning_title("", seconds))
+
+    def _draw_soon(self) -> None:
+        if self._frame is None:
+            self._frame = self._transcript.set_timer(FRAME_SECONDS, self._draw)
+
+    def _draw(self) -> None:
+        if self._frame:
+            self._frame.stop()
+            self._frame = None
+        if self._thought:
+            text = "".join(self._thought)
+            self._thought.clear()
+            fold = Fold(REASONING, "reasoning", "thinking …", text)
+            self._transcript.grow_fold(self._reply, fold)
+        if self._text:
+            text = "".join(self._text)
+            self._text.clear()
+            self._transcript.grow(self._reply, text)
+
+    def _end(self, message: Message | None) -> None:
+        if self._thinking_since is not None:
+            self._end_thinking()
+        self._draw()
+        if message is None:
+            self._transcript.finish(self._reply)
+            return
+        self._transcript.finish(self._reply, footer_of(message, self._state), details_of(message))

@@ -1,0 +1,130 @@
+"""What may be meant by the command being typed: names after the slash, values after the name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from ollm_tui.core.intake import UNSAFE
+
+
+class Completion(NamedTuple):
+    """A command that can be completed; `name` is without its slash."""
+
+    name: str
+    argument: str = ""
+    description: str = ""
+    values: Callable[[], Sequence[str]] | None = None
+    """What may follow the name, asked for when it is needed."""
+
+
+class Option(NamedTuple):
+    """A line of the list."""
+
+    label: str
+    argument: str = ""
+    description: str = ""
+    line: str = ""
+    """The first line of the prompt if this one is taken."""
+    column: int = 0
+    """Where the cursor is then."""
+
+
+class Completer:
+    """The options for what is being typed, and which of them is chosen."""
+
+    def __init__(self, completions: Iterable[Completion] = ()) -> None:
+        self._completions = {completion.name: completion for completion in completions}
+        self._values: dict[str, list[str]] = {}
+        self._closed = False
+        self._moved = False
+        self.options: tuple[Option, ...] = ()
+        self.chosen = 0
+
+    @property
+    def names(self) -> Iterable[str]:
+        """Every command."""
+        return self._completions.keys()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is anything to choose."""
+        return bool(self.options)
+
+    def update(self, line: str, column: int) -> None:
+        """Another text, or the cursor elsewhere in it."""
+        if not line.startswith("/"):
+            self.reset()
+        options = () if self._closed else tuple(self._matches(line, column))
+        if options != self.options:
+            self.options, self.chosen, self._moved = options, 0, False
+
+    def reset(self) -> None:
+        """No command is being typed."""
+        self._closed = False
+        self._values.clear()
+        self.options = ()
+
+    def close(self) -> None:
+        """Be quiet until another command is begun, or `reopen`."""
+        self._closed = True
+        self.options = ()
+
+    def reopen(self, line: str, column: int) -> None:
+        """Show the options after all."""
+        self._closed = False
+        self.update(line, column)
+
+    def move(self, step: int) -> None:
+        """Choose another one; after the last comes the first."""
+        self.chosen = (self.chosen + step) % len(self.options)
+        self._moved = True
+
+    def meant(self, line: str) -> Option | None:
+        """The chosen option if Enter means it, or nothing if it means what was typed."""
+        if not self.is_open:
+            return None
+        name, space, argument = line[1:].partition(" ")
+        if self._moved:
+            is_meant = True
+        elif space:
+            is_meant = bool(argument) and argument not in self._values.get(name, ())
+        else:
+            is_meant = name.lower() not in self._completions
+        return self.options[self.chosen] if is_meant else None
+
+    def _matches(self, line: str, column: int) -> Iterable[Option]:
+        if not line.startswith("/"):
+            return ()
+        name, space, argument = line[1:].partition(" ")
+        if column == 0:
+            return ()
+        if column <= len(name) + 1:
+            return self._names(name, space + argument)
+        return self._arguments(name, argument)
+
+    def _names(self, word: str, rest: str) -> Iterable[Option]:
+        for name in _ranked(word, self._completions):
+            known = self._completions[name]
+            after = rest or " " * bool(known.argument or known.values)
+            column = len(name) + 1 + bool(after)
+            yield Option(f"/{name}", known.argument, known.description, f"/{name}{after}", column)
+
+    def _arguments(self, name: str, argument: str) -> Iterable[Option]:
+        known = self._completions.get(name)
+        if not known or not known.values:
+            return
+        if name not in self._values:
+            self._values[name] = [
+                value for value in known.values() if not UNSAFE.search(value) and "\n" not in value
+            ]
+        for value in _ranked(argument, self._values[name]):
+            line = f"/{name} {value}"
+            yield Option(value, line=line, column=len(line))
+
+
+def _ranked(word: str, names: Iterable[str]) -> list[str]:
+    """The names that begin with a word, then those that contain it."""
+    word = word.lower()
+    found = [name for name in names if word in name.lower()]
+    return sorted(found, key=lambda name: not name.lower().startswith(word))

@@ -1,0 +1,61 @@
+"""What a person sees of the chat screen, as text, and the typing they do."""
+
+from __future__ import annotations
+
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from ollm_tui.tui.app import OllmApp
+from ollm_tui.tui.screens.chat import ChatScreen
+from ollm_tui.tui.transcript.transcript import Transcript
+from ollm_tui.tui.widgets.gauge import Gauge
+from ollm_tui.tui.widgets.prompt import Prompt
+from tests.tui.conftest import workers_done
+
+
+def chat(app: OllmApp) -> ChatScreen:
+    return next(screen for screen in app.screen_stack if isinstance(screen, ChatScreen))
+
+
+def stream(app: OllmApp) -> list[str]:
+    transcript = chat(app).query_one(Transcript)
+    lines = [transcript.render_line(y).text.strip() for y in range(transcript.size.height)]
+    return [" ".join(line.split()) for line in lines if line]
+
+
+def prompt(app: OllmApp) -> Prompt:
+    return chat(app).prompt
+
+
+def state(app: OllmApp) -> str:
+    return " ".join(_texts(app, "#status"))
+
+
+def title(app: OllmApp) -> tuple[str, ...]:
+    return _texts(app, "#title")
+
+
+def gauge(app: OllmApp) -> str:
+    return chat(app).query_one(Gauge).render_line(0).text
+
+
+async def type_in(pilot: Pilot[int], text: str) -> None:
+    names = {" ": "space", "/": "slash", "?": "question_mark"}
+    await pilot.press(*(names.get(mark, mark) for mark in text))
+
+
+async def send(app: OllmApp, pilot: Pilot[int], text: str) -> None:
+    await type_in(pilot, text)
+    await pilot.press("enter")
+    await settled(app, pilot)
+
+
+async def settled(app: OllmApp, pilot: Pilot[int]) -> None:
+    await workers_done(app)
+    await pilot.pause(0.05)
+
+
+def _texts(app: OllmApp, line: str) -> tuple[str, ...]:
+    return tuple(
+        str(chat(app).query_one(f"{line} .{side}", Static).content) for side in ("left", "right")
+    )

@@ -1,0 +1,115 @@
+"""One table feeds keys, slash commands, palette, help and README; nothing is in it twice."""
+
+from __future__ import annotations
+
+import inspect
+import pkgutil
+from importlib import import_module
+
+import pytest
+
+import ollm_tui.tui.commands
+from docs.write_commands import with_commands
+from ollm_tui.tui.command_table import BY_ID, COMMANDS, GROUPS, Command, bindings
+from ollm_tui.tui.key_names import Hints, key_name
+from ollm_tui.tui.keymap import check_keymap
+from tests.conftest import REPOSITORY
+
+
+def functions(group: str) -> set[str]:
+    """The functions of a group's module that have the shape of a command."""
+    module = import_module(f"ollm_tui.tui.commands.{group}")
+    return {
+        name
+        for name, value in vars(module).items()
+        if inspect.isfunction(value)
+        and not name.startswith("_")
+        and [name.lstrip("_") for name in inspect.signature(value).parameters]
+        == ["chat", "argument"]
+    }
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_every_command_is_a_function_and_every_function_a_command(group: str) -> None:
+    named = {command.id.partition(".")[2] for command in COMMANDS if command.id.startswith(group)}
+    assert functions(group) == named
+
+
+def test_there_is_no_module_of_commands_without_a_group() -> None:
+    assert {module.name for module in pkgutil.iter_modules(ollm_tui.tui.commands.__path__)} == set(
+        GROUPS
+    )
+
+
+def test_ids_and_slash_names_are_unique() -> None:
+    assert len(BY_ID) == len(COMMANDS)
+    slashes = [command.slash for command in COMMANDS if command.slash]
+    assert len(set(slashes)) == len(slashes)
+
+
+@pytest.mark.parametrize("where", ("anywhere", "stream"))
+def test_no_key_does_two_things_in_one_place(where: str) -> None:
+    keys = [
+        key
+        for command in COMMANDS
+        if command.where == where
+        for key in command.keys.split(",")
+        if key
+    ]
+    assert len(set(keys)) == len(keys)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.id)
+def test_a_command_can_be_reached_and_says_what_it_does(command: Command) -> None:
+    assert command.keys or command.slash
+    assert command.title[0].isupper() and not command.title.endswith(".")
+    assert command.group in GROUPS.values()
+
+
+def test_bindings_carry_the_id_by_which_they_are_remapped() -> None:
+    ids = [binding.id for binding in (*bindings("anywhere"), *bindings("stream"))]
+    assert ids == [
+        command.id
+        for where in ("anywhere", "stream")
+        for command in COMMANDS
+        if command.keys and command.where == where
+    ]
+
+
+@pytest.mark.parametrize(
+    ("key", "name"),
+    (
+        ("ctrl+p", "Ctrl+P"),
+        ("escape", "Esc"),
+        ("question_mark", "?"),
+        ("G", "G"),
+        ("g", "g"),
+        ("alt+up", "Alt+Up"),
+        ("f10", "F10"),
+        ("shift+tab", "Shift+Tab"),
+    ),
+)
+def test_keys_are_named_as_people_write_them(key: str, name: str) -> None:
+    assert key_name(key) == name
+
+
+def test_hints_name_the_keys_the_user_has_mapped() -> None:
+    hints = Hints({"screen.palette": "f8,ctrl+y"})
+    line = hints.line(("screen.palette", "commands"), ("chat.stop", "stop"))
+    assert line == "F8 commands   Esc stop"
+
+
+def test_an_unknown_command_in_the_keymap_is_told_with_the_nearest_name() -> None:
+    keymap, problems = check_keymap({"chat.stopp": "f8", "read.find": "f8"})
+    assert keymap == {"read.find": "f8"}
+    assert problems == ["keymap: there is no command 'chat.stopp'; did you mean chat.stop?"]
+
+
+def test_a_key_given_to_two_commands_is_told() -> None:
+    _, problems = check_keymap({"read.find": "ctrl+p"})
+    assert problems == ["keymap: ctrl+p is a key of read.find and of screen.palette"]
+
+
+def test_the_readme_lists_every_command() -> None:
+    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    assert with_commands(readme) == readme, "make docs writes it"
