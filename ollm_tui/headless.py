@@ -26,6 +26,7 @@ from ollm_tui.core.events import (
     TurnFinished,
     TurnStarted,
 )
+from ollm_tui.core.intake import visible
 from ollm_tui.core.message import Message
 
 OutputFormat = Literal["text", "json", "stream-json"]
@@ -156,7 +157,7 @@ class Headless:
     def _complain(self, message: str, hint: str = "") -> None:
         self._clear_progress()
         self._end_line()
-        self._err.write(f"ollm: {message}{f' ({hint})' if hint else ''}\n")
+        self._err.write(visible(f"ollm: {message}{f' ({hint})' if hint else ''}") + "\n")
         self._err.flush()
 
 

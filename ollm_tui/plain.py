@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TextIO
 
 from ollm_tui.core.errors import OllmError
+from ollm_tui.core.intake import visible
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.headless import Headless
 
@@ -42,7 +43,8 @@ class PlainChat:
     async def run(self) -> int:
         """Chat until the input ends; gives back the exit code."""
         choice = self._conversation.choice
-        self._say(f"{choice.model} on {choice.provider.name}. /help for help, /quit to leave.\n")
+        who = visible(f"{choice.model} on {choice.provider.name}")
+        self._say(f"{who}. /help for help, /quit to leave.\n")
         while (text := self._read()) is not None:
             match text.strip():
                 case "":
@@ -68,7 +70,7 @@ class PlainChat:
         try:
             await task
         except OllmError as error:
-            self._say(f"{error.message} ({error.hint})\n")
+            self._say(visible(f"{error.message} ({error.hint})\n"))
         finally:
             loop.remove_signal_handler(signal.SIGINT)
         self._say("\n")

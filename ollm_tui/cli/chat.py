@@ -17,20 +17,23 @@ from typing import TYPE_CHECKING
 from ollm_tui.cli.store import passphrase_prompt, read_settings, warn_of
 from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import OllmError, StoreError, UsageError
-from ollm_tui.engine.conversation import Conversation
-from ollm_tui.engine.workspace import Workspace
+from ollm_tui.core.intake import visible
 from ollm_tui.services.logs import start_logging
 from ollm_tui.settings.loaded import Loaded
 
 if TYPE_CHECKING:
+    from ollm_tui.engine.conversation import Conversation
+    from ollm_tui.engine.workspace import Workspace
     from ollm_tui.headless import Headless
+    from ollm_tui.services.prompt_memory import PromptMemory
+
+COLLECTED_AFTER_SECONDS = 1.0
 
 log = logging.getLogger(__name__)
 
 
 def run(arguments: Namespace) -> int:
     """Chat, answer one prompt, or list the sessions."""
-    gc.enable()
     if getattr(arguments, "list", False):
         from ollm_tui.cli.sessions import list_sessions
 
@@ -42,6 +45,7 @@ def run(arguments: Namespace) -> int:
     if prompt is None and not plain:
         work = _full_screen(loaded, arguments)
     else:
+        gc.enable()
         warn_of(loaded)
         work = _converse(loaded, arguments, prompt)
     try:
@@ -61,38 +65,73 @@ async def _converse(loaded: Loaded, arguments: Namespace, prompt: str | None) ->
     _when_told_to_end(task.cancel)
     async with _conversation(loaded, arguments) as (conversation, problems):
         for problem in problems:
-            sys.stderr.write(f"ollm: warning: {problem}\n")
+            sys.stderr.write(f"ollm: warning: {visible(problem)}\n")
         if prompt is not None:
             return await _answer(conversation, prompt, arguments)
         return await _chat(conversation)
 
 
 async def _full_screen(loaded: Loaded, arguments: Namespace) -> int:
-    """The screen is there first; the conversation is opened behind it."""
-    from ollm_tui.bootstrap import open_prompt_memory, open_workspace
+    """The screen is there first; everything else is opened behind it."""
     from ollm_tui.tui.app import OllmApp
     from ollm_tui.tui.terminal import abilities
 
     if not os.environ.get("NO_COLOR"):
         os.environ.pop("NO_COLOR", None)  # empty it means nothing, but Textual obeys it
-    workspace = open_workspace(loaded, os.environ, passphrase_prompt())
-    memory = open_prompt_memory(loaded, ephemeral=arguments.ephemeral)
+    behind = _Behind(loaded, ephemeral=arguments.ephemeral)
+    if loaded.settings.retention.encrypt_at_rest:
+        behind.open_workspace()  # asks for the passphrase, which needs the terminal as it is
     app = OllmApp(
         loaded,
-        workspace,
-        memory,
-        lambda: _open(workspace, arguments),
+        behind,
+        lambda workspace: _open(workspace, arguments),
         abilities(os.environ, sys.stdout.encoding),
     )
     _when_told_to_end(app.exit)
+    asyncio.get_running_loop().call_later(COLLECTED_AFTER_SECONDS, _collect_garbage)
     try:
-        return await app.run_async() or 0
+        code = await app.run_async()
+        if app.failure:
+            raise app.failure
+        return code or 0
     finally:
+        await behind.close(app.conversation)
+
+
+class _Behind:
+    """What works behind the screen, made when it is first asked for."""
+
+    def __init__(self, loaded: Loaded, *, ephemeral: bool) -> None:
+        self._loaded = loaded
+        self._ephemeral = ephemeral
+        self._workspace: Workspace | None = None
+
+    def open_workspace(self) -> Workspace:
+        from ollm_tui.bootstrap import open_workspace
+
+        if self._workspace is None:
+            self._workspace = open_workspace(self._loaded, os.environ, passphrase_prompt())
+        return self._workspace
+
+    def open_memory(self) -> PromptMemory:
+        from ollm_tui.bootstrap import open_prompt_memory
+
+        return open_prompt_memory(self._loaded, ephemeral=self._ephemeral)
+
+    async def close(self, conversation: Conversation | None) -> None:
+        if self._workspace is None:
+            return
         try:
-            if app.conversation:
-                await _close(workspace, app.conversation)
+            if conversation:
+                await _close(self._workspace, conversation)
         finally:
-            await workspace.close()
+            await self._workspace.close()
+
+
+def _collect_garbage() -> None:
+    """Only from now on: what the start has made stays, and looking through it takes time."""
+    gc.freeze()
+    gc.enable()
 
 
 @contextlib.asynccontextmanager

@@ -11,6 +11,7 @@ from io import TextIOWrapper
 
 from ollm_tui.cli.arguments import build_parser, group_of
 from ollm_tui.core.errors import OllmError, UsageError
+from ollm_tui.core.intake import visible
 
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 
@@ -64,5 +65,5 @@ def _reopen_closed_streams() -> None:
 
 def _fail(error: OllmError) -> int:
     line = error.message + (f" ({error.hint})" if error.hint else "")
-    sys.stderr.write("ollm: " + " ".join(line.split()) + "\n")
+    sys.stderr.write("ollm: " + visible(" ".join(line.split())) + "\n")
     return EXIT_USAGE if isinstance(error, UsageError) else EXIT_FAILED

@@ -12,13 +12,15 @@ from unicodedata import east_asian_width
 
 from ollm_tui.core import clock
 from ollm_tui.core.errors import UsageError
+from ollm_tui.core.intake import UNSAFE
 
 
 def print_json(value: Any) -> None:
-    """Any plain value as JSON, readable."""
+    """Any plain value as JSON, readable; what would steer a terminal is escaped."""
     import json
 
-    print(json.dumps(value, indent=2, ensure_ascii=False))
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    print(UNSAFE.sub(lambda found: json.dumps(found[0])[1:-1], text))
 
 
 def print_table(rows: Sequence[Sequence[str]], right: frozenset[int] = frozenset()) -> None:

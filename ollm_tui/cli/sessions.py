@@ -10,7 +10,7 @@ from ollm_tui.cli.output import confirm, print_json, print_table, short_time, to
 from ollm_tui.cli.store import open_catalogue, open_library
 from ollm_tui.core.counts import counted, short_count
 from ollm_tui.core.errors import UsageError
-from ollm_tui.core.intake import clean
+from ollm_tui.core.intake import clean, visible
 from ollm_tui.core.session import SessionSummary
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def _view(library: SessionLibrary, arguments: Namespace) -> int:
 
     loaded = library.load(library.catalogue.resolve(arguments.id))
     for problem in loaded.problems:
-        sys.stderr.write(f"ollm: warning: {problem}\n")
+        sys.stderr.write(f"ollm: warning: {visible(problem)}\n")
     if arguments.json:
         print_json(to_tree(loaded.state.session()))
     else:

@@ -37,7 +37,8 @@ def transcript(state: SessionState) -> str:
     day = today()
     lines = [
         clean(header.title) or "Untitled",
-        f"{header.session_id} · {header.provider} · begun {short_time(header.start_time, day)}",
+        f"{header.session_id} · {clean(header.provider)} · "
+        f"begun {short_time(header.start_time, day)}",
     ]
     if others := len(state) - len(branch):
         lines.append(f"{others} more messages are on other branches")

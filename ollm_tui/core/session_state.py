@@ -95,6 +95,10 @@ class SessionState:
         """The messages that directly follow a message; None asks for the roots."""
         return tuple(self._messages[child] for child in self._children.get(message_id, ()))
 
+    def versions(self, message: Message) -> tuple[str, ...]:
+        """The ids of a message and of those that stand in its place on other branches."""
+        return tuple(self._children[message.parent_id])
+
     def parent(self, message_id: str) -> str | None:
         """What a message follows. Where that was lost, it is the message recorded before it."""
         parent = self._messages[message_id].parent_id

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Awaitable, Callable
-from typing import cast
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol, cast
 
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual.app import App
+from textual.driver import Driver
 from textual.keys import Keys
+from textual.screen import Screen
 
 from ollm_tui.core.errors import OllmError
-from ollm_tui.engine.conversation import Conversation
-from ollm_tui.engine.workspace import Workspace
-from ollm_tui.services.prompt_memory import PromptMemory
 from ollm_tui.settings.loaded import Loaded
 from ollm_tui.tui.keymap import check_keymap
 from ollm_tui.tui.looks import transcript_styles
@@ -23,7 +25,30 @@ from ollm_tui.tui.themes import DEFAULT_THEME, load_theme
 from ollm_tui.tui.transcript.styles import TranscriptStyles
 from ollm_tui.tui.widgets.prompt import Prompt
 
-OpenConversation = Callable[[], Awaitable[tuple[Conversation, tuple[str, ...]]]]
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from ollm_tui.engine.conversation import Conversation
+    from ollm_tui.engine.workspace import Workspace
+    from ollm_tui.services.prompt_memory import PromptMemory
+
+
+log = logging.getLogger(__name__)
+
+
+class Behind(Protocol):
+    """What works behind the screen; opened after the first picture, which needs none of it."""
+
+    def open_workspace(self) -> Workspace:
+        """Conversations and sessions."""
+        ...
+
+    def open_memory(self) -> PromptMemory:
+        """Earlier prompts and drafts."""
+        ...
+
+
+OpenConversation = Callable[["Workspace"], Awaitable[tuple["Conversation", tuple[str, ...]]]]
 """Begins or resumes what the user asked for; also says what of it could not be read."""
 
 
@@ -31,21 +56,20 @@ class OllmApp(App[int]):
     """The full screen."""
 
     TITLE = "ollm"
+    CSS_PATH = "screens/chat.tcss"  # here: Textual does not load that of a default screen
     ENABLE_COMMAND_PALETTE = False
 
     def __init__(
         self,
         loaded: Loaded,
-        workspace: Workspace,
-        memory: PromptMemory,
+        behind: Behind,
         open_conversation: OpenConversation,
         abilities: Abilities,
     ) -> None:
         # Without colours the terminal's own two are used: Textual would send shades of grey.
         super().__init__(ansi_color=abilities.colours == 0 or None)
         self.loaded = loaded
-        self.workspace = workspace
-        self.memory = memory
+        self._behind = behind
         self.open_conversation = open_conversation
         self.abilities = abilities
         self.conversation: Conversation | None = None
@@ -60,10 +84,23 @@ class OllmApp(App[int]):
         # Terminals without the kitty protocol send this for Alt+Enter; Textual reads an Enter.
         cast(dict[str, object], ANSI_SEQUENCES_KEYS)["\x1b\r"] = (Keys.ControlJ,)
 
+    @cached_property
+    def workspace(self) -> Workspace:
+        """Conversations and sessions."""
+        return self._behind.open_workspace()
+
+    @cached_property
+    def memory(self) -> PromptMemory:
+        """Earlier prompts and drafts."""
+        return self._behind.open_memory()
+
     @property
     def transcript_styles(self) -> TranscriptStyles:
         """How the stream looks in the current theme."""
-        return transcript_styles(self.current_theme, unicode=self.abilities.unicode)
+        compact = self.loaded.settings.ui.density == "compact"
+        return transcript_styles(
+            self.current_theme, unicode=self.abilities.unicode, compact=compact
+        )
 
     def use_theme(self, name: str) -> None:
         """Look different from now on. OllmError if there is no such theme."""
@@ -71,9 +108,9 @@ class OllmApp(App[int]):
         self.register_theme(chosen)
         self.theme = chosen.name
 
-    def on_mount(self) -> None:
+    def get_default_screen(self) -> Screen[None]:
         """One screen, for now and for most of the time."""
-        self.push_screen(ChatScreen())
+        return ChatScreen()
 
     def on_app_focus(self) -> None:
         """The terminal is looked at."""
@@ -82,6 +119,26 @@ class OllmApp(App[int]):
     def on_app_blur(self) -> None:
         """The user looks at something else."""
         self.is_looked_at = False
+
+    def get_driver_class(self) -> type[Driver]:
+        """Textual's way to the terminal, with a guard on what is pasted."""
+        usual = super().get_driver_class()
+        if usual.__name__ != "LinuxDriver":
+            return usual
+        # By name: there is no such module where there is no such terminal.
+        return import_module("ollm_tui.tui.terminal_input").TerminalInput
+
+    @property
+    def failure(self) -> Exception | None:
+        """The error of the program itself that ended it; whoever runs it tells the user."""
+        return self._exception
+
+    def panic(self, *renderables: RenderableType) -> None:
+        """Something outside of the screens failed: end as for any other error."""
+        if self._exception is None:
+            self._handle_exception(RuntimeError("the terminal cannot be used any more"))
+        else:
+            super().panic(*renderables)
 
     async def run_priority_key(self, key: str) -> bool:
         """Do what a key that comes before all others is bound to; whether there was such one."""
@@ -94,6 +151,14 @@ class OllmApp(App[int]):
         if priority and isinstance(self.focused, Prompt):
             return False
         return await super()._check_bindings(key, priority)
+
+    def _handle_exception(self, error: Exception) -> None:
+        log.error("the screen failed", exc_info=error)
+        super()._handle_exception(error)
+
+    def _print_error_renderables(self) -> None:
+        """The trace is in the log; on the terminal one line is enough."""
+        self._exit_renderables.clear()
 
     def _begin_theme(self, name: str) -> None:
         try:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
-from ollm_tui.services.prompt_memory import PromptMemory
+if TYPE_CHECKING:
+    from ollm_tui.services.prompt_memory import PromptMemory
 
 WITHIN_SECONDS = 0.5
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import assert_never
 
 from ollm_tui.core import clock
@@ -43,8 +44,15 @@ def entry_of(message: Message, state: SessionState) -> Entry:
     speaker = "user" if message.role == "user" else "assistant"
     folds = () if _is_plain(message) else tuple(_folds(message))
     footer = footer_of(message, state)
-    text = clean(message.text)
-    return Entry(message.id, speaker, text, footer, folds=folds, details=details_of(message))
+    return Entry(
+        message.id,
+        speaker,
+        message.text,
+        footer,
+        folds=folds,
+        details=partial(details_of, message),
+        read=clean,  # the file it was stored in may have been edited by others
+    )
 
 
 def footer_of(message: Message, state: SessionState) -> str:
@@ -54,10 +62,9 @@ def footer_of(message: Message, state: SessionState) -> str:
         facts.append(_ENDINGS.get(message.status, ""))
     if message.error:
         facts.append(visible(message.error))
-    versions = state.children(message.parent_id)
+    versions = state.versions(message)
     if len(versions) > 1:
-        number = [version.id for version in versions].index(message.id) + 1
-        facts.append(f"‹ {number}/{len(versions)} ›")
+        facts.append(f"‹ {versions.index(message.id) + 1}/{len(versions)} ›")
     return " · ".join(fact for fact in facts if fact)
 
 

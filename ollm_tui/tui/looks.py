@@ -34,7 +34,9 @@ class Inks:
         return Style.parse(" ".join(word for word in words if word) or "none")
 
 
-def transcript_styles(theme: Theme, *, unicode: bool = True) -> TranscriptStyles:
+def transcript_styles(
+    theme: Theme, *, unicode: bool = True, compact: bool = False
+) -> TranscriptStyles:
     """The stream in a theme."""
     inks = Inks(theme)
     quiet = quiet_colour(theme)
@@ -54,6 +56,7 @@ def transcript_styles(theme: Theme, *, unicode: bool = True) -> TranscriptStyles
         current_hit=inks.style("bold", theme.background, on=theme.warning),
         news=inks.style("bold", theme.background, on=theme.accent),
         unicode=unicode,
+        gap=0 if compact else 1,
     )
 
 

@@ -38,7 +38,7 @@ class StateLines:
 
     def __init__(self, chat: ChatScreen) -> None:
         self._chat = chat
-        self.hints = Hints(chat.app.workspace.settings.keymap)
+        self.hints = Hints(chat.app.loaded.settings.keymap)
         self.doing = ""
         """What the model is at."""
         self.unsaved = ""
@@ -46,7 +46,7 @@ class StateLines:
 
     def tell(self, text: str) -> None:
         """One line to the user, until something else happens."""
-        self._chat.query_one(StatusLine).show(left=text)
+        self._chat.query_one(StatusLine).show(left=visible(text))
 
     def complain(self, error: OllmError) -> None:
         """What did not work, and what to do."""

@@ -53,6 +53,7 @@ class TurnView:
         self._state = state
         self._lines = lines
         self._reply = ""
+        self._is_answering = False
         self._text: list[str] = []
         self._thought: list[str] = []
         self._thinking_since: float | None = None
@@ -122,6 +123,7 @@ class TurnView:
 
     def _begin_reply(self, message_id: str) -> None:
         self._reply = message_id
+        self._is_answering = False
         self._thinking_since = None
         entry = Entry(message_id, "assistant")
         entry.growing = True
@@ -138,7 +140,8 @@ class TurnView:
     def _say(self, text: str) -> None:
         if self._thinking_since is not None:
             self._end_thinking()
-        if not self._text:
+        if not self._is_answering:
+            self._is_answering = True
             self._lines.show_doing("answering")
         self._text.append(text)
         self._draw_soon()

@@ -20,7 +20,6 @@ WAITING_FOR_THEIR_FEATURE = frozenset(
     retention.max_items retention.store_tool_outputs
     modes tools.permissions tools.allowed tools.scope tools.network tools.timeout_seconds hooks
     search.max_results search.retrieval search.retrieval_tokens
-    ui.density
     """.split()
 )
 """Understood in files today, used when the part they belong to is built. Only ever shorter."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from textual.pilot import Pilot
 
 from ollm_tui.engine.conversation import Conversation
+from ollm_tui.engine.workspace import Workspace
 from ollm_tui.providers.scripted import Script, Scripted
 from ollm_tui.services.prompt_memory import PromptMemory
 from ollm_tui.settings.loaded import Loaded
@@ -27,6 +29,19 @@ OpenApp = Callable[..., Opened]
 async def workers_done(app: OllmApp) -> None:
     """Wait until nothing runs behind the screen."""
     await app.workers.wait_for_complete()  # pyright: ignore[reportUnknownMemberType] Textual leaves it open
+
+
+class Ready(NamedTuple):
+    """Everything behind the screen, open already."""
+
+    workspace: Workspace
+    memory: PromptMemory
+
+    def open_workspace(self) -> Workspace:
+        return self.workspace
+
+    def open_memory(self) -> PromptMemory:
+        return self.memory
 
 
 @pytest.fixture
@@ -47,13 +62,13 @@ def open_app(home: Path) -> OpenApp:
         places = Locations(home, home.parent, home.parent / "project")
         loaded = Loaded(settings, (), {}, places)
 
-        async def open_conversation() -> tuple[Conversation, tuple[str, ...]]:
+        async def open_conversation(_: Workspace) -> tuple[Conversation, tuple[str, ...]]:
             if session_id:
                 return await workspace.resume(session_id)
             return await workspace.begin(), ()
 
-        memory = PromptMemory(home, places.project)
-        app = OllmApp(loaded, workspace, memory, open_conversation, abilities)
+        behind = Ready(workspace, PromptMemory(home, places.project))
+        app = OllmApp(loaded, behind, open_conversation, abilities)
         async with app.run_test(size=size) as pilot:
             await workers_done(app)
             await pilot.pause()

@@ -53,12 +53,14 @@ def extend_down(chat: ChatScreen, _argument: str) -> None:
 
 def first(chat: ChatScreen, _argument: str) -> None:
     """The cursor on the first message."""
-    chat.transcript.cursor.move(-len(chat.transcript.keys))
+    if keys := chat.transcript.keys:
+        chat.transcript.cursor.move_to(keys[0])
 
 
 def last(chat: ChatScreen, _argument: str) -> None:
     """The cursor on the last message, and the view at the end."""
-    chat.transcript.cursor.move(len(chat.transcript.keys))
+    if keys := chat.transcript.keys:
+        chat.transcript.cursor.move_to(keys[-1])
     chat.transcript.go_to_end()
 
 

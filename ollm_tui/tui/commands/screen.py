@@ -48,7 +48,7 @@ def palette(chat: ChatScreen, _argument: str) -> None:
 
 def keys(chat: ChatScreen, _argument: str) -> None:
     """Every key and command, as they are mapped now, and where things are."""
-    keymap = chat.app.workspace.settings.keymap
+    keymap = chat.app.loaded.settings.keymap
     entries = [
         HelpEntry(
             command.group,
@@ -110,7 +110,7 @@ async def theme(chat: ChatScreen, argument: str) -> None:
         if name:
             await chat.attempt(lambda: _keep_theme(chat, name))
 
-    current = chat.app.workspace.settings.ui.theme
+    current = chat.app.loaded.settings.ui.theme
     chat.app.push_screen(ThemePicker(current, os.environ), keep)
 
 

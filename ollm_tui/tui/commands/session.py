@@ -121,7 +121,7 @@ async def export(chat: ChatScreen, argument: str) -> None:
     conversation = chat.conversation
     if not len(conversation.state):
         raise UsageError("there is nothing to export yet", "send a message first")
-    file = Path(argument or f"{conversation.session_id[:8]}.md").expanduser()
+    file = _place(argument or f"{conversation.session_id[:8]}.md")
     kind = file.suffix.removeprefix(".").lower()
     if kind not in get_args(ExportFormat):
         wrong = f"{kind or 'that'} is no form to export in"
@@ -130,6 +130,15 @@ async def export(chat: ChatScreen, argument: str) -> None:
     text = export_session(state.session(), state.branch(), cast(ExportFormat, kind))
     await asyncio.to_thread(_write_new, file, text)
     chat.lines.tell(f"exported to {visible(str(file.absolute()))}")
+
+
+def _place(name: str) -> Path:
+    try:
+        return Path(name).expanduser()
+    except RuntimeError as error:
+        raise UsageError(
+            f"{name} names a user that is not there", "choose another place"
+        ) from error
 
 
 def _actions(chat: ChatScreen) -> SessionActions:

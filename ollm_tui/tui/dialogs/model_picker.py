@@ -53,7 +53,7 @@ class ModelPicker(PickerOf[ModelName]):
         try:
             offers = await self._ask_offers()
         except OllmError as error:
-            self.choice_list.empty = f"{error.message}. {error.hint}"
+            self.choice_list.empty = clean(f"{error.message}. {error.hint}")
             return
         self.choice_list.empty = NOBODY
         choices = [choice for offer in offers for choice in self._lines(offer)]

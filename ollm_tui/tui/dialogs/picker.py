@@ -13,6 +13,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from ollm_tui.core.intake import visible
 from ollm_tui.tui.dialogs.line_input import LineInput
 from ollm_tui.tui.widgets.choice_list import Choice, ChoiceList
 
@@ -85,7 +86,7 @@ class PickerOf(ModalScreen[Result | None]):
     def say(self, text: str) -> None:
         """Show a line about the highlighted choice; with an empty one the line is gone."""
         about = self.query_one("#about", Static)
-        about.update(Content(text))
+        about.update(Content(visible(text)))
         about.display = bool(text)
 
     def result(self, choice: Choice) -> Result | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
+from functools import cached_property
 from importlib import import_module
 from inspect import isawaitable
 from typing import TYPE_CHECKING, cast
@@ -17,7 +18,6 @@ from textual.screen import Screen
 from ollm_tui.core.errors import OllmError, StoreError, UsageError
 from ollm_tui.core.events import AnyTurnEvent
 from ollm_tui.core.intake import visible
-from ollm_tui.engine.conversation import Conversation
 from ollm_tui.tui.command_table import BY_SLASH, COMMANDS, bindings
 from ollm_tui.tui.draft_keeper import DraftKeeper
 from ollm_tui.tui.state_lines import StateLines
@@ -33,6 +33,7 @@ from ollm_tui.tui.widgets.stream import Stream
 from ollm_tui.tui.widgets.waiting import Waiting
 
 if TYPE_CHECKING:
+    from ollm_tui.engine.conversation import Conversation
     from ollm_tui.tui.app import OllmApp
     from ollm_tui.tui.chat_sidebar import ChatSidebar
     from ollm_tui.tui.session_actions import SessionActions
@@ -42,13 +43,12 @@ LONG_TURN_SECONDS = 10
 NARROW = 80
 PLACEHOLDER = "Type a message, / for commands, ? for keys"
 
-Opening = Callable[[], Awaitable[tuple[Conversation, tuple[str, ...]]]]
+Opening = Callable[[], Awaitable[tuple["Conversation", tuple[str, ...]]]]
 
 
 class ChatScreen(Screen[None]):
     """Talks with one conversation; the engine does the work, `commands/` what keys ask for."""
 
-    CSS_PATH = "chat.tcss"
     BINDINGS = bindings("anywhere")
 
     app: OllmApp
@@ -64,7 +64,6 @@ class ChatScreen(Screen[None]):
         """The message a code block was copied from, and which one."""
         self.session_actions: SessionActions | None = None
         self.lines: StateLines
-        self.drafts: DraftKeeper
         self._view: TurnView
 
     # The parts
@@ -97,14 +96,18 @@ class ChatScreen(Screen[None]):
             raise UsageError("no model answers yet", "F7 chooses another one")
         return self.app.conversation
 
+    @cached_property
+    def drafts(self) -> DraftKeeper:
+        """What is being written, on disk."""
+        return DraftKeeper(self.app.memory)
+
     def on_mount(self) -> None:
         """The prompt is ready at once; who answers is found out meanwhile."""
         self.lines = StateLines(self)
-        self.drafts = DraftKeeper(self.app.memory)
-        self.transcript.show_details = self.app.workspace.settings.ui.timestamps
+        self.transcript.show_details = self.app.loaded.settings.ui.timestamps
         self.prompt.focus()
         self.lines.tell("looking for a model …")
-        self.open_first()
+        self.call_after_refresh(self.open_first)
 
     # Commands
 
@@ -236,7 +239,7 @@ class ChatScreen(Screen[None]):
     async def open_first(self) -> None:
         """Begin or resume, as the command line asked for."""
         try:
-            conversation, problems = await self.app.open_conversation()
+            conversation, problems = await self.app.open_conversation(self.app.workspace)
         except OllmError as error:
             text = f"{error.message}\n{error.hint}".strip()
             self.transcript.add(Entry("open", "error", text))

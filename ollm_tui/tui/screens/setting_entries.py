@@ -108,7 +108,7 @@ def shown(value: object) -> str:
         case bool():
             return str(value).lower()
         case list() | tuple():
-            return ", ".join(map(str, value)) or "none"  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] any list is shown
+            return visible(", ".join(map(str, value))) or "none"  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] any list is shown
         case _:
             return visible(str(value))
 

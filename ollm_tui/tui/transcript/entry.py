@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Literal
 
 from ollm_tui.tui.transcript.fold import Fold
@@ -23,15 +23,17 @@ class Entry(Passage):
         footer: str = "",
         *,
         folds: Iterable[Fold] = (),
-        details: str = "",
+        details: str | Callable[[], str] = "",
+        read: Callable[[str], str] | None = None,
     ) -> None:
-        super().__init__(text)
+        super().__init__(text, read)
         self.key = key
         self.speaker: Speaker = speaker
         self.footer = footer
         """A few words at the end: how it ended."""
         self.details = details
-        """What stands there instead when details are wanted: time, model, cost."""
+        """What stands there instead when details are wanted: time, model, cost. It may be made
+        only then: for ten thousand messages it takes longer than all the rest."""
         self.folds = list(folds)
         self.growing = False
 
@@ -47,9 +49,14 @@ class Entry(Passage):
 
     def ending(self, with_details: bool) -> str:
         """What stands at the end."""
-        return (with_details and self.details) or self.footer
+        if not with_details:
+            return self.footer
+        if not isinstance(self.details, str):
+            self.details = self.details()
+        return self.details or self.footer
 
     def estimated_height(self, width: int, with_details: bool) -> int:
-        """About how many lines all of it takes, with the gap to the next entry."""
+        """About how many lines all of it takes."""
         folds = sum(fold.estimated_height(width) for fold in self.folds)
-        return self.estimated_lines(width) + folds + bool(self.ending(with_details)) + 1
+        has_ending = bool(self.details if with_details else self.footer)
+        return self.estimated_lines(width) + folds + has_ending

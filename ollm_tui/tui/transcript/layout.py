@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from itertools import accumulate
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.segment import Segment
 from textual.strip import Strip
 
-from ollm_tui.tui.markdown.text import MarkdownText
 from ollm_tui.tui.markdown.wrapping import cells, line_spans
 from ollm_tui.tui.transcript.entry import Entry
 from ollm_tui.tui.transcript.fold import Fold
@@ -17,6 +16,9 @@ from ollm_tui.tui.transcript.fold_lines import FoldLines
 from ollm_tui.tui.transcript.lines import Lines, lines_at
 from ollm_tui.tui.transcript.plain_text import PlainText, shown
 from ollm_tui.tui.transcript.styles import TranscriptStyles
+
+if TYPE_CHECKING:
+    from ollm_tui.tui.markdown.text import CodeBlock, MarkdownText
 
 MARGIN = 2
 """Columns left of the text: the mark of the speaker, and a space."""
@@ -45,10 +47,8 @@ class EntryLayout:
         self._with_details = with_details
         self.parts: list[Lines] = []
         """One for each passage of the entry, in the same order."""
-        if entry.speaker == "assistant":
-            self.body: Lines = MarkdownText(styles.markdown, self._room)
-        else:
-            self.body = PlainText(styles.words(entry.speaker), self._room)
+        self._markdown = _markdown(styles, self._room) if entry.speaker == "assistant" else None
+        self.body: Lines = self._markdown or PlainText(styles.words(entry.speaker), self._room)
         self.body.feed(entry.text)
         if not entry.growing:
             self.body.finish()
@@ -66,7 +66,12 @@ class EntryLayout:
     @property
     def height(self) -> int:
         """All lines and the gap."""
-        return self.rows + 1
+        return self.rows + self._styles.gap
+
+    @property
+    def code_blocks(self) -> list[CodeBlock]:
+        """The blocks of code in its words."""
+        return self._markdown.code_blocks() if self._markdown else []
 
     # What changes it; all say which is the first line that is another now
 
@@ -190,3 +195,10 @@ class EntryLayout:
     def _ending_on(self, line: int) -> str:
         first = self.rows - len(self._ending)
         return self._ending[line - first] if self._ending and first <= line < self.rows else ""
+
+
+def _markdown(styles: TranscriptStyles, width: int) -> MarkdownText:
+    # Loaded with the first answer: the first picture has none, and need not wait for it.
+    from ollm_tui.tui.markdown.text import MarkdownText
+
+    return MarkdownText(styles.markdown, width)

@@ -112,4 +112,5 @@ class EntryStack:
         return EntryLayout(entry, self.looks, self.width, self.with_details)
 
     def _estimate(self, entry: Entry) -> int:
-        return entry.estimated_height(self.width - MARGIN, self.with_details)
+        height = entry.estimated_height(self.width - MARGIN, self.with_details)
+        return height + self.looks.gap

@@ -39,6 +39,8 @@ class TranscriptStyles:
     news: Style
     """The words that say that there is more below."""
     unicode: bool = True
+    gap: int = 1
+    """Lines that stay free between entries."""
 
     def mark(self, speaker: Speaker, under_cursor: bool = False) -> Segment:
         """The margin of a speaker's lines."""

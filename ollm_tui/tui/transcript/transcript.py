@@ -14,7 +14,6 @@ from textual.reactive import reactive
 from textual.selection import Selection
 from textual.strip import Strip
 
-from ollm_tui.tui.markdown.text import MarkdownText
 from ollm_tui.tui.transcript.cursor import MessageCursor
 from ollm_tui.tui.transcript.entry import Entry
 from ollm_tui.tui.transcript.finder import Finder
@@ -163,11 +162,10 @@ class Transcript(EntryView):
         """The blocks of code of an entry: first the one nearest to the middle of the view,
         then those below it, then those from the top on."""
         place = self.stack.place(key)
-        body = self.stack.layout(place).body
-        if not isinstance(body, MarkdownText):
-            return []
-        middle = self.scroll_offset.y + self.size.height // 2 - self.stack.heights.above(place)
-        blocks = body.code_blocks()
+        layout = self.stack.layout(place)
+        top = self.stack.heights.above(place) + layout.top(layout.parts.index(layout.body))
+        middle = self.scroll_offset.y + self.size.height // 2 - top
+        blocks = layout.code_blocks
         distances = [
             max(block.first_line - middle, middle - block.last_line, 0) for block in blocks
         ]

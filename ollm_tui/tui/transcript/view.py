@@ -72,7 +72,7 @@ class EntryView(ScrollView, can_focus=True):
         top = self.stack.heights.above(place) - self.scroll_offset.y
         # The gap below the last entry is part of the bottom, which is then followed.
         is_last = place == len(self.stack) - 1
-        rows = self.stack.layout(place).rows + is_last
+        rows = self.stack.heights[place] if is_last else self.stack.layout(place).rows
         height = self.size.height
         if top >= 0 and top + rows <= height:
             return
@@ -139,7 +139,6 @@ class EntryView(ScrollView, can_focus=True):
         line = self.stack.layout(place).line_of(top[1])
         self._move_to(self.stack.heights.above(place) + line)
         self._settle()
-        self._follow(self.scroll_offset.y >= self._bottom())
         self._held = top
 
     def open_folds(self, key: str, folds: Iterable[Fold], is_open: bool = True) -> None:
@@ -159,7 +158,7 @@ class EntryView(ScrollView, can_focus=True):
 
     def note_news(self, place: int) -> None:
         """Something came to an entry: say so if its end is out of sight."""
-        end = self.stack.heights.above(place) + self.stack.heights[place] - 1
+        end = self.stack.heights.above(place + 1) - self.stack.looks.gap
         if not self._following and end > self.scroll_offset.y + self.size.height:
             self._has_news = True
             self.refresh(Region(0, self.size.height - 1, self.size.width, 1))
@@ -193,7 +192,6 @@ class EntryView(ScrollView, can_focus=True):
         self._follow(False)
         self._move_to(heights.above(place) + line - row)
         self._settle()
-        self._follow(self.scroll_offset.y >= self._bottom())
         self.refresh()
 
     def _measure_beside(self, place: int, step: int, room: int) -> None:
@@ -208,6 +206,7 @@ class EntryView(ScrollView, can_focus=True):
         """Give everything in view its real height, and the view its place."""
         if not len(self.stack) or not self.size.height:
             self.virtual_size = Size(self.stack.width, self.stack.heights.total)
+            self._follow(self._following or not len(self.stack))
         elif self._following:
             self._measure_beside(len(self.stack), -1, self.size.height)
             self._move_to(self._bottom())
@@ -223,6 +222,7 @@ class EntryView(ScrollView, can_focus=True):
             inside = line - self.stack.heights.above(place)
         self._measure_beside(place - 1, 1, self.size.height + inside)
         self._move_to(line)
+        self._follow(self.scroll_offset.y >= self._bottom())
 
     def _bottom(self) -> int:
         return max(self.stack.heights.total - self.size.height, 0)

@@ -22,7 +22,7 @@ class CompletionList(Static):
 
     DEFAULT_CSS = """
     CompletionList {
-        display: none; height: auto; padding: 0 2;
+        display: none; height: auto; padding: 0 1;
         text-wrap: nowrap; text-overflow: ellipsis;
     }
     """

@@ -21,7 +21,7 @@ class Gauge(Widget, can_focus=False):
     Gauge { height: 1; }
     Gauge > .gauge--used { color: $primary; }
     Gauge > .gauge--high { color: $warning; }
-    Gauge > .gauge--free { color: $panel; }
+    Gauge > .gauge--free { color: $text-muted 30%; }
     Gauge > .gauge--words { color: $text-muted; }
     """
 

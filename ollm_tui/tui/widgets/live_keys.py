@@ -9,6 +9,7 @@ from textual.geometry import Size
 from textual.reactive import reactive
 from textual.widget import Widget
 
+from ollm_tui.core.intake import visible
 from ollm_tui.tui.key_names import key_name
 
 GAP = "  "
@@ -44,8 +45,8 @@ class LiveKeys(Widget):
 
     def say(self, text: str, about: str = "") -> None:
         """Say something else in this place, until keys for something else are shown."""
-        self.told = (text, about)
-        self.hints = (text,)
+        self.told = (visible(text), about)
+        self.hints = (visible(text),)
 
     def render(self) -> Content:
         """The hints, broken into lines."""

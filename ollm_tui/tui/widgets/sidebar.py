@@ -16,7 +16,7 @@ class Sidebar(SessionPane):
     DEFAULT_CSS = """
     Sidebar {
         width: 30; height: 1fr; border-right: solid $panel;
-        LiveKeys { padding: 0 1; display: none; }
+        LiveKeys { padding: 1 1; display: none; }
         &.-active LiveKeys, &.-told LiveKeys { display: block; }
     }
     .-ascii Sidebar { border-right: ascii $panel; }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
@@ -14,16 +16,25 @@ class TwoTexts(Horizontal):
     Foreign names are shown as plain text: no markup parser sees them.
     """
 
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._left = Static("", classes="left", markup=False)
+        self._right = Static("", classes="right", markup=False)
+        self._shown = ("", "")
+
     def compose(self) -> ComposeResult:
         """Two texts, pushed apart."""
-        yield Static("", classes="left", markup=False)
-        yield Static("", classes="right", markup=False)
+        yield self._left
+        yield self._right
 
     def show(self, *, left: str | None = None, right: str | None = None) -> None:
-        """Change one of the texts, or both."""
-        for name, text in (("left", left), ("right", right)):
-            if text is not None:
-                self.query_one(f".{name}", Static).update(Content(text))
+        """Change one of the texts, or both. Only another length on the right moves anything."""
+        before = self._shown
+        self._shown = (before[0] if left is None else left, before[1] if right is None else right)
+        if self._shown[0] != before[0]:
+            self._left.update(Content(self._shown[0]), layout=False)
+        if self._shown[1] != before[1]:
+            self._right.update(Content(self._shown[1]))
 
 
 class TitleLine(TwoTexts):

@@ -20,7 +20,7 @@ class Waiting(Static):
 
     DEFAULT_CSS = """
     Waiting {
-        display: none; height: auto; padding: 0 2;
+        display: none; height: auto; padding: 0 1;
         text-wrap: nowrap; text-overflow: ellipsis;
     }
     """

@@ -7,6 +7,7 @@ from textual.geometry import Offset
 from textual.selection import SELECT_ALL
 
 from ollm_tui.tui.transcript.entry import Entry
+from ollm_tui.tui.transcript.fold import Fold
 from ollm_tui.tui.transcript.layout import EntryLayout
 from tests.tui.transcript.screen import numbered, seen, shown
 
@@ -21,7 +22,9 @@ async def test_messages_are_copied_as_they_were_written() -> None:
 
 
 async def test_blocks_of_code_begin_with_the_one_in_the_middle_of_the_view() -> None:
-    async with shown(Entry("a", "assistant", CODE), Entry("u", "user", "x")) as (transcript, pilot):
+    thought = Fold("r", "reasoning", "thought", "so\n" * 30, is_open=True)
+    entry = Entry("a", "assistant", CODE, folds=[thought])
+    async with shown(entry, Entry("u", "user", "x")) as (transcript, pilot):
         row = next(y for y, line in enumerate(seen(transcript)) if "block = 2" in line)
         transcript.scroll_to(y=transcript.scroll_offset.y + row - 5, animate=False)
         await pilot.pause()

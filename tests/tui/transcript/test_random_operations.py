@@ -185,7 +185,7 @@ async def run(chosen: list[Operation]) -> None:
             check(transcript)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(st.lists(operations, min_size=8, max_size=25))
 def test_after_any_operations_the_lines_are_those_of_a_fresh_stream(
     chosen: list[Operation],

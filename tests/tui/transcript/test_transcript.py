@@ -120,3 +120,20 @@ async def test_brackets_and_markup_of_others_are_only_text() -> None:
     hostile = "[@click=app.bell()]x[/] [bold]y [/"
     async with shown(Entry("a", "user", hostile), Entry("b", "note", hostile)) as (transcript, _):
         assert [line[2:] for line in seen(transcript) if line] == [hostile, hostile]
+
+
+async def test_whoever_comes_to_see_the_bottom_follows_it_whatever_the_reason() -> None:
+    async with shown(*numbered(6)) as (transcript, pilot):
+        transcript.go_to("e3")
+        await pilot.pause()
+        assert not transcript.is_following
+        await pilot.resize_terminal(40, 60)
+        await pilot.pause()
+        assert transcript.is_following
+        await pilot.resize_terminal(40, 10)
+        transcript.go_to("e3")
+        for key in ("e3", "e4", "e5"):
+            transcript.drop(key)
+        await pilot.pause()
+        assert transcript.is_following
+        assert any("message 2 line 2" in line for line in seen(transcript))

@@ -1,0 +1,60 @@
+"""What an empty conversation teaches: a few lines above the prompt, gone with the first word."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+from textual.widgets import Static
+
+from ollm_tui.tui.key_names import Hints
+
+if TYPE_CHECKING:
+    from ollm_tui.engine.conversation import Conversation
+
+DEMONSTRATION = ("embedded", "smollm2:135m")
+"""The provider and the model that answer where nothing else was set up."""
+BEGIN = "Type a message; Enter sends it. Everything said is kept."
+SMALL = f"another model; {DEMONSTRATION[1]} is a small demonstration"
+BETTER = "ollm models pull qwen2.5-coder:1.5b"
+
+
+class Welcome(Static):
+    """Takes no room once something was said."""
+
+    DEFAULT_CSS = """
+    Welcome { display: none; height: auto; margin-bottom: 1; padding: 0 1; color: $text-muted; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__(id="welcome", markup=False)
+        self._taught = ""
+
+    def teach(self, conversation: Conversation | None, hints: Hints) -> None:
+        """Show what to type while the conversation is empty; else nothing."""
+        self.display = conversation is not None and not len(conversation.state)
+        if conversation is None or not self.display:
+            return
+        choice = conversation.choice
+        text = _lines(hints, (choice.provider.name, choice.model) == DEMONSTRATION)
+        if text.plain != self._taught:
+            self._taught = text.plain
+            self.update(text)
+
+
+def _lines(hints: Hints, is_demonstration: bool) -> Content:
+    names = ("screen.keys", "session.picker", "session.sidebar", "model.choose")
+    # The last of several: Ctrl+S and Ctrl+B, which come first, are taken by some terminals.
+    keys = {name: hints.keys(name)[-1] for name in names}
+    rows = [
+        ("/", "commands, with what each of them does"),
+        (keys["screen.keys"], "all keys"),
+        (keys["session.picker"], f"sessions; {keys['session.sidebar']} keeps them beside the chat"),
+        (keys["model.choose"], "another model"),
+    ]
+    if is_demonstration:
+        better = [("", "Better ones: start Ollama, or in a shell"), ("", BETTER)]
+        rows[-1:] = [(keys["model.choose"], SMALL), *better]
+    width = max(len(key) for key, _ in rows) + 2
+    lines = [Content.assemble((key.ljust(width), "$accent"), words) for key, words in rows]
+    return Content("\n").join((Content.styled(BEGIN, "$foreground"), *lines))
