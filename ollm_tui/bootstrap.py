@@ -15,6 +15,7 @@ from ollm_tui.services.encryption import cipher_for
 from ollm_tui.services.prompt_memory import PromptMemory
 from ollm_tui.services.recording import Recording
 from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.tokens.counters import TokenCounters
 from ollm_tui.settings.loaded import Loaded
 from ollm_tui.settings.schema import ProviderSettings, Settings
 from ollm_tui.storage.layout import StoreLayout
@@ -34,7 +35,9 @@ def open_workspace(
     cipher = cipher_for(settings, places.home, environ, ask)
     library = SessionLibrary.at(StoreLayout(places.sessions(settings)), cipher)
     recording = Recording(library.store, library.index, autosave=settings.sessions.auto_save)
-    return Workspace(settings, recording, library, open_providers(loaded, environ), places.project)
+    providers = open_providers(loaded, environ)
+    counters = TokenCounters(None if settings.retention.mode == "ephemeral" else places.home)
+    return Workspace(settings, recording, library, providers, places.project, counters)
 
 
 def open_prompt_memory(loaded: Loaded, *, ephemeral: bool = False) -> PromptMemory:

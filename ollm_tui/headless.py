@@ -13,8 +13,10 @@ from ollm_tui.core.encoding import to_tree
 from ollm_tui.core.errors import OllmError
 from ollm_tui.core.events import (
     AnyTurnEvent,
+    ContextFolded,
     Prepared,
     PromptCut,
+    PromptTooLong,
     ReasoningArrived,
     ReplyStarted,
     SaveFailed,
@@ -84,6 +86,8 @@ class Headless:
             case SaveResumed():
                 self._unsaved = False
                 self._complain(f"saved again: {event.saved} records")
+            case ContextFolded():
+                self._complain(event.message)
             case PromptCut():
                 self._complain(f"warning: {event.message}", event.hint)
             case TurnFinished():
@@ -95,8 +99,8 @@ class Headless:
             case TurnFailed():
                 self._end(event.message, event)
                 return EXIT_FAILED
-            case ReplyStarted() | ReasoningArrived():
-                pass
+            case ReplyStarted() | ReasoningArrived() | PromptTooLong():
+                pass  # what is too long is told by the failure that follows
             case ToolCallRequested():
                 self._complain(f"the model asked for the tool {event.call.name}: refused here")
             case _:

@@ -59,6 +59,12 @@ def build_parser(only: str | None = None) -> Parser:
         default="text",
         help="with -p: how the answer is printed (text)",
     )
+    parser.add_argument(
+        "--on-overflow",
+        choices=("fail", "compress"),
+        default="fail",
+        help="with -p: what to do when the conversation is too long (fail)",
+    )
     _add_conversation_options(parser)
     parser.set_defaults(group="chat", command=None)
     groups = parser.add_subparsers(metavar="COMMAND", title="commands")

@@ -160,6 +160,7 @@ async def _close(workspace: Workspace, conversation: Conversation) -> None:
 
 
 async def _answer(conversation: Conversation, prompt: str, arguments: Namespace) -> int:
+    conversation.on_overflow = arguments.on_overflow
     return await _front_end(arguments).show(conversation.send(prompt))
 
 

@@ -10,10 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from functools import cache
+from itertools import chain
 from typing import Any, TypeVar, cast, get_args
 
 import msgspec
 
+from ollm_tui.core.context_entry import ContextEntry
+from ollm_tui.core.goals import Decision, Goal, Milestone, Subtask
 from ollm_tui.core.message import EXTRA_KEY, Message, Part, UnknownPart, Usage, Value
 from ollm_tui.core.record import (
     AnyRecord,
@@ -32,6 +35,18 @@ _PART_TYPES = {kind.__struct_config__.tag: kind for kind in get_args(Part)}
 _RECORD_KINDS = {kind.__struct_config__.tag: kind for kind in get_args(AnyRecord)}
 _UNKNOWN_PART = UnknownPart.__struct_config__.tag
 _UNKNOWN_RECORD = UnknownRecord.__struct_config__.tag
+
+_METADATA_LISTS: dict[str, type[Value]] = {
+    "modeHistory": ModeChange,
+    "goals": Goal,
+    "contextEntries": ContextEntry,
+}
+_GOAL_LISTS: dict[str, type[Value]] = {
+    "subtasks": Subtask,
+    "milestones": Milestone,
+    "decisions": Decision,
+}
+"""Fields that are lists of values, which may have unknown fields of their own."""
 
 _encoder = msgspec.json.Encoder()
 
@@ -163,10 +178,18 @@ def _absorb_tool_call(tree: Tree) -> Tree:
 
 
 def _absorb_metadata(tree: Tree) -> Tree:
-    tree = _absorb(Metadata, tree)
-    changes = tree.get("modeHistory", [])
-    tree["modeHistory"] = [_absorb(ModeChange, change) for change in changes]
+    tree = _absorb_lists(_absorb(Metadata, tree), _METADATA_LISTS)
+    if "goals" in tree:
+        tree["goals"] = [_absorb_lists(goal, _GOAL_LISTS) for goal in tree["goals"]]
     return tree
+
+
+def _absorb_lists(tree: Tree, lists: dict[str, type[Value]]) -> Tree:
+    return tree | {
+        name: [_absorb(kind, item) for item in tree[name]]
+        for name, kind in lists.items()
+        if name in tree
+    }
 
 
 def _absorb_session(tree: Tree) -> Tree:
@@ -223,10 +246,20 @@ def _release_tool_call(tree: Tree) -> Tree:
 def _release_session(tree: Tree) -> Tree:
     tree["messages"] = [_release_message(message) for message in tree["messages"]]
     tree["toolCalls"] = [_release_tool_call(call) for call in tree["toolCalls"]]
-    metadata = tree["metadata"]
-    metadata["modeHistory"] = [_release_fields(change) for change in metadata["modeHistory"]]
-    tree["metadata"] = _release_fields(metadata)
+    tree["metadata"] = _release_metadata(tree["metadata"])
     return _release_fields(tree)
+
+
+def _release_metadata(tree: Tree) -> Tree:
+    for goal in tree["goals"]:
+        _release_lists(goal, _GOAL_LISTS)
+    return _release_fields(_release_lists(tree, _METADATA_LISTS))
+
+
+def _release_lists(tree: Tree, lists: dict[str, type[Value]]) -> Tree:
+    for name in lists:
+        tree[name] = [_release_fields(item) for item in tree[name]]
+    return tree
 
 
 def _release(kind: type, tree: Tree) -> Tree:
@@ -236,6 +269,8 @@ def _release(kind: type, tree: Tree) -> Tree:
         return _release_message(tree)
     if kind is ToolCall:
         return _release_tool_call(tree)
+    if kind is Metadata:
+        return _release_metadata(tree)
     if kind is Created:
         tree["session"] = _release_session(tree["session"])
     elif kind is MessageAdded:
@@ -273,7 +308,11 @@ def _is_plain(value: object) -> bool:
                 and all(_is_plain(message) for message in value.messages)
             )
         case Metadata():
-            return value.extra is msgspec.UNSET and all(map(_is_plain, value.mode_history))
+            lists = (value.mode_history, value.goals, value.context_entries)
+            return value.extra is msgspec.UNSET and all(map(_is_plain, chain(*lists)))
+        case Goal():
+            lists = (value.subtasks, value.milestones, value.decisions)
+            return value.extra is msgspec.UNSET and all(map(_is_plain, chain(*lists)))
         case ToolCall():
             return value.extra is msgspec.UNSET and value.result.extra is msgspec.UNSET
         case Created():

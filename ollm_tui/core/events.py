@@ -7,8 +7,11 @@ at any place before that.
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
+from ollm_tui.core.counts import counted
 from ollm_tui.core.message import Message, ToolCallPart
 
 
@@ -92,6 +95,54 @@ class PromptCut(TurnEvent, frozen=True, tag="prompt-cut"):
         return "the server cut the conversation off; choose a larger window: context.window"
 
 
+OverflowChoice = Literal["larger-window", "fold-or-exclude", "remove-attachment", "new-session"]
+"""What can be done about a prompt that is too long."""
+
+
+class PromptTooLong(TurnEvent, frozen=True, tag="prompt-too-long"):
+    """Just before TurnFailed: the prompt does not fit, so it was not sent, or was refused."""
+
+    tokens: int
+    limit: int | None
+    """The longest prompt that is sent; None where only the server knows."""
+    choices: tuple[OverflowChoice, ...]
+    largest_window: int | None = None
+    """What the model was made for, where a larger window can be had."""
+
+    @property
+    def message(self) -> str:
+        """What happened, for the user."""
+        most = "" if self.limit is None else f", {self.limit:,} fit"
+        return f"the prompt is too long: {self.tokens:,} tokens{most}"
+
+    @property
+    def hint(self) -> str:
+        """What to do about it."""
+        largest = "more" if self.largest_window is None else f"{self.largest_window:,}"
+        words: dict[OverflowChoice, str] = {
+            "larger-window": f"choose a larger window: context.window, up to {largest}",
+            "fold-or-exclude": "fold or leave out older messages",
+            "remove-attachment": "remove the attachment",
+            "new-session": "begin a new session",
+        }
+        return "; ".join(words[choice] for choice in self.choices)
+
+
+class ContextFolded(TurnEvent, frozen=True, tag="context-folded"):
+    """Before the first word: older messages were folded so that the prompt fits."""
+
+    message_ids: tuple[str, ...]
+    before: int
+    """Tokens of the prompt as it was."""
+    after: int
+
+    @property
+    def message(self) -> str:
+        """What happened, for the user."""
+        what = counted(len(self.message_ids), "older message")
+        return f"{what} folded to make room: {self.before:,} → {self.after:,} tokens"
+
+
 class TurnFinished(TurnEvent, frozen=True, tag="turn-finished"):
     """Last event: the reply is whole and recorded."""
 
@@ -123,7 +174,9 @@ AnyTurnEvent = (
     | ToolCallRequested
     | SaveFailed
     | SaveResumed
+    | ContextFolded
     | PromptCut
+    | PromptTooLong
     | TurnFinished
     | TurnCancelled
     | TurnFailed

@@ -107,6 +107,8 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     """The window requests will really get."""
     max_window: int | None = None
     """The largest window the model was made for."""
+    window_bytes_per_token: int | None = None
+    """Memory of this machine that each token of the window takes; None on another machine."""
 
 
 class ModelInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -7,6 +7,8 @@ from uuid import UUID, uuid4
 
 import msgspec
 
+from ollm_tui.core.context_entry import ContextEntry
+from ollm_tui.core.goals import Goal
 from ollm_tui.core.message import FileRef, Message, Value
 
 SCHEMA_VERSION = 1
@@ -47,6 +49,14 @@ class Metadata(Value, frozen=True):
     token_count: int = 0
     compression_count: int = 0
     mode_history: tuple[ModeChange, ...] = ()
+    goals: tuple[Goal, ...] = ()
+    pins: tuple[str, ...] = ()
+    """Messages that stay in the context whatever happens."""
+    excluded: tuple[str, ...] = ()
+    """Messages that are not sent."""
+    folded: dict[str, int] = msgspec.field(default_factory=dict[str, int])
+    """Messages of which only the first words are sent, and the tokens each had."""
+    context_entries: tuple[ContextEntry, ...] = ()
 
 
 class Session(Value, frozen=True):

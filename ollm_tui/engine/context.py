@@ -1,90 +1,222 @@
-"""The prompt as a pure function of the record: the same record gives the same bytes."""
+"""The prompt as a pure function of the record: the same record gives the same bytes.
+
+Adding a message costs the same however long the conversation is.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
-from typing import assert_never
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import blake2b
+from typing import Literal, NamedTuple
 
-from ollm_tui.core.message import (
-    Approval,
-    Attachment,
-    Message,
-    Reasoning,
-    Retrieval,
-    Text,
-    ToolCallPart,
-    ToolResultPart,
-    UnknownPart,
-)
-from ollm_tui.core.provider import Image, PromptMessage
+from ollm_tui.core.context_marks import Marks
+from ollm_tui.core.message import Message, Text
+from ollm_tui.core.provider import PromptMessage
+from ollm_tui.engine.prompt_message import Said, said_by
+from ollm_tui.services.tokens.prompt_piece import Piece
 
-_BACKTICKS = re.compile("`{3,}")
+LEFT_OUT = PromptMessage(role="user", text="[earlier messages were left out]")
+"""Stands before a reply whose question is not sent: many templates insist on taking turns."""
 
 
-def assemble(system_prompt: str, branch: Iterable[Message]) -> tuple[PromptMessage, ...]:
-    """The messages to send, in an order every provider accepts.
+class Section(NamedTuple):
+    """A part of the system prompt."""
 
-    A reply that failed before its first word is left out, and two messages of the user that
-    then follow one another are joined: many chat templates insist on taking turns.
+    key: str
+    text: str
+
+
+class _Run:
+    """Messages that become one step of the prompt: the user's words, or a reply and its tools."""
+
+    __slots__ = ("kind", "results", "said", "start")
+
+    def __init__(self, kind: Literal["user", "reply"], start: int) -> None:
+        self.kind = kind
+        self.start = start
+        self.said: list[tuple[str, Said]] = []
+        self.results: list[tuple[str, PromptMessage]] = []
+
+    def take_results(self, key: str, results: Iterable[PromptMessage]) -> None:
+        """Those that answer a call of this reply, each once."""
+        open_calls = {call.call_id for _, said in self.said for call in said.calls}
+        open_calls -= {result.tool_call_id or "" for _, result in self.results}
+        for result in results:
+            if result.tool_call_id in open_calls:
+                open_calls.discard(result.tool_call_id)
+                self.results.append((key, result))
+
+
+class Assembly:
+    """The prompt of one branch, in an order every provider accepts.
+
+    The user's messages that follow one another are joined, and so are replies; calls and
+    results of tools are sent in pairs or not at all.
     """
-    prompt: list[PromptMessage] = []
-    if system_prompt:
-        prompt.append(PromptMessage(role="system", text=system_prompt))
+
+    def __init__(self, sections: Sequence[Section], marks: Marks) -> None:
+        self.sections = tuple(sections)
+        self.marks = marks
+        self.leaf: str | None = None
+        """The last message."""
+        self.messages: list[Message] = []
+        """All but those that are part of the system prompt."""
+        self.pieces: list[Piece] = []
+        self.owners: list[tuple[str, ...]] = []
+        """For each piece the messages it is made of."""
+        self._runs: list[_Run] = []
+        self._head = [section.text for section in self.sections if section.text]
+        self._write_head()
+
+    @property
+    def prompt(self) -> tuple[PromptMessage, ...]:
+        """What is sent."""
+        return tuple(piece.message for piece in self.pieces)
+
+    def frozen(self) -> FrozenPrompt:
+        """The prompt as it is now."""
+        spoken = (run.start for run in reversed(self._runs) if run.start < len(self.pieces))
+        fixed = next(spoken, 0)
+        return FrozenPrompt(
+            self, len(self.messages), fixed, self.pieces[fixed:], self.owners[fixed:]
+        )
+
+    def add(self, message: Message) -> None:
+        """One more message at the end."""
+        self.leaf = message.id
+        if message.role == "system" and not self._runs and _is_trusted(message):
+            self._head.append(message.text)
+            self._write_head()
+            return
+        self.messages.append(message)
+        if message.id in self.marks.excluded:
+            return
+        said = said_by(message, self.marks.folded.get(message.id))
+        kind = "reply" if message.role == "assistant" else "user"
+        if kind == "user" and said.results and self._runs:
+            self._add_results(self._runs[-1], message.id, said)
+        if said.speaks:
+            run = self._run_for(kind)
+            run.said.append((message.id, said))
+            run.take_results(message.id, said.results)
+            self._write(run)
+
+    def _add_results(self, run: _Run, key: str, said: Said) -> None:
+        if run.kind == "reply":
+            run.take_results(key, said.results)
+            self._write(run)
+
+    def _run_for(self, kind: Literal["user", "reply"]) -> _Run:
+        """The run a message belongs to. A reply of nothing but unanswered calls was none."""
+        runs = self._runs
+        while runs and runs[-1].kind != kind and runs[-1].start == len(self.pieces):
+            runs.pop()
+        if not runs or runs[-1].kind != kind or runs[-1].results:
+            runs.append(_Run(kind, len(self.pieces)))
+        return runs[-1]
+
+    def _write(self, run: _Run) -> None:
+        del self.pieces[run.start :]
+        del self.owners[run.start :]
+        written = list(self._user(run) if run.kind == "user" else self._reply(run))
+        if written and run.kind == "reply" and run is self._runs[0]:
+            written.insert(0, ((), Piece.of("left out", LEFT_OUT)))
+        for owners, piece in written:
+            self.owners.append(owners)
+            self.pieces.append(piece)
+
+    def _user(self, run: _Run) -> Iterable[tuple[tuple[str, ...], Piece]]:
+        message = PromptMessage(
+            role="user",
+            text=_joined(said.text for _, said in run.said),
+            images=tuple(image for _, said in run.said for image in said.images),
+        )
+        yield self._piece([key for key, _ in run.said], message)
+
+    def _reply(self, run: _Run) -> Iterable[tuple[tuple[str, ...], Piece]]:
+        all_calls = [call for _, said in run.said for call in said.calls]
+        answered = {result.tool_call_id for _, result in run.results}
+        by_id = {call.call_id: call for call in reversed(all_calls) if call.call_id in answered}
+        calls = tuple(reversed(by_id.values()))
+        message = PromptMessage(
+            role="assistant",
+            text=_joined(said.text for _, said in run.said),
+            images=tuple(image for _, said in run.said for image in said.images),
+            tool_calls=calls,
+        )
+        if not (message.text or message.images or calls):
+            return
+        some = "" if len(calls) == len(all_calls) else ":" + ",".join(c.call_id for c in calls)
+        yield self._piece([key for key, _ in run.said], message, some)
+        for key, result in run.results:
+            yield self._piece([key], result, f":{result.tool_call_id}")
+
+    def _piece(
+        self, keys: Sequence[str], message: PromptMessage, suffix: str = ""
+    ) -> tuple[tuple[str, ...], Piece]:
+        """A piece is known by its message, or by its words where it is made of several."""
+        name = keys[0] if len(keys) == 1 else f"joined:{digest(message.text)}"
+        if any(key in self.marks.folded for key in keys):
+            suffix += ":folded"
+        pinned = all(key in self.marks.pinned for key in keys)
+        return tuple(keys), Piece.of(name + suffix, message, "system" if pinned else None)
+
+    def _write_head(self) -> None:
+        """The system message; only ever before anything was said."""
+        text = _joined(self._head)
+        if text:
+            message = PromptMessage(role="system", text=text)
+            self.pieces = [Piece.of(f"system:{digest(text)}", message)]
+            self.owners = [()]
+
+
+class FrozenPrompt(NamedTuple):
+    """A prompt that stays as it is when its assembly grows: only the last run of that is ever
+    written anew, so nothing but that is copied.
+    """
+
+    assembly: Assembly
+    said: int
+    fixed: int
+    last_pieces: list[Piece]
+    last_owners: list[tuple[str, ...]]
+
+    @property
+    def messages(self) -> list[Message]:
+        """The messages, sent or not."""
+        return self.assembly.messages[: self.said]
+
+    def pieces(self) -> Iterator[tuple[Piece, tuple[str, ...]]]:
+        """The pieces, and the messages each is made of."""
+        assembly = self.assembly
+        yield from zip(assembly.pieces[: self.fixed], assembly.owners[: self.fixed], strict=True)
+        yield from zip(self.last_pieces, self.last_owners, strict=True)
+
+    def backwards(self) -> Iterator[Piece]:
+        """The pieces from the last one on, as far as they are looked at."""
+        yield from reversed(self.last_pieces)
+        for place in range(self.fixed - 1, -1, -1):
+            yield self.assembly.pieces[place]
+
+
+def assemble(
+    sections: Sequence[Section], branch: Iterable[Message], marks: Marks | None = None
+) -> Assembly:
+    """The prompt of a branch from its beginning."""
+    assembly = Assembly(sections, marks or Marks())
     for message in branch:
-        for piece in _pieces(message):
-            last = prompt[-1] if prompt else None
-            if last and last.role == piece.role == "user":
-                prompt[-1] = PromptMessage(
-                    role="user",
-                    text=f"{last.text}\n\n{piece.text}",
-                    images=(*last.images, *piece.images),
-                )
-            else:
-                prompt.append(piece)
-    return tuple(prompt)
+        assembly.add(message)
+    return assembly
 
 
-def _pieces(message: Message) -> list[PromptMessage]:
-    """One message as the model sees it; each tool result is a message of its own."""
-    text: list[str] = []
-    images: list[Image] = []
-    calls: list[ToolCallPart] = []
-    results: list[PromptMessage] = []
-    for part in message.parts:
-        match part:
-            case Text() | Retrieval():
-                text.append(part.text)
-            case ToolCallPart():
-                calls.append(part)
-            case ToolResultPart():
-                results.append(
-                    PromptMessage(
-                        role="tool",
-                        text=part.content,
-                        tool_call_id=part.call_id,
-                        tool_name=part.name,
-                    )
-                )
-            case Attachment() if part.media_type.startswith("image/"):
-                images.append(Image(part.media_type, part.content))
-            case Attachment():
-                text.append(f"\n\n{_fenced(part)}" if text else _fenced(part))
-            case Reasoning() | Approval() | UnknownPart():
-                pass  # for people, not for the model
-            case _:
-                assert_never(part)
-    said = "".join(text)
-    if not (said or images or calls):
-        return results
-    return [
-        PromptMessage(role=message.role, text=said, tool_calls=tuple(calls), images=tuple(images)),
-        *results,
-    ]
+def _is_trusted(message: Message) -> bool:
+    return all(isinstance(part, Text) and part.trusted for part in message.parts)
 
 
-def _fenced(attachment: Attachment) -> str:
-    """Data below its name, in a fence longer than any it contains: it cannot end its own."""
-    inside = (len(run) for run in _BACKTICKS.findall(attachment.content))
-    fence = "`" * (max(inside, default=2) + 1)
-    return f"[{attachment.name}]:\n{fence}\n{attachment.content}\n{fence}\n"
+def _joined(texts: Iterable[str]) -> str:
+    return "\n\n".join(text for text in texts if text.strip())
+
+
+def digest(text: str) -> str:
+    """A short name for a text, another one for every text."""
+    return blake2b(text.encode("utf-8", "replace"), digest_size=12).hexdigest()

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from typing import NamedTuple
+from typing import Literal
 
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
+from ollm_tui.core.context_marks import AnyContextChange, Marks, MarksRestored, way_back
 from ollm_tui.core.errors import StoreError, UsageError
 from ollm_tui.core.events import (
     AnyTurnEvent,
-    SaveFailed,
-    SaveResumed,
+    ReasoningArrived,
     StoreEvent,
+    TextArrived,
     TurnCancelled,
     TurnFailed,
     TurnFinished,
@@ -22,64 +23,124 @@ from ollm_tui.core.events import (
 )
 from ollm_tui.core.intake import clean
 from ollm_tui.core.message import Attachment, Message, Text, new_id
-from ollm_tui.core.provider import ChatRequest, Provider
-from ollm_tui.core.record import Created, MessageAdded, MessageFinished, SessionChanged
-from ollm_tui.core.session_state import SessionState
-from ollm_tui.core.titles import title_of
-from ollm_tui.engine.context import assemble
-from ollm_tui.engine.prompt_check import least_tokens
+from ollm_tui.core.session import ModeChange
+from ollm_tui.engine.context_view import ContextView
+from ollm_tui.engine.goals import GoalKeeper
+from ollm_tui.engine.held_session import HeldSession
+from ollm_tui.engine.model_choice import ModelChoice
+from ollm_tui.engine.modes import Mode
+from ollm_tui.engine.notes import NoteKeeper
+from ollm_tui.engine.overflow import OverflowPolicy
+from ollm_tui.engine.prompt_check import PromptCheck
+from ollm_tui.engine.prompt_text import as_json, readable
+from ollm_tui.engine.session_context import SessionContext
 from ollm_tui.engine.turn import Turn
 from ollm_tui.services.recording import Recorder
+from ollm_tui.services.tokens.counters import TokenCounters
+from ollm_tui.services.tokens.prompt_count import Count
 from ollm_tui.services.topic import Topic
+from ollm_tui.settings.schema import Settings
 
 
-class ModelChoice(NamedTuple):
-    """Who answers, and how requests to it look; equal for all requests of a session."""
-
-    provider: Provider
-    model: str
-    window: int | None = None
-    max_output: int | None = None
-    temperature: float | None = None
-    thinking: bool | None = None
-
-
-class Conversation:
-    """Holds one session: sends, and branches by editing and regenerating.
+class Conversation(HeldSession):
+    """Holds one session: sends, branches by editing and regenerating, changes the context.
 
     Every method that talks to the model is an async generator of events; closing it or
     calling `cancel` stops the model and keeps what arrived.
     """
 
     def __init__(
-        self, recorder: Recorder, choice: ModelChoice, saving: Topic[StoreEvent], *, begun: bool
+        self,
+        recorder: Recorder,
+        choice: ModelChoice,
+        saving: Topic[StoreEvent],
+        *,
+        begun: bool,
+        counters: TokenCounters | None = None,
+        settings: Settings | None = None,
     ) -> None:
-        self._recorder = recorder
-        self._choice = choice
-        self._begun = begun
+        super().__init__(recorder, saving, begun=begun)
+        self._context = SessionContext(
+            self.state, choice, counters or TokenCounters(None), settings or Settings()
+        )
         self._turn: Turn | None = None
-        self._notices: list[SaveFailed | SaveResumed] = []
-        self._unsubscribe = saving.subscribe(self._note_saving)
-
-    @property
-    def state(self) -> SessionState:
-        """Everything said so far, to be read only."""
-        return self._recorder.state
-
-    @property
-    def session_id(self) -> str:
-        """The session this conversation is recorded in."""
-        return self.state.header.session_id
-
-    @property
-    def unsaved(self) -> int:
-        """How many records could not be written yet."""
-        return self._recorder.unsaved
+        self.on_overflow: OverflowPolicy = "fail"
+        """What happens to a prompt that is too long, where nobody can be asked."""
+        self.goals = GoalKeeper(self)
+        self.notes = NoteKeeper(self)
 
     @property
     def choice(self) -> ModelChoice:
         """Who answers."""
-        return self._choice
+        return self._context.choice
+
+    @property
+    def modes(self) -> tuple[Mode, ...]:
+        """The ways of working there are."""
+        return tuple(self._context.modes.values())
+
+    @property
+    def mode(self) -> Mode:
+        """The way of working now."""
+        return self._context.mode
+
+    @property
+    def live_tokens(self) -> Count:
+        """The prompt, and what arrived of the reply so far; costs the same at any length."""
+        return self._context.live_tokens
+
+    def context(self) -> ContextView:
+        """What the model sees: how much of the window it takes, and with what."""
+        return self._context.view()
+
+    def preview(self, change: AnyContextChange) -> ContextView:
+        """The context as a change would make it. UsageError for an unknown message."""
+        return self._context.preview(change)
+
+    def preview_model(self, choice: ModelChoice) -> ContextView:
+        """The context as it would be for another model."""
+        return self._context.preview_model(choice)
+
+    async def change_context(self, change: AnyContextChange) -> MarksRestored:
+        """Pin, leave out or fold messages: one record. Gives back the change that undoes it."""
+        metadata, changes = self._context.changed(change)
+        undo = way_back(changes, Marks.of(self.state.header.metadata))
+        if changes:
+            await self.change_metadata(metadata)
+        return undo
+
+    async def settle_context(self) -> None:
+        """Count exactly what was only estimated: may take a second when first asked for."""
+        await self._context.settle()
+
+    def prompt_text(self) -> str:
+        """The exact prompt as it would be sent now, to be read."""
+        return readable(self._context.request())
+
+    def prompt_json(self) -> str:
+        """The whole request as it would be sent now."""
+        return as_json(self._context.request())
+
+    async def change_mode(
+        self,
+        name: str,
+        trigger: Literal["manual", "auto", "command"] = "manual",
+        confidence: float | None = None,
+    ) -> None:
+        """Work in another way from the next message on. UsageError if there is no such mode."""
+        if name not in self._context.modes:
+            known = ", ".join(self._context.modes)
+            raise UsageError(f"there is no mode {clean(name)!r}", f"there are: {known}")
+        metadata = self.state.header.metadata
+        if name != self.mode.name:
+            change = ModeChange(self.mode.name, name, clock.now(), trigger, confidence)
+            history = (*metadata.mode_history, change)
+            await self.change_metadata(replace(metadata, mode_history=history))
+
+    async def use(self, choice: ModelChoice) -> None:
+        """Have another model answer from the next message on; the session remembers it."""
+        self._context.use(choice)
+        await self.change(model=choice.model, provider=choice.provider.name, window=choice.window)
 
     def send(
         self, text: str, attachments: Sequence[Attachment] = ()
@@ -115,36 +176,10 @@ class Conversation:
         self._message(message_id)
         await self.change(head=message_id)
 
-    async def change(self, **fields: object) -> None:
-        """Give fields of the session new values, named as on disk: title, pinned, tags."""
-        await self._recorder.record(SessionChanged(at=clock.now(), fields=fields))
-
     def cancel(self) -> None:
         """Stop the model, if it is writing."""
         if self._turn:
             self._turn.cancel()
-
-    async def save(self) -> None:
-        """Write everything into the session file now."""
-        await self._recorder.save()
-
-    async def close(self) -> None:
-        """Save and let go of the session."""
-        self._unsubscribe()
-        if self._begun:
-            await self._recorder.close()
-
-    async def mark_interrupted(self) -> None:
-        """Give replies that a crash cut off their end."""
-        cut_off = [message for message in self.state.messages() if message.status == "streaming"]
-        for message in cut_off:
-            await self._recorder.record(
-                MessageFinished(
-                    at=self.state.header.last_activity,
-                    message_id=message.id,
-                    status="interrupted",
-                )
-            )
 
     async def _ask(
         self, text: str, attachments: Sequence[Attachment], parent_id: str | None
@@ -156,38 +191,18 @@ class Conversation:
         moment = clock.now()
         said = (Text(words),) if words.strip() else ()
         message = Message(new_id(), "user", (*said, *data), moment, parent_id=parent_id)
-        added = MessageAdded(at=moment, message=message)
-        if self._begun:
-            await self._recorder.record(added)
-        else:
-            await self._begin(words if said else data[0].content, moment, added)
+        await self._add(message, words if said else data[0].content)
         async with aclosing(self._answer(message)) as events:
             async for event in events:
                 yield event
 
-    async def _begin(self, words: str, moment: str, first: MessageAdded) -> None:
-        """The session exists from its first message on."""
-        self._begun = True
-        header = replace(
-            self.state.header, title=title_of(words), start_time=moment, last_activity=moment
-        )
-        await self._recorder.record(Created(at=moment, session=header), first)
-
     async def _answer(self, question: Message) -> AsyncGenerator[AnyTurnEvent, None]:
         if self._turn:
             raise UsageError("the model is still answering", "wait for it, or stop it first")
-        choice = self._choice
-        branch = self.state.branch(question.id)
-        request = ChatRequest(
-            model=choice.model,
-            messages=assemble(self.state.header.system_prompt, branch),
-            window=choice.window,
-            max_output=choice.max_output,
-            temperature=choice.temperature,
-            thinking=choice.thinking,
-        )
-        least = least_tokens(request, choice.provider.name, branch)
-        self._turn = Turn(self._recorder, choice.provider, request, question.id, least)
+        self._context.begin_turn(question)
+        fold = self.change_context if self.on_overflow == "compress" else None
+        check = PromptCheck(self._context, question, fold)
+        self._turn = Turn(self._recorder, self.choice, question.id, check)
         try:
             for notice in self._saving_notices():
                 yield notice
@@ -196,33 +211,28 @@ class Conversation:
                 async for event in events:
                     for notice in self._saving_notices():
                         yield notice
-                    if isinstance(event, TurnFinished | TurnCancelled | TurnFailed):
-                        self._turn = None
+                    self._note(event)
                     yield event
         finally:
-            self._turn = None
+            self._end_turn()
+
+    def _note(self, event: AnyTurnEvent) -> None:
+        match event:
+            case TextArrived() | ReasoningArrived():
+                self._context.grow(event.text)
+            case TurnFinished() | TurnCancelled() | TurnFailed():
+                self._end_turn()
+            case _:
+                pass
+
+    def _end_turn(self) -> None:
+        self._turn = None
+        self._context.end_turn()
 
     def _message(self, message_id: str) -> Message:
         if message_id not in self.state:
             raise StoreError(f"there is no message {message_id}", "ollm sessions view ID")
         return self.state[message_id]
-
-    def _note_saving(self, event: StoreEvent) -> None:
-        if isinstance(event, SaveFailed | SaveResumed):
-            self._notices.append(event)
-
-    def _saving_notices(self) -> list[SaveFailed | SaveResumed]:
-        notices, self._notices = self._notices, []
-        return notices
-
-    async def use(self, choice: ModelChoice) -> None:
-        """Have another model answer from the next message on; the session remembers it."""
-        self._choice = choice
-        fields = {"model": choice.model, "provider": choice.provider.name, "window": choice.window}
-        if self._begun:
-            await self.change(**fields)
-        else:
-            self.state.header = replace(self.state.header, **fields)
 
 
 def _as_data(attachment: Attachment) -> Attachment:

@@ -8,12 +8,26 @@ from typing import NamedTuple
 from ollm_tui.core.errors import OllmError, ProviderError, UsageError
 from ollm_tui.core.provider import Capabilities, ModelInfo, Provider, ProviderSource
 from ollm_tui.core.session import Session
-from ollm_tui.engine.conversation import ModelChoice
-from ollm_tui.engine.window import choose_window
+from ollm_tui.engine.window import choose_window, machine_memory
 from ollm_tui.settings.schema import ModelSettings, Settings
 
 OFFER_SECONDS = 4.0
 """How long a provider may take to say what it has; the others are not held up by it."""
+
+
+class ModelChoice(NamedTuple):
+    """Who answers, and how requests to it look; equal for all requests of a session."""
+
+    provider: Provider
+    model: str
+    window: int | None = None
+    max_output: int | None = None
+    temperature: float | None = None
+    thinking: bool | None = None
+    largest_window: int | None = None
+    """What the model was made for, where its server says so."""
+    counting: bool = False
+    """Whether the provider counts prompts exactly."""
 
 
 class ProviderOffer(NamedTuple):
@@ -45,13 +59,16 @@ class ModelChooser:
         """Who answers; `window` is the one the session has had so far with the same model."""
         chosen, name = await self._providers.select(provider, model)
         wishes = self._settings.models.get(name, ModelSettings())
+        able = await _capabilities(chosen, name)
         return ModelChoice(
             provider=chosen,
             model=name,
-            window=await self._window(chosen, name, wishes, window),
+            window=self._window(wishes, able, window),
             max_output=wishes.max_output,
             temperature=wishes.temperature,
             thinking=wishes.thinking,
+            largest_window=able.max_window if able else None,
+            counting=able.counting if able else False,
         )
 
     async def choose_again(
@@ -84,14 +101,20 @@ class ModelChooser:
         except OllmError as error:
             return ProviderOffer(name, error=error.message, hint=error.hint)
 
-    async def _window(
-        self, provider: Provider, model: str, wishes: ModelSettings, before: int | None
+    def _window(
+        self, wishes: ModelSettings, able: Capabilities | None, before: int | None
     ) -> int | None:
         wanted = wishes.window or self._settings.context.window
         if wanted == "auto" and before:
             return before  # whatever the server has loaded since then: changing it reloads models
-        try:
-            capabilities = await provider.capabilities(model)
-        except ProviderError:
+        if able is None:
             return wanted if isinstance(wanted, int) else None
-        return choose_window(wanted, capabilities)
+        return choose_window(wanted, able, machine_memory())
+
+
+async def _capabilities(provider: Provider, model: str) -> Capabilities | None:
+    """What a model can do; None if its server cannot be asked now."""
+    try:
+        return await provider.capabilities(model)
+    except ProviderError:
+        return None

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
-from typing import assert_never
+from collections.abc import AsyncGenerator, Awaitable
+from contextlib import aclosing
+from typing import Any, TypeVar, assert_never
 
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
-from ollm_tui.core.errors import BadAnswer, OllmError
+from ollm_tui.core.errors import BadAnswer, OllmError, OverLimit
 from ollm_tui.core.events import (
     AnyTurnEvent,
     Prepared,
-    PromptCut,
     ReasoningArrived,
     ReplyStarted,
     TextArrived,
@@ -24,20 +24,20 @@ from ollm_tui.core.events import (
     TurnFinished,
 )
 from ollm_tui.core.intake import clean
-from ollm_tui.core.message import Message, Status, Usage, new_id
+from ollm_tui.core.message import Message, Status, new_id
 from ollm_tui.core.provider import (
-    ChatRequest,
     Completed,
     Preparing,
-    Provider,
     ReasoningDelta,
-    StreamEvent,
     TextDelta,
     ToolCallArrived,
 )
+from ollm_tui.engine.model_choice import ModelChoice
+from ollm_tui.engine.prompt_check import PromptCheck
 from ollm_tui.engine.reply import Reply
 from ollm_tui.services.recording import Recorder
 
+T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
@@ -45,19 +45,13 @@ class Turn:
     """Runs one request. `events` is consumed once; `cancel` may be called meanwhile."""
 
     def __init__(
-        self,
-        recorder: Recorder,
-        provider: Provider,
-        request: ChatRequest,
-        parent_id: str,
-        least_tokens: int = 0,
+        self, recorder: Recorder, choice: ModelChoice, parent_id: str, check: PromptCheck
     ) -> None:
         self._session_id = recorder.state.header.session_id
-        self._least_tokens = least_tokens
-        self._provider = provider
-        self._request = request
+        self._provider = choice.provider
+        self._check = check
         self._cancelled = False
-        self._next: asyncio.Future[StreamEvent | None] | None = None
+        self._next: asyncio.Future[Any] | None = None
         self._reply = Reply(
             recorder,
             Message(
@@ -66,8 +60,8 @@ class Turn:
                 parts=(),
                 timestamp=clock.now(),
                 parent_id=parent_id,
-                model=request.model,
-                provider=provider.name,
+                model=choice.model,
+                provider=choice.provider.name,
             ),
         )
 
@@ -79,25 +73,21 @@ class Turn:
 
     async def events(self) -> AsyncGenerator[AnyTurnEvent, None]:
         """What happens, ending with exactly one of finished, cancelled and failed."""
-        yield ReplyStarted(self._reply.message.id, self._request.model, self._provider.name)
-        stream = self._provider.stream(self._request)
+        message = self._reply.message
+        yield ReplyStarted(message.id, message.model or "", self._provider.name)
         try:
-            while (event := await self._next_event(stream)) is not None:
-                if isinstance(event, Completed):
-                    finished = await self._finish(event)
-                    if cut := self._cut(event.usage):
-                        yield cut
-                    yield finished
-                    return
-                if (told := self._take(event)) is not None:
-                    yield told
-            if not self._cancelled:
-                raise BadAnswer("the answer broke off before its end", "send it again")
-            yield TurnCancelled(await self._reply.finish("cancelled"))
+            async with aclosing(self._answer()) as events:
+                async for event in events:
+                    yield event
         except (asyncio.CancelledError, GeneratorExit):
             # The front end went away: record what there is, nobody is left to be told.
             await self._reply.finish("cancelled")
             raise
+        except OverLimit as error:
+            told = await self._check.refused(error)
+            log.warning(error.message, extra={"session": self._session_id})
+            yield told
+            yield await self._fail(OverLimit(error.message, told.hint))
         except OllmError as error:
             log.warning("the turn failed", exc_info=error, extra={"session": self._session_id})
             yield await self._fail(error)
@@ -105,14 +95,34 @@ class Turn:
             log.exception("the turn failed", extra={"session": self._session_id})
             hint = "this should not happen; logs/ollm.log has the details"
             yield await self._fail(OllmError(f"{type(error).__name__}: {error}", hint))
-        finally:
-            await stream.aclose()
 
-    async def _next_event(self, stream: AsyncGenerator[StreamEvent, None]) -> StreamEvent | None:
-        """The next event, or None when the stream is over or the user stopped it."""
+    async def _answer(self) -> AsyncGenerator[AnyTurnEvent, None]:
+        passed = await self._unless_cancelled(self._check.before())
+        if passed is None:
+            yield TurnCancelled(await self._reply.finish("cancelled"))
+            return
+        if passed.folded:
+            yield passed.folded
+        async with aclosing(self._provider.stream(passed.request)) as stream:
+            while (event := await self._unless_cancelled(anext(stream, None))) is not None:
+                if isinstance(event, Completed):
+                    finished = await self._finish(event)
+                    if cut := await self._check.after(event.usage):
+                        log.warning(cut.message, extra={"session": self._session_id})
+                        yield cut
+                    yield finished
+                    return
+                if (told := self._take(event)) is not None:
+                    yield told
+        if not self._cancelled:
+            raise BadAnswer("the answer broke off before its end", "send it again")
+        yield TurnCancelled(await self._reply.finish("cancelled"))
+
+    async def _unless_cancelled(self, work: Awaitable[T]) -> T | None:
+        """What something gives, or None if the user stopped the turn."""
+        self._next = asyncio.ensure_future(work)
         if self._cancelled:
-            return None
-        self._next = asyncio.ensure_future(anext(stream, None))
+            self._next.cancel()
         try:
             return await self._next
         except asyncio.CancelledError:
@@ -144,14 +154,6 @@ class Turn:
     async def _finish(self, end: Completed) -> TurnFinished:
         status: Status = "length" if end.finish == "length" else "complete"
         return TurnFinished(await self._reply.finish(status, usage=end.usage, model=end.model))
-
-    def _cut(self, usage: Usage | None) -> PromptCut | None:
-        """The alarm, if less was read than was sent; a server that counts nothing says 0."""
-        if not usage or not 0 < usage.input_tokens < self._least_tokens:
-            return None
-        cut = PromptCut(usage.input_tokens, self._least_tokens)
-        log.warning(cut.message, extra={"session": self._session_id})
-        return cut
 
     async def _fail(self, error: OllmError) -> TurnFailed:
         message = await self._reply.finish("failed", error=error.message)

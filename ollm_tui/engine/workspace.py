@@ -16,12 +16,14 @@ from ollm_tui.core.intake import clean
 from ollm_tui.core.message import Message
 from ollm_tui.core.provider import Capabilities, ProviderSource
 from ollm_tui.core.session import Session, SessionSummary, new_session_id
-from ollm_tui.engine.conversation import Conversation, ModelChoice
-from ollm_tui.engine.model_choice import ModelChooser, ProviderOffer
+from ollm_tui.engine.context_view import ContextView
+from ollm_tui.engine.conversation import Conversation
+from ollm_tui.engine.model_choice import ModelChoice, ModelChooser, ProviderOffer
 from ollm_tui.engine.system_prompt import DEFAULT_PROMPT
 from ollm_tui.services.recording import Recorder, Recording
 from ollm_tui.services.retention import enforce_retention
 from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.tokens.counters import TokenCounters
 from ollm_tui.services.topic import Topic
 from ollm_tui.settings.schema import Settings
 
@@ -43,6 +45,7 @@ class Workspace:
         library: SessionLibrary,
         providers: ProviderSource,
         project: Path,
+        counters: TokenCounters | None = None,
     ) -> None:
         self.settings = settings
         self._recording = recording
@@ -50,6 +53,7 @@ class Workspace:
         self._providers = providers
         self._chooser = ModelChooser(settings, providers)
         self._project = project
+        self._counters = counters or TokenCounters(None)
         self._open: dict[str, Conversation] = {}
 
     @property
@@ -165,6 +169,12 @@ class Workspace:
         """Have another model answer from the next message on; the session remembers it."""
         await conversation.use(await self._chooser.choose(provider, model))
 
+    async def preview_model(
+        self, conversation: Conversation, provider: str | None, model: str | None
+    ) -> ContextView:
+        """The context as it would be for another model, in the window that one would get."""
+        return conversation.preview_model(await self._chooser.choose(provider, model))
+
     async def enforce_retention(self, spare: frozenset[str]) -> list[SessionSummary]:
         """Move what is over the limits to the trash; says what was moved."""
         seconds = self.settings.retention.max_age_seconds
@@ -190,7 +200,15 @@ class Workspace:
         def forget() -> None:
             self._open.pop(session_id, None)
 
-        conversation = _OpenConversation(recorder, choice, self.saving, begun=begun, forget=forget)
+        conversation = _OpenConversation(
+            recorder,
+            choice,
+            self.saving,
+            begun=begun,
+            counters=self._counters,
+            settings=self.settings,
+        )
+        conversation.when_closed = forget
         self._open[session_id] = conversation
         return conversation
 
@@ -218,19 +236,9 @@ class Workspace:
 class _OpenConversation(Conversation):
     """A conversation its workspace knows about until it is closed."""
 
-    def __init__(
-        self,
-        recorder: Recorder,
-        choice: ModelChoice,
-        saving: Topic[StoreEvent],
-        *,
-        begun: bool,
-        forget: Callable[[], None],
-    ) -> None:
-        super().__init__(recorder, choice, saving, begun=begun)
-        self._forget = forget
+    when_closed: Callable[[], None]
 
     async def close(self) -> None:
         """Nothing more is recorded through it once it begins to close."""
-        self._forget()
+        self.when_closed()
         await super().close()

@@ -31,6 +31,7 @@ from ollm_tui.providers.wire_lines import UnreadableError, decode_json
 DEFAULT_PORT = 11434
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 _CAN_BE_LEFT_OUT = ("think", "shift", "truncate")
+_THIS_MACHINE = ("127.", "localhost", "[::1]")
 _EVERY_INTERFACE = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
@@ -48,9 +49,11 @@ class Ollama:
         retry_seconds: float = RETRY_SECONDS,
     ) -> None:
         self._name = name
+        address = ollama_address(base_url)
+        self._is_here = address.split("://")[-1].startswith(_THIS_MACHINE)
         self._connection = Connection(
             server="Ollama",
-            base_url=ollama_address(base_url),
+            base_url=address,
             api_key=api_key,
             inactivity_seconds=inactivity_seconds,
             headers=headers,
@@ -106,7 +109,8 @@ class Ollama:
             except ModelMissing as error:
                 raise _missing(model) from error
         running = await self._connection.ask_if_there("GET", "/api/ps")
-        return shown_capabilities(self._shown[model], allocated_window(running, model))
+        allocated = allocated_window(running, model)
+        return shown_capabilities(self._shown[model], allocated, here=self._is_here)
 
     async def list_models(self) -> tuple[ModelInfo, ...]:
         """The models that are installed."""

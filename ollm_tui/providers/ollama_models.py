@@ -66,21 +66,41 @@ def allocated_window(running: Any, model: str) -> int | None:
     return windows[0] if windows else None
 
 
-def shown_capabilities(show: Tree, allocated: int | None) -> Capabilities:
-    """What a model can do, from `/api/show`, and the window it has if it is loaded."""
+def shown_capabilities(show: Tree, allocated: int | None, *, here: bool = False) -> Capabilities:
+    """What a model can do, from `/api/show`, and the window it has if it is loaded.
+
+    `here` if the server is on this machine: only then its memory is ours to judge.
+    """
     abilities = list_at(show, "capabilities")
+    details = tree_at(show, "model_info")
     return Capabilities(
         tools="tools" in abilities if abilities else None,
         thinking="thinking" in abilities if abilities else None,
         images="vision" in abilities if abilities else None,
         window=allocated or _default_window(text_at(show, "parameters")),
-        max_window=_made_for(tree_at(show, "model_info")),
+        max_window=_made_for(details),
+        window_bytes_per_token=_cache_bytes(details) if here else None,
     )
 
 
 def _made_for(details: Tree) -> int | None:
     keys = [key for key in details if key.endswith(".context_length")]
     return int_at(details, *keys)
+
+
+def _cache_bytes(details: Tree) -> int | None:
+    """What one token of the window takes: a key and a value, 16 bits each, in every layer."""
+    kind = text_at(details, "general.architecture")
+    layers = int_at(details, f"{kind}.block_count")
+    heads = int_at(details, f"{kind}.attention.head_count")
+    cached_heads = int_at(details, f"{kind}.attention.head_count_kv") or heads
+    width = int_at(details, f"{kind}.embedding_length")
+    size = int_at(details, f"{kind}.attention.key_length") or (
+        width // heads if width and heads else None
+    )
+    if not (layers and cached_heads and size):
+        return None
+    return layers * cached_heads * size * 2 * 2
 
 
 def _default_window(parameters: str) -> int | None:

@@ -14,6 +14,7 @@ from textual.app import App
 from textual.driver import Driver
 from textual.keys import Keys
 from textual.screen import Screen
+from textual.worker import WorkerFailed
 
 from ollm_tui.core.errors import OllmError
 from ollm_tui.settings.loaded import Loaded
@@ -121,12 +122,12 @@ class OllmApp(App[int]):
         self.is_looked_at = False
 
     def get_driver_class(self) -> type[Driver]:
-        """Textual's way to the terminal, with a guard on what is pasted."""
+        """Textual's way to the terminal, guarded."""
         usual = super().get_driver_class()
         if usual.__name__ != "LinuxDriver":
             return usual
         # By name: there is no such module where there is no such terminal.
-        return import_module("ollm_tui.tui.terminal_input").TerminalInput
+        return import_module("ollm_tui.tui.terminal_driver").TerminalDriver
 
     @property
     def failure(self) -> Exception | None:
@@ -153,8 +154,9 @@ class OllmApp(App[int]):
         return await super()._check_bindings(key, priority)
 
     def _handle_exception(self, error: Exception) -> None:
-        log.error("the screen failed", exc_info=error)
-        super()._handle_exception(error)
+        cause = error.error if isinstance(error, WorkerFailed) else error
+        log.error("the screen failed", exc_info=cause)
+        super()._handle_exception(cause if isinstance(cause, Exception) else error)
 
     def _print_error_renderables(self) -> None:
         """The trace is in the log; on the terminal one line is enough."""

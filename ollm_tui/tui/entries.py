@@ -31,6 +31,7 @@ _ENDINGS = {
     "interrupted": "interrupted",
     "streaming": "interrupted",
     "length": "cut at the output limit",
+    "failed": "failed",
 }
 
 

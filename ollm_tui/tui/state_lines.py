@@ -11,7 +11,9 @@ from ollm_tui.tui.entries import speed_of
 from ollm_tui.tui.key_names import Hints
 from ollm_tui.tui.transcript.transcript import Transcript
 from ollm_tui.tui.widgets.gauge import Gauge
+from ollm_tui.tui.widgets.prompt import Prompt
 from ollm_tui.tui.widgets.status import StatusLine, TitleLine
+from ollm_tui.tui.widgets.welcome import Welcome
 
 if TYPE_CHECKING:
     from ollm_tui.tui.screens.chat import ChatScreen
@@ -59,15 +61,26 @@ class StateLines:
 
     def show_state(self) -> None:
         """What goes on, or which keys matter now."""
-        line = self.hints.line
+        self._chat.query_one(Welcome).teach(self._chat.app.conversation, self.hints)
+        line = self._line
         if self._chat.is_busy:
             self.tell(f"{line(('chat.stop', 'stop'))}   {self.doing}")
         elif isinstance(self._chat.focused, Transcript):
             self.tell(line(*READING))
         elif self._chat.editing:
             self.tell(f"editing an earlier message   {line(('chat.stop', 'give up'))}")
-        else:
+        elif isinstance(self._chat.focused, Prompt):
             self.tell(line(*WRITING))
+        else:
+            self.tell(line(("chat.stop", "back to the prompt")))
+
+    def _line(self, *wanted: tuple[str, str]) -> str:
+        """Hints as far as there is room for whole ones; the last one always, for it leads out."""
+        room = self._chat.size.width - len("  NOT SAVED") - 4
+        hints = [self.hints.line(each) for each in wanted]
+        while len(hints) > 2 and len("   ".join(hints)) > room:
+            del hints[-2]
+        return "   ".join(hints)
 
     def show_facts(self) -> None:
         """Title, model, gauge, and whether all is saved."""

@@ -1,25 +1,19 @@
-"""What comes from the terminal: keys, and pastes that can never turn into keys.
+"""Keys and pastes as they come from the terminal: a paste can never turn into keys.
 
 Textual reads an escape inside of a paste as the start of a key, and what follows it as typed:
-text from a web page could so press Enter. And bytes that are no UTF-8 would end the program.
+text from a web page could so press Enter.
 """
 
 from __future__ import annotations
 
-import os
-import selectors
-from codecs import getincrementaldecoder
 from collections.abc import Iterable
 
 from textual._xterm_parser import XTermParser
-from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 
 from ollm_tui.core.intake import IntakeFilter
 
 PASTE_START, PASTE_END = "\x1b[200~", "\x1b[201~"
-READ_BYTES = 4096
-POLL_SECONDS = 0.1
 
 
 class PasteGuard(XTermParser):
@@ -65,34 +59,3 @@ class PasteGuard(XTermParser):
         held = next(size for size in range(5, -1, -1) if data.endswith(PASTE_END[:size]))
         text, self._before = data[: len(data) - held], data[len(data) - held :]
         return self._intake.feed(text), ""
-
-
-class TerminalInput(LinuxDriver):
-    """Textual's driver, with a guard on what it reads."""
-
-    def run_input_thread(self) -> None:
-        """Wait for input and hand it on, until the driver is told to end."""
-        parser = PasteGuard(self._debug)
-        # An ill-formed byte is shown as such: a terminal may be set to another encoding.
-        decode = getincrementaldecoder("utf-8")("replace").decode
-        with selectors.SelectSelector() as selector:
-            selector.register(self.fileno, selectors.EVENT_READ)
-            while not self.exit_event.is_set():
-                if selector.select(POLL_SECONDS):
-                    data = self._read()
-                    if not data:
-                        return
-                    self._hand_on(parser, decode(data))
-                for message in parser.tick():
-                    self.process_message(message)
-
-    def _read(self) -> bytes:
-        """What was typed; nothing once the terminal is gone, of which a signal tells the rest."""
-        try:
-            return os.read(self.fileno, READ_BYTES)
-        except OSError:
-            return b""
-
-    def _hand_on(self, parser: PasteGuard, text: str) -> None:
-        for message in parser.feed(text) if text else ():
-            self.process_message(message)

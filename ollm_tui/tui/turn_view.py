@@ -8,13 +8,16 @@ from __future__ import annotations
 import time
 from typing import assert_never
 
+from msgspec.structs import replace
 from textual.timer import Timer
 
 from ollm_tui.core.errors import OllmError
 from ollm_tui.core.events import (
     AnyTurnEvent,
+    ContextFolded,
     Prepared,
     PromptCut,
+    PromptTooLong,
     ReasoningArrived,
     ReplyStarted,
     SaveFailed,
@@ -64,6 +67,7 @@ class TurnView:
         match event:
             case TurnStarted():
                 self._show_question(event.user_message)
+                self._lines.show_facts()
             case ReplyStarted():
                 self._begin_reply(event.message_id)
             case Prepared():
@@ -79,6 +83,10 @@ class TurnView:
                 self._lines.show_doing(f"asks for {event.call.name}")
             case PromptCut():
                 self.note_error(OllmError(event.message, event.hint), f"cut-{self._reply}")
+            case ContextFolded():
+                self._transcript.add(Entry(f"folded-{self._reply}", "note", event.message))
+            case PromptTooLong():
+                pass  # TurnFailed follows, with the same words
             case SaveFailed():
                 self._note_unsaved(event)
             case SaveResumed():
@@ -87,7 +95,7 @@ class TurnView:
             case TurnFinished() | TurnCancelled():
                 self._end(event.message)
             case TurnFailed():
-                self._end(event.message)
+                self._end(event.message and replace(event.message, error=None))
                 self.note_error(OllmError(event.error, event.hint), f"failed-{self._reply}")
             case _:
                 assert_never(event)

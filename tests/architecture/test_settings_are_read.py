@@ -18,7 +18,7 @@ WAITING_FOR_THEIR_FEATURE = frozenset(
     file_discovery.max_depth file_discovery.follow_symlinks file_discovery.builtin_ignores
     environment.policy environment.allow_list environment.deny_patterns
     retention.max_items retention.store_tool_outputs
-    modes tools.permissions tools.allowed tools.scope tools.network tools.timeout_seconds hooks
+    tools.permissions tools.allowed tools.scope tools.network tools.timeout_seconds hooks
     search.max_results search.retrieval search.retrieval_tokens
     """.split()
 )

@@ -9,14 +9,13 @@ import os
 import pty
 import re
 import select
-import signal
 import struct
 import subprocess
 import termios
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 import pytest
 from rich.cells import cell_len
@@ -29,7 +28,7 @@ _PIECE = re.compile(r"(\x1b\[[?<>=]?[\d;]*[ $]?[@-~]|[\r\n])")
 PATIENCE_SECONDS = 8
 """A program that is silent for as long hangs; the test then says what was seen last."""
 _MODE = re.compile(r"\x1b\[\?(\d+)([hl])")
-_OFF_AT_FIRST = {"1000", "1002", "1003", "1004", "1006", "1015", "1049", "2004", "2026", "2048"}
+_TITLE = re.compile(r"\x1b\][012];|\x1b\[2[123]t")
 _ON_AT_FIRST = {"25", "7"}
 
 
@@ -42,6 +41,7 @@ class Terminal:
         script: object = None,
         *arguments: str,
         size: Size = (80, 24),
+        command: Sequence[str] = (str(OLLM),),
         **variables: str,
     ) -> None:
         self.master, self.slave = pty.openpty()
@@ -63,7 +63,7 @@ class Terminal:
             file.write_text(json.dumps(script))
             environment["OLLM_TEST_SCRIPT"] = str(file)
         self.process = subprocess.Popen(
-            [str(OLLM), *arguments],
+            [*command, *arguments],
             env=environment | variables,
             preexec_fn=lambda: os.login_tty(self.slave),
             pass_fds=(self.slave,),
@@ -81,8 +81,14 @@ class Terminal:
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
-        os.close(self.master)
-        os.close(self.slave)
+        self.hang_up()
+
+    def hang_up(self) -> None:
+        """The terminal is gone: its window was closed, or the line to it broke."""
+        for end in (self.master, self.slave):
+            if end >= 0:
+                os.close(end)
+        self.master = self.slave = -1
 
     # What the user does
 
@@ -127,9 +133,9 @@ class Terminal:
             self._read(0.05)
         self.settle()
 
-    def settle(self) -> None:
+    def settle(self, seconds: float = 0.3) -> None:
         """Read until nothing more comes for a moment."""
-        while self._read(0.3):
+        while self._read(seconds):
             pass
 
     def ended(self) -> int:
@@ -157,11 +163,11 @@ class Terminal:
         keyboard's, and the title was left alone."""
         settings = termios.tcgetattr(self.slave) == self.before
         keyboard = len(re.findall(r"\x1b\[>\d+u", self.seen)) == self.seen.count("\x1b[<u")
-        return settings and keyboard and not self.modes() and "\x1b]" not in self.seen
+        return settings and keyboard and not self.modes() and not _TITLE.search(self.seen)
 
     # Reading
 
-    def _wait(self, condition: Any, what: str) -> None:
+    def _wait(self, condition: Callable[[], bool], what: str) -> None:
         silent_since = time.monotonic()
         while not condition():
             if self._read(0.2):

@@ -1,124 +1,287 @@
-"""The real command in a real terminal: it types, streams, stops, resizes, quits."""
+"""The real command in a real terminal: it types, streams, stops, resizes, fails, quits."""
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
-import pty
-import select
+import re
+import shutil
 import signal
-import struct
-import subprocess
-import termios
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import OLLM
+from ollm_tui.services.prompt_memory import PromptMemory
+from tests.conftest import REPOSITORY
+from tests.end_to_end.terminal import Terminal
 
 LONG = [{"text": "One"}, {"wait": 600}, {"text": "Two"}]
+READY = "scripted"
+CTRL_Q, ESC = "\x11", "\x1b"
 
 
-class Terminal:
-    """A pseudo terminal with the program in it; everything it printed is kept."""
+def said(home: Path) -> list[str]:
+    """The words of the only session, oldest first."""
+    [file] = (home / "sessions").glob("*.json")
+    messages = json.loads(file.read_bytes())["messages"]
+    return [message["parts"][0].get("text", "") for message in messages]
 
-    def __init__(self, home: Path, script: object, *arguments: str) -> None:
-        file = home.parent / "script.json"
-        file.write_text(json.dumps(script))
-        self.master, slave = pty.openpty()
-        self.resize(80, 24)
-        self.before = termios.tcgetattr(slave)
-        self.slave = slave
-        variables = {
-            "OLLM_HOME": str(home),
-            "OLLM_TEST_SCRIPT": str(file),
-            "TERM": "xterm-256color",
-            "PATH": os.environ["PATH"],
-            "LANG": "C.UTF-8",
-        }
-        self.process = subprocess.Popen(
-            [str(OLLM), *arguments],
-            stdin=slave,
-            stdout=slave,
-            stderr=slave,
-            env=variables,
-            start_new_session=True,
-        )
-        self.seen = ""
 
-    def resize(self, columns: int, rows: int) -> None:
-        size = struct.pack("HHHH", rows, columns, 0, 0)
-        fcntl.ioctl(self.master, termios.TIOCSWINSZ, size)
-
-    def type(self, keys: str) -> None:
-        os.write(self.master, keys.encode())
-
-    def wait_for(self, text: str) -> None:
-        """Read until a text was printed; the program's end is the end of the waiting too."""
-        while text not in self.seen:
-            ready, _, _ = select.select([self.master], [], [], 0.2)
-            if ready:
-                self.seen += os.read(self.master, 65536).decode("utf-8", "replace")
-            elif self.process.poll() is not None:
-                pytest.fail(f"the program ended before {text!r}: {self.seen[-500:]}")
-
-    def ended(self) -> int:
-        """Wait for the end, reading what is still printed."""
-        while self.process.poll() is None:
-            ready, _, _ = select.select([self.master], [], [], 0.2)
-            if ready:
-                self.seen += os.read(self.master, 65536).decode("utf-8", "replace")
-        while select.select([self.master], [], [], 0.1)[0]:
-            self.seen += os.read(self.master, 65536).decode("utf-8", "replace")
-        return self.process.returncode
-
-    def is_as_before(self) -> bool:
-        """Whether modes and screen are the ones that were there before the program."""
-        modes = termios.tcgetattr(self.slave)
-        return modes == self.before and self.seen.rfind("\x1b[?1049l") > self.seen.rfind(
-            "\x1b[?1049h"
-        )
+def leave(terminal: Terminal) -> None:
+    """Quit; nothing is left behind in the terminal."""
+    terminal.type(CTRL_Q)
+    assert terminal.ended() == 0
+    assert terminal.is_as_before()
 
 
 def test_typing_streaming_stopping_resizing_and_quitting(home: Path) -> None:
-    terminal = Terminal(home, [LONG])
-    terminal.wait_for("scripted")
-    terminal.type("hello\r")
-    terminal.wait_for("One")
-    terminal.resize(60, 20)
-    os.killpg(terminal.process.pid, signal.SIGWINCH)
-    terminal.type("\x1b")
-    terminal.wait_for("stopped")
-    terminal.type("\x11")
-    assert terminal.ended() == 0
-    assert terminal.is_as_before()
-    assert "\x1b[?1000l" in terminal.seen or "\x1b[?1003l" in terminal.seen
-    [file] = (home / "sessions").glob("*.json")
-    texts = [m["parts"][0]["text"] for m in json.loads(file.read_bytes())["messages"]]
-    assert texts == ["hello", "One"]
+    with Terminal(home, [LONG]) as terminal:
+        terminal.wait_for(READY)
+        terminal.type("hello\r")
+        terminal.wait_for("One")
+        terminal.resize(60, 20)
+        terminal.type(ESC)
+        terminal.wait_for("stopped")
+        leave(terminal)
+    assert said(home) == ["hello", "One"]
 
 
 @pytest.mark.parametrize("number", (signal.SIGTERM, signal.SIGHUP))
 def test_being_told_to_end_leaves_the_terminal_and_the_record_whole(
     home: Path, number: signal.Signals
 ) -> None:
-    terminal = Terminal(home, [LONG])
-    terminal.wait_for("scripted")
-    terminal.type("hello\r")
-    terminal.wait_for("One")
-    terminal.process.send_signal(number)
-    terminal.ended()
-    assert terminal.is_as_before()
+    with Terminal(home, [LONG]) as terminal:
+        terminal.wait_for(READY)
+        terminal.type("hello\r")
+        terminal.wait_for("One")
+        terminal.process.send_signal(number)
+        terminal.ended()
+        assert terminal.is_as_before()
     [file] = (home / "sessions").glob("*.json")
     assert [m["status"] for m in json.loads(file.read_bytes())["messages"][1:]] == ["cancelled"]
 
 
+def test_an_interrupt_from_outside_leaves_the_terminal_as_it_was(home: Path) -> None:
+    with Terminal(home, [LONG]) as terminal:
+        terminal.wait_for(READY)
+        terminal.type("hello\r")
+        terminal.wait_for("One")
+        terminal.process.send_signal(signal.SIGINT)
+        terminal.ended()
+        assert terminal.is_as_before()
+        assert "Traceback" not in terminal.seen
+    assert said(home)[0] == "hello"
+
+
+def test_a_terminal_that_goes_away_ends_the_program_and_keeps_what_was_said(home: Path) -> None:
+    with Terminal(home, [LONG]) as terminal:
+        terminal.wait_for(READY)
+        terminal.type("hello\r")
+        terminal.wait_for("One")
+        terminal.hang_up()
+        terminal.process.wait()
+    assert said(home) == ["hello", "One"]
+
+
 def test_plain_lines_need_no_screen(home: Path) -> None:
-    terminal = Terminal(home, [[{"text": "Plainly."}]], "--plain")
-    terminal.wait_for("> ")
-    terminal.type("hello\r")
-    terminal.wait_for("Plainly.\r\n\r\n> ")
-    terminal.type("\x04")
-    assert terminal.ended() == 0
-    assert "\x1b[?1049h" not in terminal.seen
+    with Terminal(home, [[{"text": "Plainly."}]], "--plain") as terminal:
+        terminal.wait_for_output("> ")
+        terminal.type("hello\r")
+        terminal.wait_for_output("Plainly.\r\n\r\n> ")
+        terminal.type("\x04")
+        assert terminal.ended() == 0
+        assert "\x1b[?1049h" not in terminal.seen
+
+
+# Keys in their order
+
+
+def test_a_burst_of_keys_is_sent_whole(home: Path) -> None:
+    with Terminal(home, []) as terminal:
+        terminal.wait_for(READY)
+        terminal.type("hello\rand again\r")
+        terminal.wait_for("┃ hello", "┃ and again", "saved")
+        leave(terminal)
+    assert said(home) == ["hello", "hello", "and again", "and again"]
+
+
+def test_a_paste_of_thousands_of_lines_and_enter_in_one_write_is_sent_whole(home: Path) -> None:
+    lines = "\n".join(f"line {number}" for number in range(2000))
+    with Terminal(home, [[{"text": "Long."}]]) as terminal:
+        terminal.wait_for(READY)
+        terminal.type(f"look: \x1b[200~{lines}\x1b[201~ please\r")
+        terminal.wait_for("Long.", "2,000 lines", "saved")
+        leave(terminal)
+    [file] = (home / "sessions").glob("*.json")
+    text, attachment = json.loads(file.read_bytes())["messages"][0]["parts"]
+    assert text["text"] == "look: [paste 1] please"
+    assert attachment["content"] == lines
+
+
+def test_a_paste_never_presses_keys(home: Path) -> None:
+    evil = "a\x1b[/quit\r\x1bOR\x1b\r\x03\x11 \x1b[21~\x1b[200~ b\x1b"
+    with Terminal(home, []) as terminal:
+        terminal.wait_for(READY)
+        terminal.paste(evil)
+        terminal.settle()
+        assert "b" in terminal.screen() and "│ a" in terminal.screen()
+        leave(terminal)
+    assert not list((home / "sessions").glob("*.json*"))
+
+
+def test_bytes_that_are_no_text_do_not_end_the_program(home: Path) -> None:
+    with Terminal(home, []) as terminal:
+        terminal.wait_for(READY)
+        terminal.type(b"caf\xe9 \xff\xfe ok\r")
+        terminal.wait_for("┃ caf", "ok", "saved")
+
+
+def test_typing_while_an_answer_streams_loses_no_key(home: Path) -> None:
+    steps = [{"text": f"word{number} "} if number % 2 else {"wait": 0.01} for number in range(200)]
+    typed = "the quick brown fox jumps over the lazy dog 0123456789"
+    with Terminal(home, [[*steps, {"text": "END"}], [{"text": "second"}]]) as terminal:
+        terminal.wait_for(READY)
+        terminal.type("go\r")
+        terminal.wait_for("word1 ")
+        for key in typed:
+            terminal.type(key)
+        terminal.type("\r")
+        terminal.wait_for("END", "second", "saved")
+        leave(terminal)
+    assert said(home)[2] == typed
+
+
+# Leaving for a while, failing, coming back
+
+
+def test_ctrl_z_gives_the_terminal_back_and_coming_back_draws_it_again(home: Path) -> None:
+    with Terminal(home, [LONG]) as terminal:
+        terminal.wait_for(READY)
+        terminal.type("hello\r")
+        terminal.wait_for("One")
+        terminal.type("half a draft\x1a")
+        terminal.wait_for_stop()
+        assert terminal.is_as_before()
+        terminal.resize(100, 30)
+        terminal.process.send_signal(signal.SIGCONT)
+        terminal.wait_for("One", "half a draft", "hello")
+        assert not terminal.is_as_before()
+        leave(terminal)
+
+
+@pytest.mark.parametrize("debug", (False, True))
+def test_an_error_of_the_program_restores_the_terminal_and_is_one_line(
+    home: Path, tmp_path: Path, debug: bool
+) -> None:
+    copy = tmp_path / "copy"
+    for name in ("ollm_tui", "config", "themes"):
+        shutil.copytree(REPOSITORY / name, copy / name)
+    start = "import sys; from ollm_tui.cli.main import run; sys.exit(run())"
+    with Terminal(
+        home,
+        [],
+        *(("--debug",) if debug else ()),
+        command=(sys.executable, "-c", start),
+        PYTHONPATH=str(copy),
+    ) as terminal:
+        terminal.wait_for(READY)
+        terminal.type("a draft")
+        terminal.wait_for("a draft")
+        (copy / "ollm_tui" / "tui" / "screens" / "help.tcss").write_text("Broken {")
+        terminal.type("\x1bOP")
+        assert terminal.ended() == 1
+        assert terminal.is_as_before()
+        assert ("Traceback" in terminal.seen) is debug
+        last = terminal.seen.rpartition("\x1b")[2]
+        assert debug or re.search(r"ollm: \w+: .+\(this should not happen;.+\)\r\n\Z", last)
+    assert "the screen failed" in (home / "logs" / "ollm.log").read_text()
+
+
+def test_after_a_kill_everything_and_the_draft_are_there_again(home: Path) -> None:
+    with Terminal(home, [[{"text": "The answer."}], LONG]) as terminal:
+        terminal.wait_for(READY)
+        terminal.type("first\r")
+        terminal.wait_for("The answer.", "saved")
+        terminal.type("second\r")
+        terminal.wait_for("One")
+        terminal.type("not sent yet")
+        memory = PromptMemory(home, Path.cwd())
+        [name] = {file.name.partition(".")[0] for file in (home / "sessions").glob("*-*-*.*")}
+        while memory.draft(name) != "not sent yet":
+            terminal.settle()
+        terminal.process.kill()
+        terminal.ended()
+    with Terminal(home, [], "--continue") as terminal:
+        terminal.wait_for("first", "The answer.", "second", "One", "interrupted", "not sent yet")
+
+
+# What terminals there are
+
+
+def test_a_storm_of_sizes_while_an_answer_streams(home: Path) -> None:
+    steps = [{"text": f"word{number} "} if number % 2 else {"wait": 0.01} for number in range(300)]
+    sizes = [(60, 20), (300, 100), (80, 24), (61, 99), (299, 21), (120, 40), (60, 20)]
+    with Terminal(home, [[*steps, {"text": "END"}]]) as terminal:
+        terminal.wait_for(READY)
+        terminal.type("go\r")
+        for size in sizes * 3:
+            terminal.resize(*size)
+            terminal.type("")
+        terminal.resize(300, 100)
+        terminal.wait_for("END", "word1 ", "word151 ", "word299 ", "saved")
+        leave(terminal)
+
+
+def test_without_colours_none_is_sent(home: Path) -> None:
+    with Terminal(home, [[{"text": "# Head\n\n`code` and **bold**"}]], NO_COLOR="1") as terminal:
+        terminal.wait_for(READY)
+        terminal.type("hello\r")
+        terminal.wait_for("Head", "saved")
+        terminal.type("\x10")
+        terminal.wait_for("Commands")
+        terminal.settle()
+        codes = {
+            code
+            for each in re.findall(r"\x1b\[([\d;]*)m", terminal.seen)
+            for code in each.split(";")
+        }
+        assert codes <= {"", "0", "1", "2", "3", "4", "7", "9", "39", "49"}
+
+
+def test_a_terminal_without_unicode_gets_pure_ascii(home: Path) -> None:
+    answer = (
+        "# Head\n\n- one\n- [x] two\n\n> quote\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n---\n\n1. x\n"
+    )
+    turn = [
+        {"reasoning": "I think."},
+        {"text": f"{answer}\nGrüße 世界 😀\n```python\nprint(1)\n```\n"},
+        {"tool": "read_file", "args": {"path": "x"}},
+    ]
+    with Terminal(home, [turn, LONG], size=(80, 50), TERM="linux", LANG="C") as terminal:
+        terminal.wait_for(READY)
+        terminal.type("hello\r")
+        terminal.wait_for("print", "Gru?e ???? ??", "saved")
+        terminal.type("\x0f")
+        terminal.wait_for("I think.")
+        for key, shown in DIALOGS:
+            terminal.type(key)
+            terminal.wait_for(shown)
+            terminal.type(ESC)
+            terminal.settle(0.2)
+        terminal.paste("line\n" * 50)
+        terminal.type("go\r")
+        terminal.wait_for("One")
+        terminal.type("waits\r")
+        terminal.wait_for("next")
+        terminal.type("/")
+        terminal.wait_for("/rewind")
+        terminal.settle()
+        assert {mark for mark in terminal.seen if not mark.isascii()} == set()
+
+
+DIALOGS = (
+    *(("\x10", "Commands"), ("\x13", "Type to find"), ("\x02", "Today"), ("\x1b[18~", "asking")),
+    *(("\x1b[20~", "Theme"), ("\x1b[21~", "Settings"), ("\x1b[24~", "Log"), ("\x1bOP", "Keys")),
+    *(("\x06", "words in this"), ("\x12", "Earlier"), ("\x1b[17~", "hello"), ("\x1b[1;3A", "move")),
+)
+"""Keys that open something, and what is seen then."""

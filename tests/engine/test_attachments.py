@@ -79,7 +79,7 @@ async def test_what_is_attached_is_cleaned_and_never_trusted(open_workspace: Ope
 @pytest.mark.parametrize("content", ("```\nend", "a ````` b\n```", "`", ""))
 def test_the_content_cannot_end_its_own_fence(content: str) -> None:
     message = Message("m1", "user", (attached(content), attached("next", "b")), "")
-    [asked] = assemble("", [message])
+    [asked] = assemble((), [message]).prompt
     fence = asked.text.split("\n")[1]
     assert set(fence) == {"`"} and len(fence) >= 3
     assert fence not in content

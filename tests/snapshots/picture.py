@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import re
+from importlib.metadata import version
 
 from textual.pilot import Pilot
 
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.transcript.transcript import Transcript
 
-_FONT = re.compile(r"\s*@font-face \{.*?\}", re.DOTALL)
+_NEEDLESS = re.compile(
+    r'\s*@font-face \{.*?\}|<clipPath.*?</clipPath>| clip-path="[^"]*"', re.DOTALL
+)
+"""Fonts from elsewhere, and edges that nothing reaches beyond."""
 _NUMBERED = re.compile(r"terminal-\d+")
-_ELEMENT = re.compile(r"(?=<(?:text|rect|clipPath)\b)")
+"""A number that changes with every letter."""
+_ELEMENT = re.compile(r"(?=<(?:text|rect)\b)")
+HARD_SPACE = "\N{NO-BREAK SPACE}"
 _WORDS = re.compile(r"<text [^>]*>([^<]*)</text>")
 
 
@@ -30,9 +36,16 @@ async def take_picture(app: OllmApp, pilot: Pilot[int], size: tuple[int, int], t
 
 def words_of(picture: str) -> list[str]:
     """What stands in a picture, piece by piece."""
-    return [words.replace("&#160;", " ").rstrip() for words in _WORDS.findall(picture)]
+    return [words.replace(HARD_SPACE, " ").rstrip() for words in _WORDS.findall(picture)]
+
+
+def made_with() -> str:
+    """The versions of what draws: others may draw a little differently."""
+    names = ("textual", "rich", "pygments")
+    return f"<!-- {', '.join(f'{name} {version(name)}' for name in names)} -->"
 
 
 def _steady(svg: str) -> str:
-    """Without fonts from elsewhere and numbers that change with every letter; an element a line."""
-    return _ELEMENT.sub("\n", _NUMBERED.sub("terminal", _FONT.sub("", svg)))
+    """The same for the same screen, short, and an element a line."""
+    svg = _NUMBERED.sub("terminal", _NEEDLESS.sub("", svg))
+    return _ELEMENT.sub("\n", svg.replace("&#160;", HARD_SPACE))

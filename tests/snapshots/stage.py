@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -28,6 +29,8 @@ from tests.tui.conftest import Ready
 
 SHOWN_HOME = Path("/home/me/.ollm")
 """The home that pictures name, on every machine; nothing is written there."""
+HANGS_SECONDS = 30
+"""No state takes so long to come about, however busy the machine is."""
 MODELS = {
     "ollama": (
         ModelInfo(name=MODEL, size_bytes=986_000_000, max_window=32768, parameters="1.5B"),
@@ -112,8 +115,9 @@ async def stage(
 
 async def until(pilot: Pilot[int], condition: Callable[[], bool]) -> None:
     """Wait for something to be on the screen, and for the screen to be drawn."""
-    while not condition():
-        await pilot.pause(0.02)
+    async with asyncio.timeout(HANGS_SECONDS):
+        while not condition():
+            await pilot.pause(0.02)
     await pilot.pause()
 
 

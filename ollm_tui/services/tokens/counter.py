@@ -92,10 +92,20 @@ class TokenCounter:
         tokenizer, entry, around = self._tokenizer, self._entry(question), self._learnt.per_message
         if tokenizer is None:
             return GrowingCount(count, around, careful_estimate)
-        # Answers are mostly in the language of the question, and so read at the same rate.
+        if tokenizer.own:
+            return GrowingCount(count, around, tokenizer.count)
+        # Answers are mostly in the language of the question, and so read at the same rate. A
+        # few words say nothing about it: what the template adds would outweigh them.
         text = self._tokens(entry) - entry.images - around
-        rate = text / entry.plain if entry.plain and not tokenizer.own else 1.0
-        return GrowingCount(count, around, lambda delta: tokenizer.count(delta) * rate)
+        if entry.plain and min(entry.plain, text) >= LEAST_TEXT:
+            rate = text / entry.plain
+            return GrowingCount(count, around, lambda delta: tokenizer.count(delta) * rate)
+        learnt = self._learnt
+
+        def estimate(delta: str) -> float:
+            return learnt.text_tokens(tokenizer.count(delta), careful_estimate(delta))
+
+        return GrowingCount(count, around, estimate)
 
     async def settle(self, prompt: Sequence[Piece], tools: Sequence[ToolSpec] = ()) -> PromptCount:
         """Count what was only estimated, in a thread; then the prompt's tokens."""

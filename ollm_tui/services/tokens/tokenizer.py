@@ -8,6 +8,7 @@ from __future__ import annotations
 import lzma
 from collections.abc import Callable, Generator, Mapping
 from copy import copy
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, Protocol, cast
@@ -51,8 +52,9 @@ class Tokenizer:
         )
 
     @classmethod
+    @cache
     def generic(cls) -> Tokenizer:
-        """The vocabulary that comes with the program."""
+        """The vocabulary that comes with the program; it takes a moment, once."""
         return cls(GPT_4O, generic_ranks(), {}, own=False)
 
     def as_own(self) -> Tokenizer:

@@ -32,7 +32,9 @@ def _ask(chat: ChatScreen) -> None:
         if chosen:
             await chat.attempt(lambda: _use(chat, *chosen))
 
-    chat.app.push_screen(ModelPicker(workspace.offers, workspace.capabilities), use)
+    choice = chat.app.conversation and chat.app.conversation.choice
+    current = (choice.provider.name, choice.model) if choice else None
+    chat.app.push_screen(ModelPicker(workspace.offers, workspace.capabilities, current), use)
 
 
 async def _use(chat: ChatScreen, provider: str | None, model: str | None) -> None:

@@ -106,7 +106,6 @@ async def theme(chat: ChatScreen, argument: str) -> None:
         return
 
     async def keep(name: str | None) -> None:
-        chat.transcript.restyle(chat.app.transcript_styles)
         if name:
             await chat.attempt(lambda: _keep_theme(chat, name))
 
@@ -144,6 +143,5 @@ def redraw(chat: ChatScreen, _argument: str) -> None:
 
 async def _keep_theme(chat: ChatScreen, name: str) -> None:
     file = chat.app.loaded.locations.user_config
-    chat.transcript.restyle(chat.app.transcript_styles)
     await asyncio.to_thread(set_user_value, file, ("ui", "theme"), name)
     chat.lines.tell(f"theme {name}, also from the next start on")

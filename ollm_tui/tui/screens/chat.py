@@ -14,6 +14,7 @@ from textual import events, on, work
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.screen import Screen
+from textual.theme import Theme
 
 from ollm_tui.core.errors import OllmError, StoreError, UsageError
 from ollm_tui.core.events import AnyTurnEvent
@@ -31,6 +32,7 @@ from ollm_tui.tui.widgets.prompt import Prompt
 from ollm_tui.tui.widgets.status import StatusLine, TitleLine
 from ollm_tui.tui.widgets.stream import Stream
 from ollm_tui.tui.widgets.waiting import Waiting
+from ollm_tui.tui.widgets.welcome import Welcome
 
 if TYPE_CHECKING:
     from ollm_tui.engine.conversation import Conversation
@@ -50,6 +52,7 @@ class ChatScreen(Screen[None]):
     """Talks with one conversation; the engine does the work, `commands/` what keys ask for."""
 
     BINDINGS = bindings("anywhere")
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]
 
     app: OllmApp
 
@@ -73,6 +76,7 @@ class ChatScreen(Screen[None]):
         yield TitleLine(id="title")
         with Horizontal(id="middle"):
             yield Stream(self.app.transcript_styles, id="transcript")
+        yield Welcome()
         yield Waiting()
         yield Gauge(unicode=self.app.abilities.unicode)
         yield CompletionList()
@@ -105,6 +109,7 @@ class ChatScreen(Screen[None]):
         """The prompt is ready at once; who answers is found out meanwhile."""
         self.lines = StateLines(self)
         self.transcript.show_details = self.app.loaded.settings.ui.timestamps
+        self.app.theme_changed_signal.subscribe(self, self._restyle)
         self.prompt.focus()
         self.lines.tell("looking for a model …")
         self.call_after_refresh(self.open_first)
@@ -128,9 +133,7 @@ class ChatScreen(Screen[None]):
             self.lines.complain(error)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """`?` is a key only where it cannot be text; a list of sessions pages by itself."""
-        if parameters == ("screen.keys",) and isinstance(self.focused, Prompt):
-            return not self.prompt.text
+        """A list of sessions pages by itself."""
         if parameters in (("read.page_up",), ("read.page_down",)):
             return not self.query("#sidebar:focus-within")
         return True
@@ -190,7 +193,7 @@ class ChatScreen(Screen[None]):
     def _complete(self, event: CompletionList.Picked) -> None:
         self.prompt.pick(event.index)
 
-    def on_find_bar_closed(self) -> None:
+    def _on_find_bar_closed(self) -> None:
         """Back to where one writes."""
         self.prompt.focus()
 
@@ -303,6 +306,9 @@ class ChatScreen(Screen[None]):
         """Before its first message a session has no draft of its own, but the project has."""
         conversation = self.app.conversation
         return conversation.session_id if conversation and len(conversation.state) else None
+
+    def _restyle(self, _theme: Theme) -> None:
+        self.transcript.restyle(self.app.transcript_styles)
 
     # Around it
 

@@ -15,6 +15,8 @@ Speaker = Literal["user", "assistant", "note", "error"]
 class Entry(Passage):
     """One message or note: its words, what is folded away beside them, and how it ended."""
 
+    __slots__ = ("details", "folds", "footer", "growing", "key", "speaker")
+
     def __init__(
         self,
         key: str,

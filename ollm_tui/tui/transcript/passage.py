@@ -8,6 +8,8 @@ from collections.abc import Callable
 class Passage:
     """Words that grow at their end. The pieces are joined only when they are asked for."""
 
+    __slots__ = ("_length", "_line_ends", "_pieces", "_read")
+
     def __init__(self, text: str = "", read: Callable[[str], str] | None = None) -> None:
         """`read` is applied to the text when it is first asked for: of ten thousand stored
         messages most never are."""

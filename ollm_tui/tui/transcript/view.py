@@ -19,6 +19,9 @@ from ollm_tui.tui.transcript.layout import MARGIN, Anchor, EntryLayout
 from ollm_tui.tui.transcript.stack import EntryStack
 from ollm_tui.tui.transcript.styles import TranscriptStyles
 
+LINES_AHEAD = 5
+"""So many lines at most are empty below an answer that grows."""
+
 
 class Change:
     """An entry that is being changed, and the first of its lines that is another then."""
@@ -209,7 +212,7 @@ class EntryView(ScrollView, can_focus=True):
             self._follow(self._following or not len(self.stack))
         elif self._following:
             self._measure_beside(len(self.stack), -1, self.size.height)
-            self._move_to(self._bottom())
+            self._follow_bottom()
         else:
             self._settle_from_top()
 
@@ -224,12 +227,22 @@ class EntryView(ScrollView, can_focus=True):
         self._move_to(line)
         self._follow(self.scroll_offset.y >= self._bottom())
 
+    def _follow_bottom(self) -> None:
+        """While an answer grows there are some empty lines ahead of it: it is easier to read
+        text that holds still, and moving the view draws all of it again."""
+        bottom, line = self._bottom(), round(self.scroll_y)
+        most = min(LINES_AHEAD, self.size.height // 3)
+        if not bottom or not self.stack.entries[-1].growing:
+            most = 0
+        ahead = line - bottom if 0 <= line - bottom <= most else most
+        self._move_to(bottom + ahead, ahead)
+
     def _bottom(self) -> int:
         return max(self.stack.heights.total - self.size.height, 0)
 
-    def _move_to(self, line: int) -> None:
-        self.virtual_size = Size(self.stack.width, self.stack.heights.total)
-        line = max(min(line, self._bottom()), 0)
+    def _move_to(self, line: int, ahead: int = 0) -> None:
+        self.virtual_size = Size(self.stack.width, self.stack.heights.total + ahead)
+        line = max(min(line, self._bottom() + ahead), 0)
         if line != round(self.scroll_y):
             self.scroll_target_y = line
             self.scroll_y = line

@@ -235,6 +235,8 @@ class Prompt(ChipArea):
             self.post_message(self.LeaveWanted())
 
     async def _on_key(self, event: events.Key) -> None:
+        if event.character == "?" and self.text:
+            return  # within a text it is text, whatever it is bound to
         if isinstance(self.app, KeysInOrder) and await self.app.run_priority_key(event.key):
             event.stop()
             event.prevent_default()

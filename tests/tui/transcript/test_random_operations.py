@@ -165,6 +165,11 @@ def check(transcript: Transcript) -> None:
     if transcript.has_news:
         assert not transcript.is_following
         lines.pop()
+    if ahead := max(transcript.scroll_offset.y - bottom, 0):
+        assert bottom and transcript.stack.entries[-1].growing and ahead <= height // 3
+        assert lines[-ahead:] == [" " * width] * ahead
+        lines = lines[:-ahead]
+        height -= ahead
     if len(every) <= height:
         assert lines == every + [" " * width] * (height - len(every))
         return

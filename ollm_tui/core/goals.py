@@ -1,0 +1,89 @@
+"""What a session is for: goals with their steps and decisions, and what can happen to them.
+
+At most one goal is active; the others are paused or done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from msgspec.structs import replace
+
+from ollm_tui.core.message import Value
+
+GoalStatus = Literal["active", "paused", "done"]
+Goals = tuple["Goal", ...]
+
+
+class Subtask(Value, frozen=True):
+    """A step of a goal."""
+
+    id: str
+    text: str
+    done: bool = False
+
+
+class Milestone(Value, frozen=True):
+    """A mark of progress; without a time it is still ahead."""
+
+    id: str
+    text: str
+    reached_at: str | None = None
+
+
+class Decision(Value, frozen=True):
+    """Something that was settled. A locked one stands in every prompt until it is unlocked."""
+
+    id: str
+    text: str
+    at: str
+    reason: str = ""
+    locked: bool = False
+
+
+class Goal(Value, frozen=True):
+    """What the user wants to reach."""
+
+    id: str
+    text: str
+    created_at: str
+    status: GoalStatus = "active"
+    subtasks: tuple[Subtask, ...] = ()
+    milestones: tuple[Milestone, ...] = ()
+    decisions: tuple[Decision, ...] = ()
+    artifacts: tuple[str, ...] = ()
+    blockers: tuple[str, ...] = ()
+
+
+def active_goal(goals: Goals) -> Goal | None:
+    """The goal that is worked on."""
+    return next((goal for goal in goals if goal.status == "active"), None)
+
+
+def with_goal(goals: Goals, goal: Goal) -> Goals:
+    """One more goal, which is the active one from now on."""
+    return (*map(_paused, goals), replace(goal, status="active"))
+
+
+def with_status(goals: Goals, goal_id: str, status: GoalStatus) -> Goals:
+    """A goal becomes active, paused or done; whatever was active before it makes way."""
+    others = tuple(map(_paused, goals)) if status == "active" else goals
+    return tuple(
+        replace(goal, status=status) if goal.id == goal_id else other
+        for goal, other in zip(goals, others, strict=True)
+    )
+
+
+def changed(goals: Goals, goal_id: str, change: Callable[[Goal], Goal]) -> Goals:
+    """The goals with one of them changed."""
+    return tuple(change(goal) if goal.id == goal_id else goal for goal in goals)
+
+
+def locked_decisions(goals: Goals) -> tuple[Decision, ...]:
+    """What must not be decided anew, whichever goal it was decided for."""
+    return tuple(decision for goal in goals for decision in goal.decisions if decision.locked)
+
+
+def _paused(goal: Goal) -> Goal:
+    return replace(goal, status="paused") if goal.status == "active" else goal

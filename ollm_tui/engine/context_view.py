@@ -1,0 +1,216 @@
+"""The context as a front end shows it: how full it is, with what, and what happens next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from ollm_tui.core.context_marks import Mark
+from ollm_tui.core.counts import counted
+from ollm_tui.core.intake import clean
+from ollm_tui.core.message import Attachment, Message, ToolResultPart
+from ollm_tui.core.provider import PromptMessage
+from ollm_tui.engine.budget import EXCHANGES_LOOKED_AT, Budget
+from ollm_tui.engine.context import FrozenPrompt, Section, digest
+from ollm_tui.engine.prompt_message import attached, pieces_of
+from ollm_tui.services.tokens.counter import TokenCounter
+from ollm_tui.services.tokens.prompt_count import Count, Group, PromptCount, shared_out
+from ollm_tui.services.tokens.prompt_piece import Piece
+
+TITLE_CHARACTERS = 80
+SECTION_TITLES = {
+    "system": "system prompt and chat template",
+    "mode": "mode",
+    "notes": "your notes",
+    "goals": "goal and locked decisions",
+}
+
+
+class AttachmentCost(NamedTuple):
+    """What came along with a message, and what it costs."""
+
+    name: str
+    tokens: Count
+
+
+class ContextItem(NamedTuple):
+    """One line of the breakdown. The tokens of all items add up to those of the prompt."""
+
+    key: str
+    """The id of a message, or system, mode, notes, goals, reply."""
+    group: Group
+    title: str
+    """The first words, in one line."""
+    tokens: Count
+    """What it takes in the prompt now; nothing if it is left out."""
+    whole: Count
+    """What it takes when it is neither folded nor left out."""
+    mark: Mark = ""
+    """Also `excluded` where it is not sent because what it belongs to is not."""
+    attachments: tuple[AttachmentCost, ...] = ()
+
+
+@dataclass(frozen=True)
+class ContextView:
+    """What the model sees at one moment. `items` are made when they are first asked for."""
+
+    count: PromptCount
+    budget: Budget
+    prompt: FrozenPrompt
+    counter: TokenCounter
+    writing: int = 0
+    """Tokens of the reply that is being written."""
+
+    @cached_property
+    def items(self) -> tuple[ContextItem, ...]:
+        """Everything in the prompt, and what is left out, in the order of the prompt."""
+        taken = self._tokens_by_message()
+        said = [self._item(m, taken.get(m.id)) for m in self.prompt.messages if pieces_of(m)]
+        parts = [self._section(section) for section in self.prompt.assembly.sections]
+        if self.writing:
+            writing = Count(self.writing, "estimated")
+            said.append(ContextItem("reply", "assistant", "being written", writing, writing))
+        # What the template adds, and what stands for messages left out, has no other place.
+        others = [item for item in (*parts, *said) if item.key != "system"]
+        rest = self.count.tokens - sum(item.tokens.tokens for item in others)
+        system = Count(rest, self.count.source)
+        first = ContextItem("system", "system", SECTION_TITLES["system"], system, system)
+        return (first, *others)
+
+    @cached_property
+    def exchanges_left(self) -> int | None:
+        """About how many more exchanges fit, if they go on like the last ones."""
+        latest = list(self._latest_exchanges())
+        if self.budget.room is None or not latest:
+            return None
+        return self.budget.room.free * len(latest) // sum(latest)
+
+    @property
+    def words(self) -> str:
+        """What happens next, in one line."""
+        room = self.budget.room
+        if room is None:
+            return "the server does not say how large its window is"
+        if self.budget.over_limit:
+            return f"too long: {room.limit:,} fit; fold or leave out something"
+        # Says when it compresses once compression is there.
+        left = self.exchanges_left
+        more = "" if left is None else f": about {counted(left, 'more exchange')}"
+        return f"full at {room.limit:,}{more}"
+
+    def beside_the_prompt(self) -> list[Piece]:
+        """What the items count besides the prompt itself; counted exactly once it is settled."""
+        marks = self.prompt.assembly.marks
+        pieces = [_section_piece(section) for section in self.prompt.assembly.sections]
+        for message in self.prompt.messages:
+            pieces += [piece for _, piece in _attachments(message)]
+            if marks.mark(message.id) in ("excluded", "folded"):
+                pieces += pieces_of(message)
+        return pieces
+
+    def _section(self, section: Section) -> ContextItem:
+        tokens = self.counter.message(_section_piece(section))
+        return ContextItem(section.key, "system", SECTION_TITLES[section.key], tokens, tokens)
+
+    def _item(self, message: Message, taken: Count | None) -> ContextItem:
+        mark = self.prompt.assembly.marks.mark(message.id)
+        whole = taken
+        if whole is None or mark == "folded":
+            whole = _total(self.counter, pieces_of(message))
+        return ContextItem(
+            key=message.id,
+            group="system" if mark == "pinned" else _group(message),
+            title=_title(message),
+            tokens=taken or Count(0, "exact"),
+            whole=whole,
+            mark=mark if taken else "excluded",
+            attachments=tuple(
+                AttachmentCost(name, self.counter.message(piece))
+                for name, piece in _attachments(message)
+            ),
+        )
+
+    def _tokens_by_message(self) -> dict[str, Count]:
+        """A piece that several messages were joined into is shared out by their lengths."""
+        lengths = {message.id: len(message.text) + 1 for message in self.prompt.messages}
+        taken: dict[str, Count] = {}
+        for piece, owners in self.prompt.pieces():
+            count = self.counter.message(piece)
+            shares = [count.tokens]
+            if len(owners) > 1:
+                shares = shared_out(count.tokens, [lengths[owner] for owner in owners])
+            for owner, share in zip(owners, shares, strict=False):
+                before = taken.get(owner, Count(0, count.source))
+                taken[owner] = Count(before.tokens + share, _worse(before, count).source)
+        return taken
+
+    def _latest_exchanges(self) -> Iterator[int]:
+        """The tokens of the last whole exchanges, the newest first."""
+        tokens = found = 0
+        answered = False
+        for piece in self.prompt.backwards():
+            tokens += self.counter.message(piece).tokens
+            if piece.message.role == "user":
+                if answered:  # without its answer it is none yet
+                    found += 1
+                    yield max(1, tokens)
+                tokens = 0
+            answered = True
+            if found == EXCHANGES_LOOKED_AT:
+                return
+
+
+def cost_of(counter: TokenCounter, message: Message, folded_tokens: int | None = None) -> int:
+    """The tokens of one message by itself."""
+    return _total(counter, pieces_of(message, folded_tokens)).tokens
+
+
+def _total(counter: TokenCounter, pieces: Sequence[Piece]) -> Count:
+    counts = [counter.message(piece) for piece in pieces]
+    worst = "estimated" if any(count.source == "estimated" for count in counts) else "exact"
+    return Count(sum(count.tokens for count in counts), worst)
+
+
+def _worse(one: Count, other: Count) -> Count:
+    return one if one.source == "estimated" else other
+
+
+def _section_piece(section: Section) -> Piece:
+    message = PromptMessage(role="system", text=section.text)
+    return Piece.of(f"{section.key}:{digest(section.text)}", message)
+
+
+def _attachments(message: Message) -> list[tuple[str, Piece]]:
+    """Images are counted with their message: nobody knows what a single one takes."""
+    texts = [
+        part
+        for part in message.parts
+        if isinstance(part, Attachment) and not part.media_type.startswith("image/")
+    ]
+    return [
+        (
+            clean(part.name),
+            Piece.of(f"{message.id}:file:{n}", PromptMessage(role="user", text=attached(part))),
+        )
+        for n, part in enumerate(texts)
+    ]
+
+
+def _group(message: Message) -> Group:
+    if message.role == "assistant":
+        return "assistant"
+    return "tools" if message.role == "tool" else "user"
+
+
+def _title(message: Message) -> str:
+    """The first words; of a message without any, what it carries."""
+    text = message.text
+    if not text.strip():
+        names = [part.name for part in message.parts if isinstance(part, Attachment)]
+        names += [call.name for call in message.tool_calls]
+        results = [part for part in message.parts if isinstance(part, ToolResultPart)]
+        text = ", ".join(names) or " ".join(f"{r.name}: {r.content[:200]}" for r in results)
+    line = " ".join(clean(text[: TITLE_CHARACTERS * 4]).split())
+    return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1].rstrip() + "…"

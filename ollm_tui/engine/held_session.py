@@ -1,0 +1,97 @@
+"""A session somebody writes to: what is recorded in it, and how it changes and closes."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from ollm_tui.core import clock
+from ollm_tui.core.encoding import session_from_tree, to_tree
+from ollm_tui.core.events import SaveFailed, SaveResumed, StoreEvent
+from ollm_tui.core.message import Message
+from ollm_tui.core.record import Created, MessageAdded, MessageFinished, SessionChanged
+from ollm_tui.core.session import Metadata
+from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.titles import title_of
+from ollm_tui.services.recording import Recorder
+from ollm_tui.services.topic import Topic
+
+
+class HeldSession:
+    """Owns the record of one session; it is on disk from its first message on."""
+
+    def __init__(self, recorder: Recorder, saving: Topic[StoreEvent], *, begun: bool) -> None:
+        self._recorder = recorder
+        self._begun = begun
+        self._notices: list[SaveFailed | SaveResumed] = []
+        self._unsubscribe = saving.subscribe(self._note_saving)
+
+    @property
+    def state(self) -> SessionState:
+        """Everything said so far, to be read only."""
+        return self._recorder.state
+
+    @property
+    def session_id(self) -> str:
+        """The session this conversation is recorded in."""
+        return self.state.header.session_id
+
+    @property
+    def unsaved(self) -> int:
+        """How many records could not be written yet."""
+        return self._recorder.unsaved
+
+    async def change(self, **fields: object) -> None:
+        """Give fields of the session new values, named as on disk: title, pinned, tags."""
+        if self._begun:
+            await self._recorder.record(SessionChanged(at=clock.now(), fields=fields))
+        else:
+            self.state.header = session_from_tree(to_tree(self.state.header) | fields)
+
+    async def change_metadata(self, metadata: Metadata) -> None:
+        """Give the session other marks, goals, modes or notes: one record."""
+        await self.change(metadata=to_tree(metadata))
+
+    async def save(self) -> None:
+        """Write everything into the session file now."""
+        await self._recorder.save()
+
+    async def close(self) -> None:
+        """Save and let go of the session."""
+        self._unsubscribe()
+        if self._begun:
+            await self._recorder.close()
+
+    async def mark_interrupted(self) -> None:
+        """Give replies that a crash cut off their end."""
+        cut_off = [message for message in self.state.messages() if message.status == "streaming"]
+        for message in cut_off:
+            await self._recorder.record(
+                MessageFinished(
+                    at=self.state.header.last_activity,
+                    message_id=message.id,
+                    status="interrupted",
+                )
+            )
+
+    async def _add(self, message: Message, words: str) -> None:
+        """Record what the user said; with the first message the session begins."""
+        added = MessageAdded(at=message.timestamp, message=message)
+        if self._begun:
+            await self._recorder.record(added)
+            return
+        self._begun = True
+        header = replace(
+            self.state.header,
+            title=title_of(words),
+            start_time=message.timestamp,
+            last_activity=message.timestamp,
+        )
+        await self._recorder.record(Created(at=message.timestamp, session=header), added)
+
+    def _note_saving(self, event: StoreEvent) -> None:
+        if isinstance(event, SaveFailed | SaveResumed):
+            self._notices.append(event)
+
+    def _saving_notices(self) -> list[SaveFailed | SaveResumed]:
+        notices, self._notices = self._notices, []
+        return notices

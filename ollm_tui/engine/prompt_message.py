@@ -1,0 +1,124 @@
+"""One message as the model sees it: its words, its data delimited, and folded if so marked."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple, assert_never
+
+from ollm_tui.core.message import (
+    Approval,
+    Attachment,
+    Message,
+    Reasoning,
+    Retrieval,
+    Text,
+    ToolCallPart,
+    ToolResultPart,
+    UnknownPart,
+)
+from ollm_tui.core.provider import Image, PromptMessage
+from ollm_tui.services.tokens.prompt_piece import Piece
+
+FIRST_WORDS_CHARACTERS = 160
+"""So much of a folded message is left: what it was about."""
+
+_BACKTICKS = re.compile("`{3,}")
+
+
+class Said(NamedTuple):
+    """What one message brings into the prompt; calls and results find each other there."""
+
+    text: str = ""
+    images: tuple[Image, ...] = ()
+    calls: tuple[ToolCallPart, ...] = ()
+    results: tuple[PromptMessage, ...] = ()
+
+    @property
+    def speaks(self) -> bool:
+        """Whether there is anything besides results of tools."""
+        return bool(self.text.strip() or self.images or self.calls)
+
+
+def said_by(message: Message, folded_tokens: int | None = None) -> Said:
+    """A message for the model; folded if the tokens it had are given.
+
+    Reasoning stays out: it was for that one answer.
+    """
+    text: list[str] = []
+    images: list[Image] = []
+    calls: list[ToolCallPart] = []
+    results: list[PromptMessage] = []
+    for part in message.parts:
+        match part:
+            case Text():
+                text.append(_words(message, part))
+            case ToolCallPart() if message.role == "assistant":
+                calls.append(part)
+            case ToolResultPart():
+                results.append(_result(part, folded_tokens))
+            case Attachment() if part.media_type.startswith("image/"):
+                images.append(Image(part.media_type, part.content))
+            case Attachment():
+                text.append(_below(text, attached(part)))
+            case Retrieval():
+                text.append(_below(text, _fenced("from an earlier conversation", part.text)))
+            case Reasoning() | Approval() | UnknownPart() | ToolCallPart():
+                pass  # for people, not for the model
+            case _:
+                assert_never(part)
+    whole = "".join(text)
+    if folded_tokens is None:
+        return Said(whole, tuple(images), tuple(calls), tuple(results))
+    return Said(folded(whole, folded_tokens), (), tuple(calls), tuple(results))
+
+
+def pieces_of(message: Message, folded_tokens: int | None = None) -> list[Piece]:
+    """A message by itself, to know what it costs."""
+    said = said_by(message, folded_tokens)
+    suffix = "" if folded_tokens is None else ":folded"
+    pieces = [
+        Piece.of(f"{message.id}:{result.tool_call_id}{suffix}", result) for result in said.results
+    ]
+    if said.speaks:
+        role = "assistant" if message.role == "assistant" else "user"
+        words = PromptMessage(role=role, text=said.text, images=said.images, tool_calls=said.calls)
+        pieces.insert(0, Piece.of(f"{message.id}{suffix}", words))
+    return pieces
+
+
+def attached(attachment: Attachment) -> str:
+    """Data below its name, in a fence."""
+    return _fenced(attachment.name, attachment.content)
+
+
+def folded(text: str, tokens: int) -> str:
+    """The first words of a text and how much is left out; all of it if that is no shorter."""
+    line = _BACKTICKS.sub("", " ".join(text[: FIRST_WORDS_CHARACTERS * 4].split()))
+    start = line[:FIRST_WORDS_CHARACTERS]
+    if len(line) > FIRST_WORDS_CHARACTERS and (cut := start.rfind(" ")) > len(start) // 2:
+        start = start[:cut]
+    short = f"{start.rstrip()} [… {tokens:,} tokens folded]".lstrip()
+    return short if len(short) < len(text) else text
+
+
+def _words(message: Message, part: Text) -> str:
+    """Plain words, unless they came from a tool: then they are data whoever wrote them down."""
+    if message.role == "tool" or (message.role == "system" and not part.trusted):
+        return _fenced("output of a tool" if message.role == "tool" else "note", part.text)
+    return part.text
+
+
+def _result(part: ToolResultPart, folded_tokens: int | None) -> PromptMessage:
+    content = part.content if folded_tokens is None else folded(part.content, folded_tokens)
+    return PromptMessage(role="tool", text=content, tool_call_id=part.call_id, tool_name=part.name)
+
+
+def _below(text: list[str], data: str) -> str:
+    return f"\n\n{data}" if text else data
+
+
+def _fenced(name: str, content: str) -> str:
+    """Data in a fence longer than any it contains: it cannot end its own."""
+    inside = (len(run) for run in _BACKTICKS.findall(content))
+    fence = "`" * (max(inside, default=2) + 1)
+    return f"[{name}]:\n{fence}\n{content}\n{fence}\n"

@@ -1,0 +1,62 @@
+"""The way to the terminal and back: guarded pastes, any bytes, ASCII where nothing else is known.
+
+Only for terminals of POSIX systems; elsewhere Textual's own driver is used.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+from codecs import getincrementaldecoder
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from textual.drivers.linux_driver import LinuxDriver
+from textual.message import Message
+
+from ollm_tui.tui.ascii_text import AsciiText
+from ollm_tui.tui.terminal_input import PasteGuard
+
+if TYPE_CHECKING:
+    from ollm_tui.tui.app import OllmApp
+
+READ_BYTES = 4096
+POLL_SECONDS = 0.1
+
+
+class TerminalDriver(LinuxDriver):
+    """Textual's driver, with a guard on what is read and an eye on what can be shown."""
+
+    def __init__(self, app: OllmApp, **options: Any) -> None:
+        super().__init__(app, **options)  # pyright: ignore[reportUnknownMemberType] Textual leaves it open
+        self._in_ascii = None if app.abilities.unicode else AsciiText()
+
+    def write(self, data: str) -> None:
+        """Send text and controls."""
+        super().write(self._in_ascii(data) if self._in_ascii else data)
+
+    def run_input_thread(self) -> None:
+        """Wait for input and hand it on, until the driver is told to end."""
+        parser = PasteGuard(self._debug)
+        # A byte that is no UTF-8 must not end the program: the terminal may be set otherwise.
+        decode = getincrementaldecoder("utf-8")("replace").decode
+        with selectors.SelectSelector() as selector:
+            selector.register(self.fileno, selectors.EVENT_READ)
+            while not self.exit_event.is_set():
+                if selector.select(POLL_SECONDS):
+                    data = self._read()
+                    if not data:
+                        return
+                    self._hand_on(parser.feed(decode(data)))
+                self._hand_on(parser.tick())
+
+    def _read(self) -> bytes:
+        """What was typed; nothing once the terminal is gone, of which a signal tells the rest."""
+        try:
+            return os.read(self.fileno, READ_BYTES)
+        except OSError:
+            return b""
+
+    def _hand_on(self, messages: Iterable[Message]) -> None:
+        for message in messages:
+            self.process_message(message)

@@ -1,0 +1,173 @@
+"""A prompt that is too long is never sent: the user is told what can be done about it."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import AsyncGenerator
+
+import pytest
+
+from ollm_tui.core.context_marks import ContextChange
+from ollm_tui.core.errors import OverLimit
+from ollm_tui.core.events import (
+    AnyTurnEvent,
+    ContextFolded,
+    PromptTooLong,
+    ReplyStarted,
+    TurnFailed,
+    TurnFinished,
+    TurnStarted,
+)
+from ollm_tui.core.message import Attachment
+from ollm_tui.core.provider import Capabilities, ChatRequest, TextDelta
+from ollm_tui.engine.conversation import Conversation
+from ollm_tui.headless import Headless
+from ollm_tui.providers.scripted import Scripted
+from ollm_tui.settings.schema import ModelSettings, Settings
+from tests.engine.conftest import OpenWorkspace
+
+SMALL = Settings(models={"scripted": ModelSettings(window=1024)})
+LIMIT = 870
+
+
+def talk(request: ChatRequest) -> list[TextDelta]:
+    return [TextDelta("answer " * 100)]
+
+
+async def finish(events: AsyncGenerator[AnyTurnEvent, None]) -> list[AnyTurnEvent]:
+    return [event async for event in events]
+
+
+async def long_conversation(
+    open_workspace: OpenWorkspace, provider: Scripted, turns: int
+) -> Conversation:
+    workspace = await open_workspace(provider, SMALL)
+    conversation = await workspace.begin()
+    for turn in range(turns):
+        events = await finish(conversation.send(f"question {turn} " * 20))
+        assert isinstance(events[-1], TurnFinished)
+    return conversation
+
+
+async def test_a_prompt_over_the_limit_is_not_sent_and_the_words_are_kept(
+    open_workspace: OpenWorkspace,
+) -> None:
+    provider = Scripted()
+    workspace = await open_workspace(provider, SMALL)
+    conversation = await workspace.begin()
+    events = await finish(conversation.send("word " * 1000))
+    question, reply = conversation.state.branch()
+    told = PromptTooLong(1011, LIMIT, ("larger-window", "new-session"), 8192)
+    assert events == [
+        TurnStarted(conversation.session_id, question),
+        ReplyStarted(reply.id, "scripted", "scripted"),
+        told,
+        TurnFailed(told.message, told.hint, "OverLimit", reply),
+    ]
+    assert told.message == "the prompt is too long: 1,011 tokens, 870 fit"
+    assert told.hint == ("choose a larger window: context.window, up to 8,192; begin a new session")
+    assert provider.requests == []
+    assert question.text == "word " * 1000
+    await conversation.close()
+
+
+async def test_the_choices_are_those_there_are(open_workspace: OpenWorkspace) -> None:
+    provider = Scripted(talk, window=1024)
+    conversation = await long_conversation(open_workspace, provider, 2)
+    attachment = Attachment("a.txt", "text/plain", "word " * 900)
+    told = (await finish(conversation.send("See", [attachment])))[-2]
+    assert isinstance(told, PromptTooLong)
+    assert told.choices == ("fold-or-exclude", "remove-attachment", "new-session")
+    await conversation.close()
+
+
+async def test_after_leaving_something_out_the_same_question_is_answered(
+    open_workspace: OpenWorkspace,
+) -> None:
+    provider = Scripted(talk, window=1024)
+    conversation = await long_conversation(open_workspace, provider, 4)
+    assert isinstance((await finish(conversation.send("word " * 300)))[-1], TurnFailed)
+    first = conversation.state.branch()[1]
+    sent = len(provider.requests)
+    await conversation.change_context(
+        ContextChange("fold-above", (conversation.state.branch()[8].id,))
+    )
+    assert "tokens folded]" in conversation.prompt_text()
+    assert first.text == "answer " * 100
+    assert isinstance((await finish(conversation.regenerate()))[-1], TurnFinished)
+    assert len(provider.requests) == sent + 1
+    await conversation.close()
+
+
+async def test_a_server_that_refuses_is_treated_the_same_and_learnt_from(
+    open_workspace: OpenWorkspace,
+) -> None:
+    refusal = OverLimit("too long for the server", "", 5000, 4096)
+    workspace = await open_workspace(Uncounted([[refusal]]))
+    conversation = await workspace.begin()
+    told, failed = (await finish(conversation.send("word " * 50)))[-2:]
+    assert isinstance(told, PromptTooLong) and told.tokens == 5000
+    assert isinstance(failed, TurnFailed)
+    assert (failed.error, failed.hint) == ("too long for the server", told.hint)
+    assert conversation.context().count.tokens == 5000
+    await conversation.close()
+
+
+async def test_compressing_folds_the_oldest_replies_and_says_so(
+    open_workspace: OpenWorkspace,
+) -> None:
+    provider = Scripted(talk, window=1024)
+    conversation = await long_conversation(open_workspace, provider, 4)
+    pinned, second = conversation.state.branch()[1], conversation.state.branch()[3]
+    await conversation.change_context(ContextChange("pin", (pinned.id,)))
+    conversation.on_overflow = "compress"
+    events = await finish(conversation.send("word " * 300))
+    folded = events[2]
+    assert isinstance(folded, ContextFolded)
+    assert folded.message_ids[0] == second.id
+    assert folded.before > LIMIT >= folded.after
+    assert isinstance(events[-1], TurnFinished)
+    sent = provider.requests[-1].messages
+    assert await provider.count_tokens(provider.requests[-1]) == folded.after
+    assert sent[2].text == "answer " * 100
+    assert [m.text for m in sent if m.role == "user"][:2] == [
+        "question 0 " * 20,
+        "question 1 " * 20,
+    ]
+    await conversation.close()
+
+
+async def test_what_cannot_be_made_to_fit_is_left_as_it_was(open_workspace: OpenWorkspace) -> None:
+    provider = Scripted(talk, window=1024)
+    conversation = await long_conversation(open_workspace, provider, 2)
+    conversation.on_overflow = "compress"
+    before = conversation.state.header.metadata
+    events = await finish(conversation.send("word " * 900))
+    assert isinstance(events[-2], PromptTooLong)
+    assert not any(isinstance(event, ContextFolded) for event in events)
+    assert conversation.state.header.metadata == before
+    await conversation.close()
+
+
+@pytest.mark.parametrize(("policy", "code"), [("fail", 1), ("compress", 0)])
+async def test_without_a_screen_the_policy_decides(
+    open_workspace: OpenWorkspace, policy: str, code: int
+) -> None:
+    provider = Scripted(talk, window=1024)
+    conversation = await long_conversation(open_workspace, provider, 4)
+    conversation.on_overflow = "compress" if policy == "compress" else "fail"
+    out, err = io.StringIO(), io.StringIO()
+    assert await Headless("text", out, err).show(conversation.send("word " * 300)) == code
+    assert ("folded to make room" in err.getvalue()) == (policy == "compress")
+    assert ("the prompt is too long" in err.getvalue()) == (policy == "fail")
+    await conversation.close()
+
+
+class Uncounted(Scripted):
+    """A server that counts nothing before it answers."""
+
+    async def count_tokens(self, request: ChatRequest) -> int | None:
+        return None
+
+    async def capabilities(self, model: str) -> Capabilities:
+        return Capabilities(window=8192, max_window=8192)
