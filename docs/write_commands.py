@@ -13,16 +13,16 @@ BEGIN, END = "<!-- commands: made by `make docs` -->\n", "<!-- end of commands -
 
 def command_table() -> str:
     """All commands as Markdown, a table row each, under the headings the help screen has."""
-    lines = ["| what | keys | command |", "|---|---|---|"]
+    lines = ["| what | keys | command | id |", "|---|---|---|---|"]
     for group in GROUPS.values():
-        lines.append(f"| **{group}** | | |")
+        lines.append(f"| **{group}** | | | |")
         for command in COMMANDS:
             if command.group == group:
                 keys = " ".join(f"`{key}`" for key in key_names(command.keys))
                 slash = f"/{command.slash} {command.argument}".rstrip() if command.slash else ""
                 typed = f"`{slash}`".replace("|", r"\|") if slash else ""
                 note = "" if command.where == "anywhere" else " (in the stream)"
-                lines.append(f"| {command.title}{note} | {keys} | {typed} |")
+                lines.append(f"| {command.title}{note} | {keys} | {typed} | {command.id} |")
     return "\n".join(lines) + "\n"
 
 

@@ -33,6 +33,7 @@ class PromptCheck:
         self._question = question
         self._fold = fold
         self._count = PromptCount()
+        self._sent = False
 
     async def before(self) -> Passed:
         """The request to send. OverLimit if it is too long."""
@@ -45,14 +46,21 @@ class PromptCheck:
             told = self._too_long(self._count.tokens)
             raise OverLimit(told.message, told.hint, told.tokens, self._context.choice.window)
         self._context.sent(self._count)
+        self._sent = True
         return Passed(request, folded)
 
+    async def can_shorten(self, error: OverLimit) -> bool:
+        """Whether a prompt that a server refused will come out shorter from `before`."""
+        if self._fold is None or not self._sent:
+            return False
+        await self._learn_from(error)
+        self._count = self._context.count()
+        return self._over()
+
     async def refused(self, error: OverLimit) -> PromptTooLong:
-        """What to tell when a prompt was too long; a server's own count is learnt from."""
-        if error.prompt_tokens:
-            pieces = self._context.assembly.pieces
-            await self._context.counter.measured(pieces, (), error.prompt_tokens)
-            self._context.forget_count()
+        """What to tell when a prompt was too long."""
+        if self._sent:
+            await self._learn_from(error)
         return self._too_long(error.prompt_tokens or self._count.tokens, error.window)
 
     async def after(self, usage: Usage | None) -> PromptCut | None:
@@ -67,6 +75,13 @@ class PromptCheck:
             return PromptCut(read, least)
         context.read = read
         return None
+
+    async def _learn_from(self, error: OverLimit) -> None:
+        """A server that says how long the prompt is knows better."""
+        if error.prompt_tokens:
+            pieces = self._context.assembly.pieces
+            await self._context.counter.measured(pieces, (), error.prompt_tokens)
+            self._context.forget_count()
 
     async def _checked(self) -> ChatRequest:
         request = self._context.request()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -30,6 +31,7 @@ from ollm_tui.services.tokens.prompt_count import Count, PromptCount
 from ollm_tui.services.tokens.prompt_piece import Piece
 from ollm_tui.settings.schema import Settings
 
+PIECES_AT_A_TIME = 200
 SURE_SHARE = 0.5
 """An estimate below this share of the limit cannot be wrong by so much that it matters."""
 
@@ -119,6 +121,10 @@ class SessionContext:
 
     async def settle(self) -> None:
         """Count exactly what was only estimated; the vocabulary is loaded in a thread."""
+        pieces = list(self.assembly.pieces)
+        for start in range(0, len(pieces), PIECES_AT_A_TIME):
+            self.counter.count(pieces[start : start + PIECES_AT_A_TIME])
+            await asyncio.sleep(0)  # a long history is not to hold up the keys
         await self.counter.settle(self.view().beside_the_prompt())
         await self.counter.settle(self.assembly.pieces)
         self.forget_count()

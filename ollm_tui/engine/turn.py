@@ -51,6 +51,7 @@ class Turn:
         self._provider = choice.provider
         self._check = check
         self._cancelled = False
+        self._arrived = False
         self._next: asyncio.Future[Any] | None = None
         self._reply = Reply(
             recorder,
@@ -97,6 +98,22 @@ class Turn:
             yield await self._fail(OllmError(f"{type(error).__name__}: {error}", hint))
 
     async def _answer(self) -> AsyncGenerator[AnyTurnEvent, None]:
+        """The answer; a server that finds the prompt too long is asked once more if it can be
+        made shorter.
+        """
+        try:
+            async with aclosing(self._attempt()) as events:
+                async for event in events:
+                    yield event
+                return
+        except OverLimit as error:
+            if self._arrived or not await self._check.can_shorten(error):
+                raise
+        async with aclosing(self._attempt()) as events:
+            async for event in events:
+                yield event
+
+    async def _attempt(self) -> AsyncGenerator[AnyTurnEvent, None]:
         passed = await self._unless_cancelled(self._check.before())
         if passed is None:
             yield TurnCancelled(await self._reply.finish("cancelled"))
@@ -113,6 +130,7 @@ class Turn:
                     yield finished
                     return
                 if (told := self._take(event)) is not None:
+                    self._arrived = not isinstance(told, Prepared)
                     yield told
         if not self._cancelled:
             raise BadAnswer("the answer broke off before its end", "send it again")

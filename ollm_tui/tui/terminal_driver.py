@@ -5,13 +5,17 @@ Only for terminals of POSIX systems; elsewhere Textual's own driver is used.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import selectors
+import signal
 from codecs import getincrementaldecoder
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from textual.drivers.linux_driver import LinuxDriver
+from textual.events import Resize
+from textual.geometry import Size
 from textual.message import Message
 
 from ollm_tui.tui.ascii_text import AsciiText
@@ -31,6 +35,12 @@ class TerminalDriver(LinuxDriver):
         super().__init__(app, **options)  # pyright: ignore[reportUnknownMemberType] Textual leaves it open
         self._in_ascii = None if app.abilities.unicode else AsciiText()
 
+    def start_application_mode(self) -> None:
+        """Take the terminal."""
+        super().start_application_mode()
+        # Textual's handler can be interrupted by itself: then an older size would come last.
+        asyncio.get_running_loop().add_signal_handler(signal.SIGWINCH, self._tell_size)
+
     def write(self, data: str) -> None:
         """Send text and controls."""
         super().write(self._in_ascii(data) if self._in_ascii else data)
@@ -49,6 +59,11 @@ class TerminalDriver(LinuxDriver):
                         return
                     self._hand_on(parser.feed(decode(data)))
                 self._hand_on(parser.tick())
+
+    def _tell_size(self) -> None:
+        if not self._in_band_window_resize:
+            size = Size(*self._get_terminal_size())
+            self._app.post_message(Resize(size, size))
 
     def _read(self) -> bytes:
         """What was typed; nothing once the terminal is gone, of which a signal tells the rest."""

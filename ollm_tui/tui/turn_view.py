@@ -45,7 +45,8 @@ from ollm_tui.tui.transcript.entry import Entry
 from ollm_tui.tui.transcript.fold import Fold
 from ollm_tui.tui.transcript.transcript import Transcript
 
-FRAME_SECONDS = 1 / 30
+FRAME_SECONDS = 1 / 20
+"""Fast enough to look continuous; a third less work than 30 pictures a second."""
 
 
 class TurnView:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
 
 import pytest_asyncio
@@ -21,7 +21,7 @@ OpenWorkspace = Callable[..., Awaitable[Workspace]]
 class OnlyProvider:
     """Selects the one provider a test has."""
 
-    def __init__(self, provider: Scripted) -> None:
+    def __init__(self, provider: Provider) -> None:
         self.provider = provider
 
     def names(self) -> list[str]:
@@ -37,9 +37,10 @@ class OnlyProvider:
         await self.provider.close()
 
 
-def workspace_on(home: Path, script: Script | Scripted, settings: Settings) -> Workspace:
-    """A workspace whose store lies in a home and whose model follows a script."""
-    provider = script if isinstance(script, Scripted) else Scripted(script)
+def workspace_on(home: Path, script: Script | Provider, settings: Settings) -> Workspace:
+    """A workspace whose store lies in a home and whose model follows a script, or is given."""
+    is_script = callable(script) or isinstance(script, Sequence)
+    provider = Scripted(script) if is_script else script
     library = SessionLibrary.at(StoreLayout(home / "sessions"))
     recording = Recording(library.store, library.index, autosave=settings.sessions.auto_save)
     return Workspace(settings, recording, library, OnlyProvider(provider), home)
@@ -51,7 +52,7 @@ async def open_workspace(home: Path) -> AsyncIterator[OpenWorkspace]:
     opened: list[Workspace] = []
 
     async def open_one(
-        script: Script | Scripted = (), settings: Settings | None = None
+        script: Script | Provider = (), settings: Settings | None = None
     ) -> Workspace:
         workspace = workspace_on(home, script, settings or Settings())
         opened.append(workspace)

@@ -67,16 +67,16 @@ async def workspace(model_home: Path) -> AsyncGenerator[Workspace, None]:
     await opened.close()
 
 
-async def send(conversation: Conversation, text: str) -> tuple[int, str, int]:
-    """What the view showed while the answer came, how it knew, and what the server read."""
-    shown, source = 0, ""
+async def send(conversation: Conversation, text: str) -> tuple[int, int]:
+    """What the view showed while the answer came, and what the server read."""
+    shown = 0
     async for event in conversation.send(text):
         if isinstance(event, TextArrived) and not shown:
             view = conversation.context()
             shown = view.count.tokens - view.writing
         if isinstance(event, TurnFinished):
             assert event.message.usage is not None
-            return shown, source, event.message.usage.input_tokens
+            return shown, event.message.usage.input_tokens
     raise AssertionError("the turn did not finish")
 
 
@@ -99,7 +99,7 @@ async def test_the_view_equals_what_the_server_reads_in_twenty_turns(workspace: 
                 await conversation.change_context(ContextChange("fold-above", (branch[20].id,)))
             case _:
                 pass
-        shown, _, read = await send(conversation, QUESTIONS[turn % len(QUESTIONS)])
+        shown, read = await send(conversation, QUESTIONS[turn % len(QUESTIONS)])
         assert shown == read, f"turn {turn}"
         if turn > 1:
             await conversation.settle_context()

@@ -31,7 +31,7 @@ LIMIT = 870
 
 
 def talk(request: ChatRequest) -> list[TextDelta]:
-    return [TextDelta("answer " * 100)]
+    return talk_turn()
 
 
 async def finish(events: AsyncGenerator[AnyTurnEvent, None]) -> list[AnyTurnEvent]:
@@ -161,6 +161,30 @@ async def test_without_a_screen_the_policy_decides(
     assert ("folded to make room" in err.getvalue()) == (policy == "compress")
     assert ("the prompt is too long" in err.getvalue()) == (policy == "fail")
     await conversation.close()
+
+
+async def test_a_server_that_refuses_is_asked_once_more_with_less(
+    open_workspace: OpenWorkspace,
+) -> None:
+    refusal = OverLimit("too long for the server", "", 1100, 1024)
+    provider = Uncounted([*[talk_turn()] * 4, [refusal], talk_turn(), [refusal], [refusal]])
+    conversation = await long_conversation(open_workspace, provider, 4)
+    conversation.on_overflow = "compress"
+    events = await finish(conversation.send("Go on"))
+    assert [type(event) for event in events[:3]] == [TurnStarted, ReplyStarted, ContextFolded]
+    assert isinstance(events[-1], TurnFinished)
+    refused, sent = provider.requests[-2:]
+    assert len(str(sent.messages)) < len(str(refused.messages))
+    assert sent.messages[-1] == refused.messages[-1]
+
+    again = await finish(conversation.send("And on"))
+    assert isinstance(again[-1], TurnFailed)
+    assert len(provider.requests) == 8
+    await conversation.close()
+
+
+def talk_turn() -> list[TextDelta]:
+    return [TextDelta("answer " * 100)]
 
 
 class Uncounted(Scripted):

@@ -31,7 +31,7 @@ def palette(chat: ChatScreen, _argument: str) -> None:
             command.id,
             command.title,
             " ".join(chat.lines.hints.keys(command.id)),
-            command.help,
+            f"{command.help} (keymap: {command.id})".lstrip(),
             f"/{command.slash}" if command.slash else "",
         )
         for command in {command.title: command for command in reversed(COMMANDS)}.values()
