@@ -87,7 +87,7 @@ async def _full_screen(loaded: Loaded, arguments: Namespace) -> int:
         lambda workspace: _open(workspace, arguments),
         abilities(os.environ, sys.stdout.encoding),
     )
-    _when_told_to_end(app.exit)
+    _when_told_to_end(lambda: app.call_later(app.leave))
     asyncio.get_running_loop().call_later(COLLECTED_AFTER_SECONDS, _collect_garbage)
     try:
         code = await app.run_async()

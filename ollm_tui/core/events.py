@@ -108,12 +108,15 @@ class PromptTooLong(TurnEvent, frozen=True, tag="prompt-too-long"):
     choices: tuple[OverflowChoice, ...]
     largest_window: int | None = None
     """What the model was made for, where a larger window can be had."""
+    estimated: bool = False
+    """Whether nobody has counted the tokens exactly."""
 
     @property
     def message(self) -> str:
         """What happened, for the user."""
         most = "" if self.limit is None else f", {self.limit:,} fit"
-        return f"the prompt is too long: {self.tokens:,} tokens{most}"
+        about = "about " if self.estimated else ""
+        return f"the prompt is too long: {about}{self.tokens:,} tokens{most}"
 
     @property
     def hint(self) -> str:

@@ -211,19 +211,13 @@ class Conversation(HeldSession):
                 async for event in events:
                     for notice in self._saving_notices():
                         yield notice
-                    self._note(event)
+                    if isinstance(event, TextArrived | ReasoningArrived):
+                        self._context.grow(event.text)
+                    elif isinstance(event, TurnFinished | TurnCancelled | TurnFailed):
+                        self._end_turn()
                     yield event
         finally:
             self._end_turn()
-
-    def _note(self, event: AnyTurnEvent) -> None:
-        match event:
-            case TextArrived() | ReasoningArrived():
-                self._context.grow(event.text)
-            case TurnFinished() | TurnCancelled() | TurnFailed():
-                self._end_turn()
-            case _:
-                pass
 
     def _end_turn(self) -> None:
         self._turn = None

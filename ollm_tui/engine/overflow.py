@@ -14,11 +14,11 @@ OverflowPolicy = Literal["fail", "compress"]
 """Headless front ends decide beforehand. `compress` folds old replies and tool output."""
 
 
-def choices(context: SessionContext, question: Message) -> tuple[OverflowChoice, ...]:
-    """What the user can do, the least loss first."""
+def choices(context: SessionContext, question: Message, tokens: int) -> tuple[OverflowChoice, ...]:
+    """What the user can do about a prompt of so many tokens, the least loss first."""
     window, largest = context.choice.window, context.choice.largest_window
     found: list[OverflowChoice] = []
-    if window and largest and largest > window:
+    if window and largest and largest > max(window, tokens):
         found.append("larger-window")
     if len(context.assembly.messages) > 1:
         found.append("fold-or-exclude")

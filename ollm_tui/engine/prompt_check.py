@@ -15,6 +15,9 @@ from ollm_tui.engine.session_context import SessionContext
 from ollm_tui.services.tokens.counter import CUT_BELOW
 from ollm_tui.services.tokens.prompt_count import PromptCount
 
+FEWEST_TOKENS = 64
+"""Nobody cuts a prompt shorter than this; a server that reads less just counts in its own way."""
+
 Fold = Callable[[ContextChange], Awaitable[object]]
 
 
@@ -34,6 +37,7 @@ class PromptCheck:
         self._fold = fold
         self._count = PromptCount()
         self._sent = False
+        self._shortened = False
 
     async def before(self) -> Passed:
         """The request to send. OverLimit if it is too long."""
@@ -50,9 +54,10 @@ class PromptCheck:
         return Passed(request, folded)
 
     async def can_shorten(self, error: OverLimit) -> bool:
-        """Whether a prompt that a server refused will come out shorter from `before`."""
-        if self._fold is None or not self._sent:
+        """Whether a prompt that a server refused will come out shorter from `before`: once."""
+        if self._fold is None or not self._sent or self._shortened:
             return False
+        self._shortened = True
         await self._learn_from(error)
         self._count = self._context.count()
         return self._over()
@@ -70,7 +75,7 @@ class PromptCheck:
         context, read = self._context, usage.input_tokens
         whole = await context.counter.measured(context.assembly.pieces, (), read)
         context.forget_count()
-        least = self._least() if not whole else context.read
+        least = context.read if whole else self._least()
         if read < least:
             return PromptCut(read, least)
         context.read = read
@@ -112,11 +117,14 @@ class PromptCheck:
         return PromptTooLong(
             tokens,
             room.limit if room else window,
-            choices(self._context, self._question),
+            choices(self._context, self._question, tokens),
             self._context.choice.largest_window,
+            self._count.source == "estimated" and tokens == self._count.tokens,
         )
 
     def _least(self) -> int:
         """What the prompt surely has; an estimate may be too high by as much as is allowed for."""
+        if self._count.tokens < FEWEST_TOKENS:
+            return 0
         exact = self._count.source != "estimated"
         return self._count.tokens if exact else int(self._count.tokens * CUT_BELOW)

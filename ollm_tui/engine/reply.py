@@ -37,6 +37,11 @@ class Reply:
         self._finished = False
         self._timer: asyncio.Task[None] | None = None
 
+    @property
+    def begun(self) -> bool:
+        """Whether anything of it arrived."""
+        return self._added or bool(self._unrecorded or self._calls)
+
     def add_text(self, text: str) -> str:
         """Take in more of the answer; gives back what may be shown of it."""
         return self._take("text", self._filters["text"].feed(text))

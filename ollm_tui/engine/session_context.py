@@ -67,6 +67,9 @@ class SessionContext:
         """The message that is being answered."""
         self._growing: GrowingCount | None = None
         self._live: PromptCount | None = None
+        self._arrived: list[str] = []
+        """What of the reply is not counted yet."""
+        self._is_watched = False
         self.read = 0
         """The most the model read of a prompt that the present one begins with."""
         self.use(choice)
@@ -121,6 +124,7 @@ class SessionContext:
 
     async def settle(self) -> None:
         """Count exactly what was only estimated; the vocabulary is loaded in a thread."""
+        self._is_watched = True
         pieces = list(self.assembly.pieces)
         for start in range(0, len(pieces), PIECES_AT_A_TIME):
             self.counter.count(pieces[start : start + PIECES_AT_A_TIME])
@@ -136,7 +140,7 @@ class SessionContext:
     def view(self) -> ContextView:
         """The context as it is now."""
         count = self.count()
-        live = self._live or count
+        live = self._with_reply()
         writing = max(0, live.tokens - count.tokens)
         return ContextView(live, self.budget(live), self.assembly.frozen(), self.counter, writing)
 
@@ -168,20 +172,27 @@ class SessionContext:
         """A prompt goes out; what arrives is added to its count."""
         self._growing = self.counter.growing(count, self.assembly.pieces[-1])
         self._live = count
+        self._arrived.clear()
 
     def grow(self, text: str) -> None:
-        """More of the reply arrived."""
-        if self._growing:
-            self._live = self._growing.add(text)
+        """More of the reply arrived. It is counted when somebody looks."""
+        self._arrived.append(text)
 
     def end_turn(self) -> None:
         """The reply is part of the conversation, and of the next prompt."""
         self._asked = self._growing = self._live = None
+        self._arrived.clear()
 
     @property
     def live_tokens(self) -> Count:
         """The prompt, and what arrived of the reply so far."""
-        return (self._live or self.count()).total
+        return self._with_reply().total
+
+    def _with_reply(self) -> PromptCount:
+        if self._growing and self._arrived:
+            self._live = self._growing.add("".join(self._arrived))
+            self._arrived.clear()
+        return self._live or self.count()
 
     def request(self) -> ChatRequest:
         """What would be sent now."""
@@ -198,11 +209,13 @@ class SessionContext:
     async def check(self, request: ChatRequest) -> PromptCount:
         """The count of a prompt that is about to be sent, as exact as it can be had.
 
-        Where only an estimate can be had and it is far below the limit, that is enough.
+        An estimate far below the limit is enough where no better one can be had, or where
+        nobody looks: a vocabulary takes its time to load.
         """
         count = self.count()
         room = self.budget(count).room
-        if not self.choice.counting and (room is None or count.tokens <= room.limit * SURE_SHARE):
+        is_sure = room is None or count.tokens <= room.limit * SURE_SHARE
+        if is_sure and not (self.choice.counting and self._is_watched):
             return count
         count = await self.counter.check(request, self.assembly.pieces)
         self.forget_count()
@@ -213,7 +226,7 @@ class SessionContext:
         branch = self._state.branch() if header.head else ()
         assembly = assemble(sections(header, mode), branch, Marks.of(header.metadata))
         counter = self.counter
-        if choice != self.choice:
+        if (choice.provider, choice.model) != (self.choice.provider, self.choice.model):
             counter = self._counters.counter(choice.provider, choice.model)
         count = counter.count(assembly.pieces)
         budget = Budget.of(choice.window, count.parts, self._rules)

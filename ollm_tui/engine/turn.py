@@ -38,6 +38,11 @@ from ollm_tui.engine.reply import Reply
 from ollm_tui.services.recording import Recorder
 
 T = TypeVar("T")
+
+QUIET_SECONDS = 0.5
+GETTING_READY = "getting ready to answer"
+"""Where a server counts the prompt it may have to start first."""
+
 log = logging.getLogger(__name__)
 
 
@@ -51,7 +56,6 @@ class Turn:
         self._provider = choice.provider
         self._check = check
         self._cancelled = False
-        self._arrived = False
         self._next: asyncio.Future[Any] | None = None
         self._reply = Reply(
             recorder,
@@ -98,43 +102,45 @@ class Turn:
             yield await self._fail(OllmError(f"{type(error).__name__}: {error}", hint))
 
     async def _answer(self) -> AsyncGenerator[AnyTurnEvent, None]:
-        """The answer; a server that finds the prompt too long is asked once more if it can be
-        made shorter.
-        """
-        try:
-            async with aclosing(self._attempt()) as events:
-                async for event in events:
-                    yield event
-                return
-        except OverLimit as error:
-            if self._arrived or not await self._check.can_shorten(error):
-                raise
-        async with aclosing(self._attempt()) as events:
-            async for event in events:
-                yield event
-
-    async def _attempt(self) -> AsyncGenerator[AnyTurnEvent, None]:
-        passed = await self._unless_cancelled(self._check.before())
-        if passed is None:
-            yield TurnCancelled(await self._reply.finish("cancelled"))
-            return
-        if passed.folded:
-            yield passed.folded
-        async with aclosing(self._provider.stream(passed.request)) as stream:
-            while (event := await self._unless_cancelled(anext(stream, None))) is not None:
-                if isinstance(event, Completed):
-                    finished = await self._finish(event)
-                    if cut := await self._check.after(event.usage):
-                        log.warning(cut.message, extra={"session": self._session_id})
-                        yield cut
-                    yield finished
-                    return
-                if (told := self._take(event)) is not None:
-                    self._arrived = not isinstance(told, Prepared)
-                    yield told
+        """A server that finds the prompt too long is asked once more if that can be shortened."""
+        while True:
+            checking = asyncio.ensure_future(self._check.before())
+            try:
+                if not await self._ends_soon(checking):
+                    yield Prepared(GETTING_READY)
+                passed = await self._unless_cancelled(checking)
+            finally:
+                checking.cancel()
+            if passed is None:
+                break
+            if passed.folded:
+                yield passed.folded
+            stream = self._provider.stream(passed.request)
+            try:
+                while (event := await self._unless_cancelled(anext(stream, None))) is not None:
+                    if isinstance(event, Completed):
+                        for last in await self._finish(event):
+                            yield last
+                        return
+                    if (told := self._take(event)) is not None:
+                        yield told
+                break
+            except OverLimit as error:
+                if self._reply.begun or not await self._check.can_shorten(error):
+                    raise
+            finally:
+                await stream.aclose()
         if not self._cancelled:
             raise BadAnswer("the answer broke off before its end", "send it again")
         yield TurnCancelled(await self._reply.finish("cancelled"))
+
+    async def _ends_soon(self, work: asyncio.Future[Any]) -> bool:
+        """Whether something is over, or the turn is, before anybody has to be told about it."""
+        self._next = work
+        if self._cancelled:
+            work.cancel()
+        done, _ = await asyncio.wait({work}, timeout=QUIET_SECONDS)
+        return bool(done)
 
     async def _unless_cancelled(self, work: Awaitable[T]) -> T | None:
         """What something gives, or None if the user stopped the turn."""
@@ -169,9 +175,15 @@ class Turn:
             case _:
                 assert_never(event)
 
-    async def _finish(self, end: Completed) -> TurnFinished:
+    async def _finish(self, end: Completed) -> list[AnyTurnEvent]:
+        """The last events: the alarm, if less was read than was sent, and the end."""
         status: Status = "length" if end.finish == "length" else "complete"
-        return TurnFinished(await self._reply.finish(status, usage=end.usage, model=end.model))
+        message = await self._reply.finish(status, usage=end.usage, model=end.model)
+        cut = await self._check.after(end.usage)
+        if cut is None:
+            return [TurnFinished(message)]
+        log.warning(cut.message, extra={"session": self._session_id})
+        return [cut, TurnFinished(message)]
 
     async def _fail(self, error: OllmError) -> TurnFailed:
         message = await self._reply.finish("failed", error=error.message)

@@ -83,7 +83,8 @@ class Workspace:
         )
         in_memory = ephemeral or self.settings.retention.mode == "ephemeral"
         recorder = self._recording.create(session, ephemeral=in_memory)
-        return self._hold(recorder, choice, begun=False)
+        counters = TokenCounters(None) if in_memory else self._counters
+        return self._hold(recorder, choice, counters, begun=False)
 
     async def resume(
         self, session_id: str, *, provider: str | None = None, model: str | None = None
@@ -99,7 +100,7 @@ class Workspace:
         except BaseException:
             await recorder.close()
             raise
-        conversation = self._hold(recorder, choice, begun=True)
+        conversation = self._hold(recorder, choice, self._counters, begun=True)
         await conversation.mark_interrupted()
         now = {"model": choice.model, "provider": choice.provider.name, "window": choice.window}
         if now != {name: getattr(header, name) for name in now}:
@@ -194,7 +195,9 @@ class Workspace:
         await self._providers.close()
         await self._recording.close()
 
-    def _hold(self, recorder: Recorder, choice: ModelChoice, *, begun: bool) -> Conversation:
+    def _hold(
+        self, recorder: Recorder, choice: ModelChoice, counters: TokenCounters, *, begun: bool
+    ) -> Conversation:
         session_id = recorder.state.header.session_id
 
         def forget() -> None:
@@ -205,7 +208,7 @@ class Workspace:
             choice,
             self.saving,
             begun=begun,
-            counters=self._counters,
+            counters=counters,
             settings=self.settings,
         )
         conversation.when_closed = forget

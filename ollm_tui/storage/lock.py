@@ -30,7 +30,7 @@ def open_locked(path: Path) -> int:
             os.close(descriptor)
             raise SessionBusy(
                 "another ollm is writing this session",
-                "close it there, or continue in a copy with: ollm sessions fork ID",
+                f"close it there, or continue in a copy: ollm sessions fork {path.stem}",
             ) from error
         except BaseException:
             os.close(descriptor)

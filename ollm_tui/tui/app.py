@@ -113,6 +113,22 @@ class OllmApp(App[int]):
         """One screen, for now and for most of the time."""
         return ChatScreen()
 
+    def on_mount(self) -> None:
+        """Back from the shell: nothing of the screen is left, so all of it is drawn again."""
+        resumed = self.app_resume_signal  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] Textual leaves it open
+        resumed.subscribe(self, self._draw_again)  # pyright: ignore[reportUnknownMemberType] Textual leaves it open
+
+    async def leave(self) -> None:
+        """End as the user would: drafts are kept."""
+        for screen in self.screen_stack:
+            if isinstance(screen, ChatScreen):
+                await screen.leave()
+                return
+        self.exit(0)
+
+    def _draw_again(self, _app: App[object]) -> None:
+        self.refresh(layout=True, repaint=True)
+
     def on_app_focus(self) -> None:
         """The terminal is looked at."""
         self.is_looked_at = True

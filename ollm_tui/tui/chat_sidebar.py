@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
 from typing import TYPE_CHECKING
 
 from textual import on, work
 
 from ollm_tui.core.errors import OllmError
-from ollm_tui.tui.session_actions import SessionActions
+from ollm_tui.tui.session_actions import SessionActions, Wanted
 from ollm_tui.tui.widgets.session_list import SessionList
 from ollm_tui.tui.widgets.sidebar import Sidebar
 
@@ -40,42 +39,21 @@ class ChatSidebar(Sidebar):
         await self._chat.action_command("session.new")
 
     @on(SessionList.RenameWanted)
-    def rename(self, event: SessionList.RenameWanted) -> None:
-        """Give a title."""
-        self.carry_out(self._actions.rename(event))
-
     @on(SessionList.PinWanted)
-    def pin(self, event: SessionList.PinWanted) -> None:
-        """Pin, or no longer."""
-        self.carry_out(self._actions.pin(event))
-
     @on(SessionList.DeleteWanted)
-    def delete(self, event: SessionList.DeleteWanted) -> None:
-        """To the trash."""
-        self.carry_out(self._actions.delete(event))
-
     @on(SessionList.ForkWanted)
-    def fork(self, event: SessionList.ForkWanted) -> None:
-        """Copy, and stand on the copy."""
-        self.carry_out(self._actions.fork(event))
-
     @on(SessionList.UndoWanted)
-    def undo(self) -> None:
-        """Bring back, and stand on it."""
-        self.carry_out(self._actions.undo())
-
     @work(group="session-action")
-    async def carry_out(self, action: Awaitable[str | tuple[str, str]]) -> None:
+    async def carry_out(self, wanted: Wanted) -> None:
         """Do something with a session, show the list as it is now, and say what was done."""
         try:
-            done = await action
+            done = await self._actions.carry_out(wanted)
         except OllmError as error:
             self.tell(f"{error.message}: {error.hint}" if error.hint else error.message)
             return
-        text, session_id = (done, None) if isinstance(done, str) else done
-        await self._show(session_id)
+        await self._show(done.session_id)
         self._chat.lines.show_facts()
-        self.call_later(self.tell, text)
+        self.call_later(self.tell, done.words)
 
     async def _show(self, highlight: str | None) -> None:
         try:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from functools import partial
 from typing import assert_never
 
 from ollm_tui.core import clock
+from ollm_tui.core.context_marks import Mark, Marks
 from ollm_tui.core.intake import clean, visible
 from ollm_tui.core.message import (
     Approval,
@@ -24,6 +26,12 @@ from ollm_tui.core.session_state import SessionState
 from ollm_tui.tui.transcript.entry import Entry
 from ollm_tui.tui.transcript.fold import Fold
 
+_MARKS: Mapping[Mark, str] = {
+    "": "",
+    "pinned": "pinned",
+    "excluded": "left out of the context",
+    "folded": "folded in the context",
+}
 REASONING = "reasoning"
 """The key of the fold that holds what a model thought."""
 _ENDINGS = {
@@ -63,10 +71,18 @@ def footer_of(message: Message, state: SessionState) -> str:
         facts.append(_ENDINGS.get(message.status, ""))
     if message.error:
         facts.append(visible(message.error))
+    facts.append(_MARKS[_mark(message, state)])
     versions = state.versions(message)
     if len(versions) > 1:
         facts.append(f"‹ {versions.index(message.id) + 1}/{len(versions)} ›")
     return " · ".join(fact for fact in facts if fact)
+
+
+def _mark(message: Message, state: SessionState) -> Mark:
+    metadata = state.header.metadata
+    if not (metadata.pins or metadata.excluded or metadata.folded):
+        return ""  # nearly always, and asked for every message of a session that is opened
+    return Marks.of(metadata).mark(message.id)
 
 
 def details_of(message: Message) -> str:
@@ -156,7 +172,7 @@ def tool_fold(call: ToolCallPart) -> Fold:
 def _attachment_title(part: Attachment) -> str:
     if part.media_type.startswith("image/"):
         return f"{visible(part.name)} · picture"
-    lines = part.content.count("\n") + 1
+    lines = part.content.rstrip("\n").count("\n") + 1
     return f"{visible(part.name)} · {lines:,} {'line' if lines == 1 else 'lines'}"
 
 

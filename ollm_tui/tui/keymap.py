@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections.abc import Mapping
+
+from textual.keys import Keys
 
 from ollm_tui.tui.command_table import BY_ID
 
@@ -29,11 +32,36 @@ def check_keymap(wanted: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
     good: dict[str, str] = {}
     problems: list[str] = []
     for name, keys in wanted.items():
-        if name in BY_ID or name.partition(".")[0] in _WIDGETS:
+        known = name in BY_ID or name.partition(".")[0] in _WIDGETS
+        if known and (wrong := _wrong_key(name, keys)):
+            problems.append(f"keymap: {name}: {wrong}")
+        elif known:
             good[name] = keys
         else:
             problems.append(f"keymap: there is no command {name!r}; {_advice(name)}")
     return good, problems + _shared_keys(good)
+
+
+def _wrong_key(name: str, keys: str) -> str:
+    """What is wrong with the keys of a command, or nothing."""
+    is_anywhere = name in BY_ID and BY_ID[name].where == "anywhere"
+    for key in keys.replace(" ", "").split(","):
+        *modifiers, last = key.split("+")
+        if not _is_key(last) or not set(modifiers) <= {"ctrl", "alt", "shift", "super"}:
+            return f"there is no key {key!r}; they look like ctrl+k, f8, alt+up"
+        if is_anywhere and not modifiers and len(last) == 1:
+            return f"{key!r} could not be typed any more; add ctrl or alt"
+    return ""
+
+
+def _is_key(name: str) -> bool:
+    if len(name) == 1 or name in {key.value.rpartition("+")[2] for key in Keys}:
+        return True
+    try:
+        unicodedata.lookup(name.replace("_", " "))
+    except KeyError:
+        return False
+    return True
 
 
 def _advice(name: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple, assert_never
+
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import clean
 from ollm_tui.engine.workspace import Workspace
@@ -10,45 +12,59 @@ from ollm_tui.tui.widgets.session_list import SessionList
 LONGEST_QUOTE = 40
 
 
-class SessionActions:
-    """Carries out what a list of sessions asks for; remembers what can be brought back.
+Wanted = (
+    SessionList.RenameWanted
+    | SessionList.PinWanted
+    | SessionList.DeleteWanted
+    | SessionList.ForkWanted
+    | SessionList.UndoWanted
+)
 
-    Every method may raise an OllmError.
-    """
+
+class Done(NamedTuple):
+    """What was done, in words, and the session to stand on now, if it is another."""
+
+    words: str
+    session_id: str | None = None
+
+
+class SessionActions:
+    """Carries out what lists of sessions ask for; remembers what can be brought back."""
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
         self._deleted: list[SessionList.DeleteWanted] = []
 
-    async def rename(self, wanted: SessionList.RenameWanted) -> str:
-        """Give a session its title."""
-        await self.workspace.rename(wanted.session_id, wanted.title)
-        return "renamed"
+    async def carry_out(self, wanted: Wanted) -> Done:
+        """Do what is wanted. OllmError if that is not possible."""
+        match wanted:
+            case SessionList.RenameWanted():
+                await self.workspace.rename(wanted.session_id, wanted.title)
+                return Done("renamed")
+            case SessionList.PinWanted():
+                await self.workspace.pin(wanted.session_id, wanted.pinned)
+                kept = "pinned: stays on top and is kept"
+                return Done(kept if wanted.pinned else "no longer pinned")
+            case SessionList.DeleteWanted():
+                await self.workspace.discard(wanted.session_id)
+                self._deleted.append(wanted)
+                return Done(f"deleted {_quoted(wanted.title)} · u undo")
+            case SessionList.ForkWanted():
+                copy = await self.workspace.fork(wanted.session_id)
+                return Done("forked: the copy is a session of its own", copy)
+            case SessionList.UndoWanted():
+                return await self._undo()
+            case _:
+                assert_never(wanted)
 
-    async def pin(self, wanted: SessionList.PinWanted) -> str:
-        """Pin a session, or no longer."""
-        await self.workspace.pin(wanted.session_id, wanted.pinned)
-        return "pinned: stays on top and is kept" if wanted.pinned else "no longer pinned"
-
-    async def delete(self, wanted: SessionList.DeleteWanted) -> str:
-        """Move a session to the trash, from where `undo` brings it back."""
-        await self.workspace.discard(wanted.session_id)
-        self._deleted.append(wanted)
-        return f"deleted {_quoted(wanted.title)} · u undo"
-
-    async def undo(self) -> tuple[str, str]:
-        """Bring back what was deleted last; also gives its id."""
+    async def _undo(self) -> Done:
+        """Bring back what was deleted last."""
         if not self._deleted:
             raise UsageError("nothing was deleted here", "ollm sessions trash list shows the rest")
         last = self._deleted[-1]
         await self.workspace.restore(last.session_id)
         self._deleted.pop()
-        return f"brought back {_quoted(last.title)}", last.session_id
-
-    async def fork(self, wanted: SessionList.ForkWanted) -> tuple[str, str]:
-        """Copy a session into a new one; also gives its id."""
-        session_id = await self.workspace.fork(wanted.session_id)
-        return "forked: the copy is a session of its own", session_id
+        return Done(f"brought back {_quoted(last.title)}", last.session_id)
 
 
 def _quoted(title: str) -> str:

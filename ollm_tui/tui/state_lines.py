@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from textual.timer import Timer
+
 from ollm_tui.core.errors import OllmError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.session_state import SessionState
@@ -16,6 +18,7 @@ from ollm_tui.tui.widgets.status import StatusLine, TitleLine
 from ollm_tui.tui.widgets.welcome import Welcome
 
 if TYPE_CHECKING:
+    from ollm_tui.engine.conversation import Conversation
     from ollm_tui.tui.screens.chat import ChatScreen
 
 READING = (
@@ -27,6 +30,7 @@ READING = (
     ("message.fork", "fork"),
     ("chat.stop", "back"),
 )
+NOTICE_SECONDS = 5.0
 WRITING = (
     ("screen.palette", "commands"),
     ("session.picker", "sessions"),
@@ -45,9 +49,17 @@ class StateLines:
         """What the model is at."""
         self.unsaved = ""
         """Why records could not be written; empty while all is well."""
+        self._notice: Timer | None = None
 
     def tell(self, text: str) -> None:
-        """One line to the user, until something else happens."""
+        """One line to the user; after a while the keys are shown again."""
+        self._show(text)
+        self._notice = self._chat.set_timer(NOTICE_SECONDS, self.show_state)
+
+    def _show(self, text: str) -> None:
+        if self._notice:
+            self._notice.stop()
+            self._notice = None
         self._chat.query_one(StatusLine).show(left=visible(text))
 
     def complain(self, error: OllmError) -> None:
@@ -64,15 +76,15 @@ class StateLines:
         self._chat.query_one(Welcome).teach(self._chat.app.conversation, self.hints)
         line = self._line
         if self._chat.is_busy:
-            self.tell(f"{line(('chat.stop', 'stop'))}   {self.doing}")
+            self._show(f"{line(('chat.stop', 'stop'))}   {self.doing}")
         elif isinstance(self._chat.focused, Transcript):
-            self.tell(line(*READING))
+            self._show(line(*READING))
         elif self._chat.editing:
-            self.tell(f"editing an earlier message   {line(('chat.stop', 'give up'))}")
+            self._show(f"editing an earlier message   {line(('chat.stop', 'give up'))}")
         elif isinstance(self._chat.focused, Prompt):
-            self.tell(line(*WRITING))
+            self._show(line(*WRITING))
         else:
-            self.tell(line(("chat.stop", "back to the prompt")))
+            self._show(line(("chat.stop", "back to the prompt")))
 
     def _line(self, *wanted: tuple[str, str]) -> str:
         """Hints as far as there is room for whole ones; the last one always, for it leads out."""
@@ -91,9 +103,26 @@ class StateLines:
         who = f"{visible(choice.model)} · {visible(choice.provider.name)}"
         title = visible(state.header.title) or "New conversation"
         self._chat.query_one(TitleLine).show(left=title, right=who)
-        used = state.header.metadata.token_count
-        self._chat.query_one(Gauge).show(used, choice.window, _note(state))
         self.show_saving()
+        self._chat.run_worker(self._show_gauge(conversation), group="gauge", exclusive=True)
+
+    async def _show_gauge(self, conversation: Conversation) -> None:
+        """The exact count needs the model's vocabulary and takes a moment for a long session;
+        an empty one is small enough for an estimate, and its start is not slowed down."""
+        if len(conversation.state):
+            await conversation.settle_context()
+        if conversation is self._chat.app.conversation:
+            note = _note(conversation.state)
+            self._chat.query_one(Gauge).show(conversation.context(), note)
+
+    def show_live(self) -> None:
+        """More of the answer is in the context now."""
+        if conversation := self._chat.app.conversation:
+            self._chat.query_one(Gauge).show_live(conversation.live_tokens)
+
+    def alarm(self, text: str) -> None:
+        """Something is wrong with the context: said for as long as nothing else is known."""
+        self._chat.query_one(Gauge).alarm(text)
 
     def show_saving(self) -> None:
         """Whether everything is on disk, in words."""

@@ -67,6 +67,7 @@ class TurnView:
         """Show one event."""
         match event:
             case TurnStarted():
+                self._lines.alarm("")
                 self._show_question(event.user_message)
                 self._lines.show_facts()
             case ReplyStarted():
@@ -84,6 +85,7 @@ class TurnView:
                 self._lines.show_doing(f"asks for {event.call.name}")
             case PromptCut():
                 self.note_error(OllmError(event.message, event.hint), f"cut-{self._reply}")
+                self._lines.alarm(event.message)
             case ContextFolded():
                 self._transcript.add(Entry(f"folded-{self._reply}", "note", event.message))
             case PromptTooLong():
@@ -179,6 +181,7 @@ class TurnView:
             text = "".join(self._text)
             self._text.clear()
             self._transcript.grow(self._reply, text)
+        self._lines.show_live()
 
     def _end(self, message: Message | None) -> None:
         if self._thinking_since is not None:

@@ -25,7 +25,7 @@ from tests.cli.conftest import OLLM
 Size = tuple[int, int]
 
 _PIECE = re.compile(r"(\x1b\[[?<>=]?[\d;]*[ $]?[@-~]|[\r\n])")
-PATIENCE_SECONDS = 8
+PATIENCE_SECONDS = 60
 """A program that is silent for as long hangs; the test then says what was seen last."""
 _MODE = re.compile(r"\x1b\[\?(\d+)([hl])")
 _TITLE = re.compile(r"\x1b\][012];|\x1b\[2[123]t")

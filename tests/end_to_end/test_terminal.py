@@ -16,8 +16,14 @@ from tests.conftest import REPOSITORY
 from tests.end_to_end.terminal import Terminal
 
 LONG = [{"text": "One"}, {"wait": 600}, {"text": "Two"}]
-READY = "scripted"
+READY, IDLE = "scripted", "Ctrl+P commands"
 CTRL_Q, ESC = "\x11", "\x1b"
+DIALOGS = (
+    *(("\x10", "Enter run"), ("\x13", "Type to find"), ("\x1b[18~", "Enter choose")),
+    *(("\x1b[20~", "Enter keep"), ("\x1b[21~", "Enter change"), ("\x1b[24~", "Esc close")),
+    *(("\x1bOP", "Keys and commands"), ("\x06", "Enter read there"), ("\x12", "Enter use")),
+)
+"""Keys that open something, and words that are seen until Esc closes it."""
 
 
 def said(home: Path) -> list[str]:
@@ -103,6 +109,15 @@ def test_a_burst_of_keys_is_sent_whole(home: Path) -> None:
         terminal.wait_for("┃ hello", "┃ and again", "saved")
         leave(terminal)
     assert said(home) == ["hello", "hello", "and again", "and again"]
+
+
+def test_a_command_and_its_argument_in_one_write_run_as_typed(home: Path) -> None:
+    with Terminal(home, [[{"text": "Answer."}]]) as terminal:
+        terminal.wait_for(READY)
+        terminal.type("hello\r")
+        terminal.wait_for("Answer.", "saved", IDLE)
+        terminal.type("/export no/such/place.md\r")
+        terminal.wait_for("cannot be written")
 
 
 def test_a_paste_of_thousands_of_lines_and_enter_in_one_write_is_sent_whole(home: Path) -> None:
@@ -267,7 +282,13 @@ def test_a_terminal_without_unicode_gets_pure_ascii(home: Path) -> None:
             terminal.type(key)
             terminal.wait_for(shown)
             terminal.type(ESC)
-            terminal.settle(0.2)
+            terminal.wait_until_gone(shown)
+        terminal.type("\x02")
+        terminal.wait_for("Today")
+        terminal.type("\x1b[17~\x1b[1;3A")
+        terminal.wait_for("k move")
+        terminal.type(ESC)
+        terminal.wait_for(IDLE)
         terminal.paste("line\n" * 50)
         terminal.type("go\r")
         terminal.wait_for("One")
@@ -277,11 +298,3 @@ def test_a_terminal_without_unicode_gets_pure_ascii(home: Path) -> None:
         terminal.wait_for("/rewind")
         terminal.settle()
         assert {mark for mark in terminal.seen if not mark.isascii()} == set()
-
-
-DIALOGS = (
-    *(("\x10", "Commands"), ("\x13", "Type to find"), ("\x02", "Today"), ("\x1b[18~", "asking")),
-    *(("\x1b[20~", "Theme"), ("\x1b[21~", "Settings"), ("\x1b[24~", "Log"), ("\x1bOP", "Keys")),
-    *(("\x06", "words in this"), ("\x12", "Earlier"), ("\x1b[17~", "hello"), ("\x1b[1;3A", "move")),
-)
-"""Keys that open something, and what is seen then."""

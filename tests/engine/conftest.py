@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest_asyncio
 
 from ollm_tui.core.provider import Provider
 from ollm_tui.engine.workspace import Workspace
+from ollm_tui.providers.ollama import Ollama
 from ollm_tui.providers.scripted import MODEL, Script, Scripted
 from ollm_tui.services.recording import Recording
 from ollm_tui.services.session_library import SessionLibrary
@@ -37,10 +38,9 @@ class OnlyProvider:
         await self.provider.close()
 
 
-def workspace_on(home: Path, script: Script | Provider, settings: Settings) -> Workspace:
+def workspace_on(home: Path, script: Script | Scripted | Ollama, settings: Settings) -> Workspace:
     """A workspace whose store lies in a home and whose model follows a script, or is given."""
-    is_script = callable(script) or isinstance(script, Sequence)
-    provider = Scripted(script) if is_script else script
+    provider = script if isinstance(script, Scripted | Ollama) else Scripted(script)
     library = SessionLibrary.at(StoreLayout(home / "sessions"))
     recording = Recording(library.store, library.index, autosave=settings.sessions.auto_save)
     return Workspace(settings, recording, library, OnlyProvider(provider), home)
@@ -52,7 +52,7 @@ async def open_workspace(home: Path) -> AsyncIterator[OpenWorkspace]:
     opened: list[Workspace] = []
 
     async def open_one(
-        script: Script | Provider = (), settings: Settings | None = None
+        script: Script | Scripted | Ollama = (), settings: Settings | None = None
     ) -> Workspace:
         workspace = workspace_on(home, script, settings or Settings())
         opened.append(workspace)

@@ -17,11 +17,14 @@ from ollm_tui.core.message import Attachment, Usage
 from ollm_tui.core.provider import Completed, TextDelta
 from ollm_tui.engine.context_view import ContextView
 from ollm_tui.engine.conversation import Conversation
+from ollm_tui.engine.workspace import Workspace
 from ollm_tui.providers.scripted import Scripted
+from ollm_tui.services.recording import Recording
 from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.tokens.counters import TokenCounters
 from ollm_tui.settings.schema import ModelSettings, Settings
 from ollm_tui.storage.layout import StoreLayout
-from tests.engine.conftest import OpenWorkspace
+from tests.engine.conftest import OnlyProvider, OpenWorkspace
 
 LONG = "A long story about many small things that happened on the way. " * 12
 
@@ -78,6 +81,7 @@ async def test_the_items_are_the_prompt_in_its_order_and_add_up_to_it(
 async def test_the_number_shown_is_the_one_that_is_sent(open_workspace: OpenWorkspace) -> None:
     provider = Scripted()
     conversation = await conversation_of(open_workspace, provider=provider)
+    await conversation.settle_context()
     for text in ("One", LONG, "Three little words"):
         shown: list[int] = []
         async for event in conversation.send(text):
@@ -261,3 +265,20 @@ async def test_the_measured_length_is_shown_as_measured(open_workspace: OpenWork
             assert conversation.state.header.metadata.token_count == 42
     assert conversation.context().count.source == "estimated"  # with the reply in it
     await conversation.close()
+
+
+@pytest.mark.parametrize("ephemeral", [False, True])
+async def test_what_is_learnt_about_a_model_is_remembered_unless_nothing_is_kept(
+    home: Path, ephemeral: bool
+) -> None:
+    library = SessionLibrary.at(StoreLayout(home / "sessions"))
+    recording = Recording(library.store, library.index)
+    home.mkdir(exist_ok=True)
+    workspace = Workspace(
+        Settings(), recording, library, OnlyProvider(Scripted()), home, TokenCounters(home)
+    )
+    conversation = await workspace.begin(ephemeral=ephemeral)
+    await finish(conversation.send("Hello"))
+    await conversation.close()
+    await workspace.close()
+    assert (home / "token-counts.json").exists() != ephemeral

@@ -82,6 +82,7 @@ async def send(conversation: Conversation, text: str) -> tuple[int, int]:
 
 async def test_the_view_equals_what_the_server_reads_in_twenty_turns(workspace: Workspace) -> None:
     conversation = await workspace.begin()
+    await conversation.settle_context()
     for turn in range(20):
         branch = conversation.state.branch()
         match turn:

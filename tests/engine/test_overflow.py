@@ -12,6 +12,7 @@ from ollm_tui.core.errors import OverLimit
 from ollm_tui.core.events import (
     AnyTurnEvent,
     ContextFolded,
+    Prepared,
     PromptTooLong,
     ReplyStarted,
     TurnFailed,
@@ -56,6 +57,7 @@ async def test_a_prompt_over_the_limit_is_not_sent_and_the_words_are_kept(
     workspace = await open_workspace(provider, SMALL)
     conversation = await workspace.begin()
     events = await finish(conversation.send("word " * 1000))
+    events = [event for event in events if not isinstance(event, Prepared)]  # a slow machine
     question, reply = conversation.state.branch()
     told = PromptTooLong(1011, LIMIT, ("larger-window", "new-session"), 8192)
     assert events == [
@@ -122,8 +124,7 @@ async def test_compressing_folds_the_oldest_replies_and_says_so(
     await conversation.change_context(ContextChange("pin", (pinned.id,)))
     conversation.on_overflow = "compress"
     events = await finish(conversation.send("word " * 300))
-    folded = events[2]
-    assert isinstance(folded, ContextFolded)
+    [folded] = [event for event in events if isinstance(event, ContextFolded)]
     assert folded.message_ids[0] == second.id
     assert folded.before > LIMIT >= folded.after
     assert isinstance(events[-1], TurnFinished)
@@ -171,6 +172,7 @@ async def test_a_server_that_refuses_is_asked_once_more_with_less(
     conversation = await long_conversation(open_workspace, provider, 4)
     conversation.on_overflow = "compress"
     events = await finish(conversation.send("Go on"))
+    events = [event for event in events if not isinstance(event, Prepared)]
     assert [type(event) for event in events[:3]] == [TurnStarted, ReplyStarted, ContextFolded]
     assert isinstance(events[-1], TurnFinished)
     refused, sent = provider.requests[-2:]

@@ -51,7 +51,7 @@ async def test_what_another_model_or_branch_read_does_not_count(
 ) -> None:
     workspace = await open_workspace([answer(900), answer(40)])
     conversation = await workspace.begin()
-    await last_two(conversation, "One")
+    await last_two(conversation, "Tell me about it all. " * 170)
     question = conversation.state.branch()[0]
     events = [event async for event in conversation.edit(question.id, "Other words")]
     assert not any(isinstance(event, PromptCut) for event in events)

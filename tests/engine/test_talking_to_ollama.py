@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from ollm_tui.core.events import AnyTurnEvent, PromptCut, PromptTooLong, TurnFailed, TurnFinished
 from ollm_tui.providers.ollama import Ollama
@@ -85,13 +87,13 @@ async def test_a_server_that_cuts_all_the_same_raises_the_alarm(
         body.pop("truncate")
         body.pop("shift")
         body["options"]["num_ctx"] = 2048
-        await server.answer(Request(**{**vars(request), "body": encode(body)}), reply)
+        await server.answer(replace(request, body=json.dumps(body).encode()), reply)
 
     server.chat = old_server
     conversation = await (await open_workspace(on(server))).begin(model=MODEL)
-    events = await finish(conversation.send("word " * 5000))
+    events = await finish(conversation.send("Tell me more about all that happened. " * 600))
     cut = events[-2]
     assert isinstance(cut, PromptCut)
-    assert cut.read == 1026 < cut.sent <= 5100
+    assert cut.read == 1026 < cut.sent <= 600 * 7 + 40
     assert isinstance(events[-1], TurnFinished)
     await conversation.close()

@@ -93,6 +93,7 @@ async def _hold(done: list[tuple[str, str]], server: Server) -> None:
         wishes = Settings(models={"scripted": ModelSettings(window=WINDOW)})
         workspace = workspace_on(Path(home), server, wishes)
         conversation = await workspace.begin()
+        await conversation.settle_context()
         extended = False
         for action, detail in done:
             if action == "send":

@@ -32,6 +32,7 @@ from ollm_tui.core.provider import (
     ToolSpec,
 )
 from ollm_tui.providers.ollama import Ollama
+from ollm_tui.providers.ollama_models import shown_capabilities
 from tests.stand_ins.collected_events import ask, collect, joined, text_of, until_error
 from tests.stand_ins.http_server import Handler, HttpServer, Reply, Request
 from tests.stand_ins.ollama_server import MODEL, THINKER, OllamaServer, last_line, line
@@ -329,3 +330,29 @@ async def test_a_download_of_nothing_is_a_missing_model() -> None:
         with pytest.raises(ModelMissing, match="no-such"):
             async for _ in provider.pull("no-such"):
                 pass
+
+
+@pytest.mark.parametrize(
+    ("details", "bytes_per_token"),
+    [
+        ({}, None),
+        ({"block_count": 28}, None),
+        ({"block_count": 28, "attention.head_count": 24, "embedding_length": 3072}, 344_064),
+        (
+            {
+                "block_count": 28,
+                "attention.head_count": 24,
+                "attention.head_count_kv": 8,
+                "attention.key_length": 128,
+            },
+            114_688,
+        ),
+    ],
+)
+def test_what_a_token_of_the_window_takes_is_told_for_this_machine_only(
+    details: dict[str, int], bytes_per_token: int | None
+) -> None:
+    info = {"general.architecture": "llama", "llama.context_length": 131_072}
+    show = {"model_info": info | {f"llama.{name}": value for name, value in details.items()}}
+    assert shown_capabilities(show, None, here=True).window_bytes_per_token == bytes_per_token
+    assert shown_capabilities(show, None).window_bytes_per_token is None

@@ -31,7 +31,13 @@ def library(tmp_path: Path) -> SessionLibrary:
     for path in (layout.snapshots / NAME / "snapshots", layout.older_sessions / NAME):
         path.mkdir(parents=True)
         (path / "snapshot-1.json").write_text("{}")
-    for path in (layout.older_session(NAME), layout.original(NAME), layout.quarantine(NAME)):
+    layout.drafts.mkdir()
+    for path in (
+        layout.drafts / NAME,
+        layout.older_session(NAME),
+        layout.original(NAME),
+        layout.quarantine(NAME),
+    ):
         path.write_text("{}")
     return library
 

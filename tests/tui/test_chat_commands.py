@@ -391,11 +391,11 @@ async def test_earlier_prompts_are_found_again(open_app: OpenApp) -> None:
 
 
 async def test_keys_are_remapped_by_the_settings(open_app: OpenApp) -> None:
-    settings = Settings(keymap={"screen.palette": "f8", "prompt.send": "f5"})
+    settings = Settings(keymap={"screen.palette": "f8", "prompt.send": "f11"})
     async with open_app(answers("A"), settings=settings) as (app, pilot):
         assert "F8 commands" in state(app)
         await type_in(pilot, "hi")
-        await pilot.press("f5")
+        await pilot.press("f11")
         await settled(app, pilot)
         assert stream(app) == ["▌ hi", "┃ A"]
         await pilot.press("f8")

@@ -28,7 +28,7 @@ async def test_a_message_is_typed_sent_and_answered(open_app: OpenApp) -> None:
         assert stream(app) == ["▌ hi", "┃ Hello there"]
         assert prompt(app).text == ""
         assert title(app) == ("hi", "scripted · scripted")
-        assert "9%  740/8.2k   20 tok/s" in gauge(app) and state(app).endswith("saved")
+        assert "8 %  ≈714/8.2k" in gauge(app) and state(app).endswith("saved")
 
 
 async def test_the_prompt_is_focused_and_says_how_it_works(open_app: OpenApp) -> None:

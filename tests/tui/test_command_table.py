@@ -7,6 +7,7 @@ import pkgutil
 from importlib import import_module
 
 import pytest
+from textual.binding import Binding
 
 import ollm_tui.tui.commands
 from docs.write_commands import with_commands
@@ -31,7 +32,9 @@ def functions(group: str) -> set[str]:
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_every_command_is_a_function_and_every_function_a_command(group: str) -> None:
-    named = {command.id.partition(".")[2] for command in COMMANDS if command.id.startswith(group)}
+    named = {
+        command.id.partition(".")[2] for command in COMMANDS if command.id.startswith(f"{group}.")
+    }
     assert functions(group) == named
 
 
@@ -67,7 +70,8 @@ def test_a_command_can_be_reached_and_says_what_it_does(command: Command) -> Non
 
 
 def test_bindings_carry_the_id_by_which_they_are_remapped() -> None:
-    ids = [binding.id for binding in (*bindings("anywhere"), *bindings("stream"))]
+    bound = (*bindings("anywhere"), *bindings("stream"))
+    ids = [binding.id for binding in bound if isinstance(binding, Binding)]
     assert ids == [
         command.id
         for where in ("anywhere", "stream")

@@ -149,7 +149,7 @@ async def test_the_keys_of_the_list_work_when_it_has_the_focus(home: Path, key: 
     async with picker(home) as picked:
         await picked.press(key)
         assert picked.app.focused is picked.list and picked.line == "regex for logs"
-        assert "r rename" in picked.keys and "letters find" in picked.keys
+        assert "r rename" in picked.keys and "/ find" in picked.keys
         await picked.press("n")
         assert picked.result == NEW_SESSION
 

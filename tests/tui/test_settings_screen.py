@@ -46,7 +46,7 @@ async def test_a_setting_says_what_it_is_for_and_where_it_comes_from(home: Path)
     bench = Bench(home)
     bench.file.write_text("compression:\n  threshold: 0.7\n")
     bench.app = Host(SettingsScreen(bench.load, bench.applied.append, bench.environ))
-    async with bench.app.run_test(size=(120, 40)) as pilot:
+    async with bench.app.run_test(size=(200, 40)) as pilot:
         await bench.find(pilot, "compression.threshold")
         text = shown(bench.app)
         assert "compression.threshold = 0.7" in text

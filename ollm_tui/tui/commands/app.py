@@ -5,9 +5,9 @@ from __future__ import annotations
 from ollm_tui.tui.screens.chat import ChatScreen
 
 
-def leave(chat: ChatScreen, _argument: str) -> None:
+async def leave(chat: ChatScreen, _argument: str) -> None:
     """Leave; everything said is on disk already."""
-    chat.app.exit(0)
+    await chat.leave()
 
 
 def suspend(chat: ChatScreen, _argument: str) -> None:

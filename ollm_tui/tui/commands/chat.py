@@ -16,13 +16,14 @@ AGAIN_SECONDS = 2.0
 def stop(chat: ChatScreen, _argument: str) -> None:
     """Esc: the least that helps. Stop the answer, leave the stream, give up an edit, rewind."""
     if chat.is_busy:
-        chat.conversation.cancel()
+        _stop(chat)
     elif not isinstance(chat.focused, Prompt):
         chat.transcript.finder.clear()
         chat.transcript.cursor.move_to(None)
         chat.prompt.focus()
     elif chat.editing:
         chat.editing = None
+        chat.transcript.cursor.move_to(None)
         chat.put_aside()
         chat.lines.show_state()
     elif not chat.prompt.text and pressed_again(chat, "escape"):
@@ -35,12 +36,12 @@ async def interrupt(chat: ChatScreen, _argument: str) -> None:
         chat.lines.tell(await copy(chat.app, selected))
         chat.clear_selection()
     elif chat.is_busy:
-        chat.conversation.cancel()
+        _stop(chat)
     elif chat.prompt.text:
         chat.put_aside()
         chat.lines.tell("draft put aside, Up brings it back")
     elif pressed_again(chat, "ctrl+c"):
-        chat.app.exit(0)
+        await chat.leave()
     else:
         chat.lines.tell("Ctrl+C again quits")
 
@@ -53,6 +54,12 @@ def rewind(chat: ChatScreen, _argument: str) -> None:
         raise UsageError("there is nothing to go back to", "send a message first")
     chat.transcript.cursor.move_to(own[-1])
     chat.transcript.focus()
+
+
+def _stop(chat: ChatScreen) -> None:
+    """Stop the answer; what waits goes on waiting until something is sent."""
+    chat.is_holding = True
+    chat.conversation.cancel()
 
 
 def pressed_again(chat: ChatScreen, key: str) -> bool:

@@ -34,8 +34,8 @@ async def copy_code(chat: ChatScreen, _argument: str) -> None:
 def edit(chat: ChatScreen, _argument: str) -> None:
     """Put one of the user's own messages into the prompt, to be sent in its place."""
     state = chat.conversation.state
-    key = chat.transcript.cursor.key
-    if key is None or key not in state:
+    key = _chosen(chat)
+    if chat.transcript.cursor.key is None:
         own = [each for each in chat.transcript.keys if _is_users(chat, each)]
         key = own[-1] if own else None
     if key is None:
@@ -53,18 +53,15 @@ def edit(chat: ChatScreen, _argument: str) -> None:
 
 def regenerate(chat: ChatScreen, _argument: str) -> None:
     """Have the answer written again; the old one stays as another version."""
-    key = chat.transcript.cursor.key
-    wanted = key if key in chat.conversation.state else None
-    chat.start(chat.conversation.regenerate(wanted))
+    chat.start(chat.conversation.regenerate(_chosen(chat)))
 
 
 async def fork(chat: ChatScreen, _argument: str) -> None:
     """Go on from here in a new session; this one stays as it is."""
-    conversation, key = chat.conversation, chat.transcript.cursor.key
+    conversation = chat.conversation
     if not len(conversation.state):
         raise UsageError("there is nothing to fork yet", "send a message first")
-    leaf = key if key in conversation.state else None
-    session_id = await chat.app.workspace.fork(conversation.session_id, leaf)
+    session_id = await chat.app.workspace.fork(conversation.session_id, _chosen(chat))
     await chat.switch(lambda: chat.app.workspace.resume(session_id))
     chat.prompt.focus()
     chat.lines.tell("forked: what you say now is a session of its own")
@@ -94,6 +91,16 @@ async def _change_version(chat: ChatScreen, step: int) -> None:
     await conversation.switch_to(state.latest_leaf(versions[number]))
     chat.show_branch()
     chat.transcript.cursor.move_to(versions[number])
+    chat.lines.show_facts()
+    chat.lines.show_state()
+
+
+def _chosen(chat: ChatScreen) -> str | None:
+    """The message under the cursor, or above the note it is on; None without a cursor."""
+    keys, state = chat.transcript.keys, chat.conversation.state
+    cursor = chat.transcript.cursor.key
+    above = keys[: keys.index(cursor) + 1] if cursor in keys else []
+    return next((key for key in reversed(above) if key in state), None)
 
 
 def _is_users(chat: ChatScreen, key: str) -> bool:

@@ -93,6 +93,7 @@ def go_to_hit(chat: ChatScreen, step: int) -> None:
     number, total = finder.position
     if not total:
         raise UsageError("nothing is looked for", "Ctrl+F finds words")
+    chat.transcript.cursor.move_to(finder.key, reveal=False)
     chat.lines.tell(f"hit {number} of {total:,}")
 
 

@@ -19,10 +19,12 @@ from ollm_tui.tui.session_actions import SessionActions
 
 async def new(chat: ChatScreen, _argument: str) -> None:
     """Begin another conversation with the model that answers now."""
-    choice = chat.conversation.choice
+    choice = chat.app.conversation and chat.app.conversation.choice
 
     async def begin() -> tuple[Conversation, tuple[str, ...]]:
         workspace = chat.app.workspace
+        if choice is None:
+            return await workspace.begin(), ()
         return await workspace.begin(provider=choice.provider.name, model=choice.model), ()
 
     await chat.switch(begin)

@@ -87,6 +87,10 @@ class ModelPicker(PickerOf[ModelName]):
         yield Choice(f"provider {offer.name}", clean(offer.name), heading=True)
         for info in offer.models:
             key = f"{offer.name} {info.name}"
+            if not info.installed:
+                self._problems[key] = f"fetch it first, in a shell: ollm models pull {info.name}"
+                yield Choice(key, clean(info.name), _facts(info), words=offer.name)
+                continue
             self._models[key] = (offer.name, info.name)
             mark = "*" if self._models[key] == self._current else ""
             yield Choice(key, clean(info.name), _facts(info), mark, words=offer.name)

@@ -16,11 +16,14 @@ from textual.containers import Horizontal
 from textual.screen import Screen
 from textual.theme import Theme
 
+from ollm_tui.core.context_marks import ContextChange
 from ollm_tui.core.errors import OllmError, StoreError, UsageError
-from ollm_tui.core.events import AnyTurnEvent
+from ollm_tui.core.events import AnyTurnEvent, PromptTooLong, TurnStarted
 from ollm_tui.core.intake import visible
+from ollm_tui.core.message import Attachment
 from ollm_tui.tui.command_table import BY_SLASH, COMMANDS, bindings
 from ollm_tui.tui.draft_keeper import DraftKeeper
+from ollm_tui.tui.entries import entry_of
 from ollm_tui.tui.state_lines import StateLines
 from ollm_tui.tui.transcript.entry import Entry
 from ollm_tui.tui.transcript.transcript import Transcript
@@ -61,6 +64,8 @@ class ChatScreen(Screen[None]):
         self.editing: str | None = None
         """The message the prompt's text will take the place of."""
         self.is_busy = False
+        self.is_holding = False
+        """Whether what waits is held back: the answer was stopped, and nothing sent since."""
         self.last_press: tuple[str, float] = ("", 0.0)
         """A key whose second press means more than its first, and when it was pressed."""
         self.last_copied: tuple[str, int] = ("", 0)
@@ -68,6 +73,7 @@ class ChatScreen(Screen[None]):
         self.session_actions: SessionActions | None = None
         self.lines: StateLines
         self._view: TurnView
+        self._drafts_of: str | None = None
 
     # The parts
 
@@ -97,7 +103,7 @@ class ChatScreen(Screen[None]):
     def conversation(self) -> Conversation:
         """The open conversation. UsageError while there is none."""
         if self.app.conversation is None:
-            raise UsageError("no model answers yet", "F7 chooses another one")
+            raise UsageError("no session is open", "Ctrl+N begins one, F7 chooses who answers")
         return self.app.conversation
 
     @cached_property
@@ -111,7 +117,7 @@ class ChatScreen(Screen[None]):
         self.transcript.show_details = self.app.loaded.settings.ui.timestamps
         self.app.theme_changed_signal.subscribe(self, self._restyle)
         self.prompt.focus()
-        self.lines.tell("looking for a model …")
+        self.lines.show_doing("looking for a model …")
         self.call_after_refresh(self.open_first)
 
     # Commands
@@ -159,6 +165,7 @@ class ChatScreen(Screen[None]):
             message, self.editing = self.editing, None
             self.start(self.conversation.edit(message, event.text, event.attachments))
             return
+        self.is_holding = False
         self.query_one(Waiting).add(event)
         self.transcript.go_to_end()
         self._send_next()
@@ -169,14 +176,25 @@ class ChatScreen(Screen[None]):
         if sent := self.query_one(Waiting).take_back():
             self.prompt.restore(sent.draft)
 
+    async def leave(self) -> None:
+        """End the program; what is being written, and what still waits, is there next time."""
+        waiting = [sent.draft for sent in self.query_one(Waiting).clear()]
+        for draft in waiting:
+            self.app.memory.remember(draft)
+        if waiting and not self.prompt.text:
+            self.prompt.restore(waiting[0])
+        self.drafts.note(self.prompt.draft)
+        await self.drafts.flush()
+        self.app.exit(0)
+
     def put_aside(self) -> None:
         """Empty the prompt; what was there is remembered as if it had been sent."""
         self.app.memory.remember(self.prompt.put_aside())
 
     @on(Prompt.LeaveWanted)
-    def _leave(self) -> None:
+    async def _leave(self) -> None:
         """Ctrl+D on an empty prompt."""
-        self.app.exit(0)
+        await self.leave()
 
     @on(Prompt.Edited)
     def _keep_draft(self) -> None:
@@ -192,6 +210,10 @@ class ChatScreen(Screen[None]):
     @on(CompletionList.Picked)
     def _complete(self, event: CompletionList.Picked) -> None:
         self.prompt.pick(event.index)
+
+    @on(Gauge.Clicked)
+    async def _show_breakdown(self) -> None:
+        await self.action_command("context.breakdown")
 
     def _on_find_bar_closed(self) -> None:
         """Back to where one writes."""
@@ -213,25 +235,43 @@ class ChatScreen(Screen[None]):
     async def run_turn(self, turn: AsyncGenerator[AnyTurnEvent, None]) -> None:
         """Consume the events of one turn."""
         begun = time.monotonic()
+        is_too_long = False
         try:
             async with aclosing(turn):
                 async for event in turn:
                     self._view.take(event)
+                    is_too_long = is_too_long or isinstance(event, PromptTooLong)
+                    if isinstance(event, TurnStarted):
+                        self._keep_draft_of_session()
         except OllmError as error:
             self._view.note_error(error, f"error-{time.monotonic_ns()}")
         finally:
             self.is_busy = False
         self.lines.doing = ""
+        if is_too_long:
+            await self._take_back_too_long()
         self.lines.show_facts()
-        self.drafts.switch_to(self._draft_key())
-        self.drafts.note(self.prompt.draft)
         self.reload_sidebar()
         if not self.app.is_looked_at and time.monotonic() - begun > LONG_TURN_SECONDS:
             self.app.bell()
         self._send_next()
 
+    async def _take_back_too_long(self) -> None:
+        """A message that did not fit would keep all that follow from fitting: it is left out of
+        the context and stands in the prompt again, to be made shorter."""
+        state = self.conversation.state
+        own = [message for message in state.branch() if message.role == "user"]
+        if not own:
+            return
+        await self.conversation.change_context(ContextChange("exclude", (own[-1].id,)))
+        self.transcript.replace(entry_of(own[-1], state))
+        if not self.prompt.text:
+            attachments = [part for part in own[-1].parts if isinstance(part, Attachment)]
+            self.prompt.put(own[-1].text, attachments)
+
     def _send_next(self) -> None:
-        conversation = None if self.is_busy else self.app.conversation
+        is_free = not (self.is_busy or self.is_holding)
+        conversation = self.app.conversation if is_free else None
         if conversation and (sent := self.query_one(Waiting).take()):
             self.start(conversation.send(sent.text, sent.attachments))
         self.lines.show_state()
@@ -246,8 +286,9 @@ class ChatScreen(Screen[None]):
         except OllmError as error:
             text = f"{error.message}\n{error.hint}".strip()
             self.transcript.add(Entry("open", "error", text))
-            keys = ("model.choose", "choose a model"), ("app.leave", "quit")
-            self.lines.tell(self.lines.hints.line(*keys))
+            keys = ("session.new", "new session"), ("session.picker", "sessions")
+            more = ("model.choose", "models"), ("app.leave", "quit")
+            self.lines.tell(self.lines.hints.line(*keys, *more))
             return
         self.show_conversation(conversation, (*self.app.warnings, *problems))
 
@@ -282,7 +323,8 @@ class ChatScreen(Screen[None]):
         for number, problem in enumerate(problems):
             self.transcript.add(Entry(f"problem-{number}", "error", visible(problem)))
         self.prompt.remember(self.app.memory.history())
-        draft = self.drafts.switch_to(self._draft_key())
+        self._drafts_of = self._draft_key()
+        draft = self.drafts.switch_to(self._drafts_of)
         if self.prompt.text:
             self.drafts.note(self.prompt.draft)
         else:
@@ -302,6 +344,14 @@ class ChatScreen(Screen[None]):
             if pane.display:
                 cast("ChatSidebar", pane).reload()
 
+    def _keep_draft_of_session(self) -> None:
+        """From its first message on, a draft belongs to the session, no longer to the project."""
+        if self._draft_key() != self._drafts_of:
+            self.drafts.note("")
+            self._drafts_of = self._draft_key()
+            self.drafts.switch_to(self._drafts_of)
+            self.drafts.note(self.prompt.draft)
+
     def _draft_key(self) -> str | None:
         """Before its first message a session has no draft of its own, but the project has."""
         conversation = self.app.conversation
@@ -312,8 +362,8 @@ class ChatScreen(Screen[None]):
 
     # Around it
 
-    def on_descendant_focus(self) -> None:
-        """Other keys matter now."""
+    @on(events.DescendantFocus)
+    def _show_keys_of_focus(self) -> None:
         self.lines.show_state()
 
     def on_resize(self, event: events.Resize) -> None:

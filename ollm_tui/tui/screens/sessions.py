@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from textual import on, work
@@ -13,7 +13,7 @@ from textual.containers import Horizontal
 from textual.screen import Screen
 
 from ollm_tui.core.errors import OllmError
-from ollm_tui.tui.session_actions import SessionActions
+from ollm_tui.tui.session_actions import SessionActions, Wanted
 from ollm_tui.tui.widgets.choice_list import ChoiceList
 from ollm_tui.tui.widgets.live_keys import LiveKeys
 from ollm_tui.tui.widgets.session_list import SessionList
@@ -31,7 +31,7 @@ WIDE = 90
 WORDS: Mapping[str, str] = {
     **dict(KEYS),
     "sessions.list": "list: rename, pin, fork, delete",
-    "sessions.find": "or letters find",
+    "sessions.find": "find",
     "sessions.close": "close",
 }
 """Here is room for more words than beside the chat."""
@@ -84,40 +84,20 @@ class SessionPicker(Screen[str | None]):
         self.dismiss(NEW_SESSION)
 
     @on(SessionList.RenameWanted)
-    def rename(self, event: SessionList.RenameWanted) -> None:
-        """Give a title."""
-        self.carry_out(self._actions.rename(event))
-
     @on(SessionList.PinWanted)
-    def pin(self, event: SessionList.PinWanted) -> None:
-        """Pin, or no longer."""
-        self.carry_out(self._actions.pin(event))
-
     @on(SessionList.DeleteWanted)
-    def delete(self, event: SessionList.DeleteWanted) -> None:
-        """To the trash."""
-        self.carry_out(self._actions.delete(event))
-
     @on(SessionList.ForkWanted)
-    def fork(self, event: SessionList.ForkWanted) -> None:
-        """Copy, and stand on the copy."""
-        self.carry_out(self._actions.fork(event))
-
     @on(SessionList.UndoWanted)
-    def undo(self) -> None:
-        """Bring back, and stand on it."""
-        self.carry_out(self._actions.undo())
-
     @work(group="actions")
-    async def carry_out(self, action: Awaitable[str | tuple[str, str]]) -> None:
+    async def carry_out(self, wanted: Wanted) -> None:
         """Do something with a session, show the list as it is now, and say what was done."""
         try:
-            done = await action
-            text, session_id = (done, None) if isinstance(done, str) else done
-            await self._show_sessions(session_id)
+            done = await self._actions.carry_out(wanted)
         except OllmError as error:
-            text = _line(error)
-        self._say(text)
+            self._say(f"{error.message}: {error.hint}" if error.hint else error.message)
+            return
+        await self._show_sessions(done.session_id)
+        self._say(done.words)
 
     # What is shown
 

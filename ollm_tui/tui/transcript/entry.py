@@ -55,7 +55,7 @@ class Entry(Passage):
             return self.footer
         if not isinstance(self.details, str):
             self.details = self.details()
-        return self.details or self.footer
+        return " · ".join(words for words in (self.footer, self.details) if words)
 
     def estimated_height(self, width: int, with_details: bool) -> int:
         """About how many lines all of it takes."""

@@ -41,6 +41,11 @@ class Finder:
         """Which hit one is at, from 1 on, 0 for none yet; and how many there are."""
         return 0 if self._number is None else self._number + 1, self._total
 
+    @property
+    def key(self) -> str | None:
+        """The entry with the hit one is at."""
+        return None if self._number is None else self._current(self._number)[0].key
+
     def search(self, words: str) -> int:
         """Mark all hits and say how many there are; does not move."""
         self._keep_origin()

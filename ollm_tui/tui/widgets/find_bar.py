@@ -74,6 +74,7 @@ class FindBar(Horizontal):
         event.stop()
         if self._transcript.finder.position[1]:
             self.display = False
+            self._transcript.cursor.move_to(self._transcript.finder.key, reveal=False)
             self._transcript.focus()
 
     def _look_for(self, words: str) -> None:

@@ -1,75 +1,130 @@
-"""The context gauge: how much of the model's window is in use, as a bar and in numbers."""
+"""The context gauge: how full the model's window is, with what, and what happens next."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
 from rich.segment import Segment
+from rich.style import Style
+from textual.app import App
+from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from ollm_tui.core.counts import short_count
+from ollm_tui.core.intake import visible
+from ollm_tui.tui.widgets.gauge_bar import ASCII, COLOURED, WITHOUT_COLOUR, Characters
+from ollm_tui.tui.widgets.gauge_line import Line, Reading, gauge_line
 
-FULL, COMPACT = 100, 70
-"""Columns from which there is room for the long and for the short bar."""
-NEARLY_FULL = 0.8
+if TYPE_CHECKING:
+    from ollm_tui.engine.context_view import ContextView
+    from ollm_tui.services.tokens.prompt_count import Count
 
 
 class Gauge(Widget, can_focus=False):
-    """One line. The numbers are what the server measured; before it did, there are none."""
+    """One line. Numbers that nobody has measured or counted exactly carry ≈."""
 
-    COMPONENT_CLASSES = {"gauge--used", "gauge--high", "gauge--free", "gauge--words"}
+    ALLOW_SELECT = False
+    COMPONENT_CLASSES = {
+        "gauge--system",
+        "gauge--checkpoints",
+        "gauge--user",
+        "gauge--assistant",
+        "gauge--tools",
+        "gauge--free",
+        "gauge--reserve",
+        "gauge--trigger",
+        "gauge--snapshot",
+        "gauge--numbers",
+        "gauge--words",
+        "gauge--near",
+        "gauge--over",
+    }
     DEFAULT_CSS = """
-    Gauge { height: 1; }
-    Gauge > .gauge--used { color: $primary; }
-    Gauge > .gauge--high { color: $warning; }
-    Gauge > .gauge--free { color: $text-muted 30%; }
-    Gauge > .gauge--words { color: $text-muted; }
+    Gauge {
+        height: 1;
+        & > .gauge--system, & > .gauge--checkpoints { color: $secondary; }
+        & > .gauge--user { color: $accent; }
+        & > .gauge--assistant { color: $primary; }
+        & > .gauge--tools { color: $success; }
+        & > .gauge--free { color: $text-muted 40%; }
+        & > .gauge--reserve { color: $text-muted; }
+        & > .gauge--trigger, & > .gauge--snapshot, & > .gauge--numbers { color: $foreground; }
+        & > .gauge--words { color: $text-muted; }
+        & > .gauge--near { color: $warning; }
+        & > .gauge--over { color: $error; text-style: bold; }
+    }
     """
+
+    app: App[Any]
+
+    @dataclass
+    class Clicked(Message):
+        """The user wants to see what the context is made of."""
 
     def __init__(self, *, unicode: bool = True) -> None:
         super().__init__(id="gauge")
-        self._marks = ("█", "░") if unicode else ("#", ".")
-        self._used = 0
-        self._window: int | None = None
-        self._note = ""
+        self._unicode = unicode
+        self._shown: Reading | None = None
+        """The context as it was last shown; a reply that is written adds to it."""
+        self._reading: Reading | None = None
+        self._line = Line((), ())
 
-    def show(self, used: int, window: int | None, note: str = "") -> None:
-        """Tokens in use, the window really sent (None where the server has its own), and a word
-        more: the speed, what was cached."""
-        if (used, window, note) != (self._used, self._window, self._note):
-            self._used, self._window, self._note = used, window, note
-            self.refresh()
+    def show(self, view: ContextView, note: str = "") -> None:
+        """Show a context, and a word more where there is room: the speed, what was cached."""
+        alarm = self._shown.alarm if self._shown else ""
+        self._shown = Reading.of(view, visible(note), alarm)
+        self._draw(self._shown)
+
+    def show_live(self, count: Count) -> None:
+        """Show the prompt with what arrived of its reply; costs the same at any length."""
+        if self._shown:
+            self._draw(self._shown.grown(count))
+
+    def alarm(self, text: str) -> None:
+        """Something is wrong with what the model read; stays until it is called without words."""
+        if self._shown and self._reading:
+            self._shown = self._shown._replace(alarm=visible(text))
+            self._draw(self._reading._replace(alarm=visible(text)))
 
     @property
-    def words(self) -> str:
-        """The numbers for the room there is."""
-        if not self._used:
-            return f"0 of {short_count(self._window)}" if self._window else "nothing sent yet"
-        if not self._window:
-            return f"{short_count(self._used)} tokens, the server does not tell its window"
-        share = f"{self._used / self._window:.0%}"
-        if self.size.width >= FULL:
-            return f"{self._used:,} of {self._window:,} tokens  {share}"
-        if self.size.width >= COMPACT:
-            return f"{share}  {short_count(self._used)}/{short_count(self._window)}"
-        return f"{share} of {short_count(self._window)}"
+    def line(self) -> Line:
+        """What is drawn now."""
+        return gauge_line(self._reading, self.size.width) if self._reading else Line((), ())
+
+    @property
+    def characters(self) -> Characters:
+        """What the bar is drawn with; without colours every segment has its own."""
+        if not self._unicode:
+            return ASCII
+        return WITHOUT_COLOUR if self.app.no_color else COLOURED
+
+    def on_click(self) -> None:
+        """Whoever holds the gauge shows more."""
+        self.post_message(self.Clicked())
 
     def render_line(self, y: int) -> Strip:
-        """Bar, numbers, and the note at the right edge."""
+        """The bar, the numbers, and what happens next."""
+        self._line = self.line
+        characters = self.characters
+        segments = [
+            Segment(characters[kind] * cells, self._style(kind)) for kind, cells in self._line.bar
+        ]
+        if segments:
+            segments.append(Segment(" ", self.rich_style))
+        segments += [Segment(text, self._style(look)) for look, text in self._line.texts]
+        strip = Strip(segments)
         width = self.size.width
-        words = f"{self.words} " if not self._note else f"{self.words}   {self._note} "
-        room = width - len(words) - 1
-        bar = self._bar(min(room, width // 2)) if self._window and width >= COMPACT else []
-        text = self.get_component_rich_style("gauge--words")
-        strip = Strip([*bar, Segment(" " if bar else "", text), Segment(words, text)])
+        if strip.cell_length > width:
+            more = Segment("…" if self._unicode else "~", segments[-1].style)
+            strip = Strip([*strip.crop(0, width - 1), more])
         return strip.crop_extend(0, width, self.rich_style).apply_style(self.rich_style)
 
-    def _bar(self, cells: int) -> list[Segment]:
-        assert self._window
-        share = min(self._used / self._window, 1.0)
-        full = round(share * cells) or (1 if self._used else 0)
-        kind = "gauge--high" if share >= NEARLY_FULL else "gauge--used"
-        used, free = self._marks
-        return [
-            Segment(used * full, self.get_component_rich_style(kind)),
-            Segment(free * (cells - full), self.get_component_rich_style("gauge--free")),
-        ]
+    def _style(self, part: str) -> Style:
+        return self.get_component_rich_style(f"gauge--{part}")
+
+    def _draw(self, reading: Reading) -> None:
+        """Only if the picture is another one now: many words change nothing of it."""
+        self._reading = reading
+        if self.line != self._line:
+            self.refresh()

@@ -235,6 +235,8 @@ class Prompt(ChipArea):
             self.post_message(self.LeaveWanted())
 
     async def _on_key(self, event: events.Key) -> None:
+        if not event.is_printable:
+            self.look_for_completions()  # typed in a burst, the text is ahead of the list
         if event.character == "?" and self.text:
             return  # within a text it is text, whatever it is bound to
         if isinstance(self.app, KeysInOrder) and await self.app.run_priority_key(event.key):

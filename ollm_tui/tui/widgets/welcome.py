@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 DEMONSTRATION = ("embedded", "smollm2:135m")
 """The provider and the model that answer where nothing else was set up."""
+LEAST_HEIGHT = 18
+"""Rows of the terminal below which the prompt needs the room."""
 BEGIN = "Type a message; Enter sends it. Everything said is kept."
 SMALL = f"another model; {DEMONSTRATION[1]} is a small demonstration"
 BETTER = "ollm models pull qwen2.5-coder:1.5b"
@@ -32,7 +34,8 @@ class Welcome(Static):
 
     def teach(self, conversation: Conversation | None, hints: Hints) -> None:
         """Show what to type while the conversation is empty; else nothing."""
-        self.display = conversation is not None and not len(conversation.state)
+        has_room = self.screen.size.height >= LEAST_HEIGHT and self.screen.size.width >= 50
+        self.display = has_room and conversation is not None and not len(conversation.state)
         if conversation is None or not self.display:
             return
         choice = conversation.choice

@@ -1,0 +1,85 @@
+"""The context: what fills it, and messages pinned, left out or folded from the stream."""
+
+from __future__ import annotations
+
+from ollm_tui.core.context_marks import Marks
+from ollm_tui.core.errors import UsageError
+from ollm_tui.core.intake import visible
+from ollm_tui.tui.entries import entry_of
+from ollm_tui.tui.screens.chat import ChatScreen
+from ollm_tui.tui.screens.context import ContextScreen
+from ollm_tui.tui.screens.context_lines import DEEDS, effect
+from ollm_tui.tui.screens.prompt_view import PromptScreen, export_prompt
+
+
+async def breakdown(chat: ChatScreen, argument: str) -> None:
+    """What fills the context, the prompt itself (`show`), or the prompt in a file (`export`)."""
+    word, _, name = argument.partition(" ")
+    if not argument:
+        _open(chat)
+    elif argument == "show":
+        chat.app.push_screen(PromptScreen(chat.conversation))
+    elif word == "export" and name.strip():
+        file = await export_prompt(chat.conversation, name.strip())
+        chat.lines.tell(f"the prompt is in {visible(file)}")
+    else:
+        raise UsageError(f"/context knows no {visible(argument)}", "show, export FILE, or nothing")
+
+
+async def pin(chat: ChatScreen, _argument: str) -> None:
+    """Keep messages in every prompt, or no longer."""
+    await _change(chat, "pin")
+
+
+async def leave_out(chat: ChatScreen, _argument: str) -> None:
+    """Do not send messages, or send them again."""
+    await _change(chat, "leave_out")
+
+
+async def fold(chat: ChatScreen, _argument: str) -> None:
+    """Send the first words of messages only, or all of them again."""
+    await _change(chat, "fold")
+
+
+def _open(chat: ChatScreen) -> None:
+    before = _marks(chat)
+
+    def go(key: str | None) -> None:
+        _show_change(chat, before)
+        if key in chat.transcript.keys:
+            chat.transcript.focus()
+            chat.transcript.cursor.move_to(key)
+
+    screen = ContextScreen(chat.conversation, is_busy=lambda: chat.is_busy)
+    chat.app.push_screen(screen, go)
+
+
+async def _change(chat: ChatScreen, name: str) -> None:
+    """Done to the marked messages or the last one; if it is done to all of them, undone."""
+    conversation, before = chat.conversation, _marks(chat)
+    chosen = chat.transcript.cursor.keys or chat.transcript.keys
+    keys = tuple(key for key in chosen if key in conversation.state)
+    if not chat.transcript.cursor.keys:
+        keys = keys[-1:]
+    if not keys:
+        raise UsageError("there is no message to do that to", "send one first")
+    if chat.is_busy:
+        raise UsageError("the model is still answering", "Esc stops it")
+    change, word = DEEDS[name].change(keys, before)
+    view = conversation.context()
+    await conversation.change_context(change)
+    _show_change(chat, before)
+    chat.lines.tell(effect(word, view, conversation.context()))
+
+
+def _marks(chat: ChatScreen) -> Marks:
+    return Marks.of(chat.conversation.state.header.metadata)
+
+
+def _show_change(chat: ChatScreen, before: Marks) -> None:
+    """Draw the gauge again, and the messages that have another mark now."""
+    state, after = chat.conversation.state, _marks(chat)
+    for key in chat.transcript.keys:
+        if key in state and before.mark(key) != after.mark(key):
+            chat.transcript.replace(entry_of(state[key], state))
+    chat.lines.show_facts()

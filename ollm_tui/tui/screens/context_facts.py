@@ -1,0 +1,110 @@
+"""What stands behind the context: goal, decisions, mode, model, and why an answer was slow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from textwrap import wrap
+
+from textual.content import Content
+
+from ollm_tui.core.counts import counted
+from ollm_tui.core.goals import locked_decisions
+from ollm_tui.core.intake import visible
+from ollm_tui.core.message import Usage
+from ollm_tui.core.session_state import SessionState
+from ollm_tui.engine.conversation import Conversation
+from ollm_tui.engine.goals import GoalKeeper
+
+LABEL_CELLS = 9
+LEAST_CELLS = 20
+NO_GOAL = "none: /goal and a few words set one"
+Row = tuple[str, str]
+
+
+def facts_text(conversation: Conversation, width: int) -> Content:
+    """All of them, each with a word for what it is in front, broken into lines of a width."""
+    rows = [_goal(conversation.goals), *_who(conversation), *_speed(conversation.state)]
+    rows += _told(conversation)
+    lines: list[Content] = []
+    for label, text in rows:
+        for line in wrap(visible(text), max(width - LABEL_CELLS, LEAST_CELLS)):
+            lines.append(Content.assemble((label.ljust(LABEL_CELLS), "$text-muted"), line))
+            label = ""
+    return Content("\n").join(lines)
+
+
+def _who(conversation: Conversation) -> Iterator[Row]:
+    choice, mode = conversation.choice, conversation.mode
+    most = choice.largest_window
+    window = "unknown" if choice.window is None else f"{choice.window:,}"
+    largest = f" of {most:,}" if most and most != choice.window else ""
+    yield "model", f"{choice.model} · {choice.provider.name} · window {window}{largest}"
+    yield "mode", f"{mode.name} · {mode.prompt}" if mode.prompt else mode.name
+
+
+def _goal(goals: GoalKeeper) -> Row:
+    if goals.active is None:
+        return "goal", NO_GOAL
+    steps = goals.active.subtasks
+    done = sum(step.done for step in steps)
+    progress = f" · {done} of {counted(len(steps), 'step')} done" if steps else ""
+    return "goal", f"{goals.active.text}{progress}"
+
+
+def _told(conversation: Conversation) -> Iterator[Row]:
+    """What else the model is told in every prompt."""
+    goals = conversation.goals
+    for step in goals.active.subtasks if goals.active else ():
+        yield "done" if step.done else "to do", step.text
+    for decision in locked_decisions(goals.all):
+        reason = f" because {decision.reason}" if decision.reason else ""
+        yield "decided", f"{decision.text}{reason}"
+    for note in conversation.notes.all:
+        yield "note", f"{note.key}: {note.content}"
+
+
+def _speed(state: SessionState) -> Iterator[Row]:
+    """Where the time of the last answer went, and what of its prompt was known already."""
+    usage = _last_usage(state)
+    if usage is None:
+        yield "speed", "measured with the first answer"
+        return
+    if usage.cached_tokens is not None:
+        read = f"{usage.cached_tokens:,} of {usage.input_tokens:,} tokens were known already"
+        yield "cached", read if usage.cached_tokens else "nothing: the whole prompt was read"
+    if text := "; ".join(_times(usage)):
+        yield "speed", f"{_slowest(usage)}{text}"
+
+
+def _times(usage: Usage) -> Iterator[str]:
+    if usage.load_seconds:
+        yield f"loaded in {usage.load_seconds:.1f} s"
+    if usage.prompt_seconds:
+        new = usage.input_tokens - (usage.cached_tokens or 0)
+        rate = new / usage.prompt_seconds
+        yield f"read {new:,} in {usage.prompt_seconds:.1f} s, {rate:,.0f} tok/s"
+    if usage.output_seconds:
+        rate = usage.output_tokens / usage.output_seconds
+        yield f"wrote {usage.output_tokens:,} in {usage.output_seconds:.1f} s, {rate:,.0f} tok/s"
+
+
+def _slowest(usage: Usage) -> str:
+    """What took most of the time, where more than one thing was measured."""
+    times = {
+        "loading the model": usage.load_seconds or 0,
+        "reading the prompt": usage.prompt_seconds or 0,
+        "writing": usage.output_seconds or 0,
+    }
+    if sum(1 for seconds in times.values() if seconds) < 2:
+        return ""
+    return f"mostly {max(times, key=lambda what: times[what])}: "
+
+
+def _last_usage(state: SessionState) -> Usage | None:
+    step, seen = state.header.head, set[str]()
+    while step is not None and step not in seen:
+        seen.add(step)
+        if usage := state[step].usage:
+            return usage
+        step = state.parent(step)
+    return None

@@ -1,0 +1,135 @@
+"""The context in lines: what it is made of, and what a change would make of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from textual.content import Content
+
+from ollm_tui.core.context_marks import Action, ContextChange, Mark, Marks
+from ollm_tui.core.counts import short_count
+from ollm_tui.engine.context_view import ContextItem, ContextView
+from ollm_tui.services.tokens.prompt_count import GROUPS, Group
+from ollm_tui.tui.widgets.choice_list import Choice
+from ollm_tui.tui.widgets.gauge_bar import Characters, Kind
+
+WHOSE: Mapping[Group, str] = MappingProxyType(
+    {
+        "system": "always sent",
+        "checkpoints": "checkpoint",
+        "user": "yours",
+        "assistant": "model",
+        "tools": "tool",
+    }
+)
+MARK_WORDS: Mapping[Mark, str] = MappingProxyType(
+    {"pinned": "pinned", "excluded": "left out", "folded": "folded"}
+)
+_LEGEND: Mapping[Kind, tuple[str, str]] = MappingProxyType(
+    {
+        "system": ("always sent", "$secondary"),
+        "checkpoints": ("checkpoints", "$secondary"),
+        "user": ("yours", "$accent"),
+        "assistant": ("the model's", "$primary"),
+        "tools": ("tools", "$success"),
+        "free": ("free", "$text-muted"),
+        "reserve": ("for the answer", "$text-muted"),
+    }
+)
+
+
+class Deed(NamedTuple):
+    """Something that can be done to a message, and what takes it back."""
+
+    action: Action
+    word: str
+    reverse: Action | None = None
+    reverse_word: str = ""
+    mark: Mark = ""
+    """The mark at which the reverse is meant."""
+
+    def change(self, keys: tuple[str, ...], marks: Marks) -> tuple[ContextChange, str]:
+        """What would happen to some messages, and a word for it: the reverse, if all have it."""
+        if self.reverse and all(marks.mark(key) == self.mark for key in keys):
+            return ContextChange(self.reverse, keys), self.reverse_word
+        return ContextChange(self.action, keys), self.word
+
+
+DEEDS: Mapping[str, Deed] = MappingProxyType(
+    {
+        "pin": Deed("pin", "pin", "unpin", "unpin", "pinned"),
+        "leave_out": Deed("exclude", "leave out", "include", "take in", "excluded"),
+        "drop": Deed("drop", "leave out the exchange"),
+        "fold": Deed("fold", "fold", "unfold", "unfold", "folded"),
+        "fold_above": Deed("fold-above", "fold the answers above"),
+    }
+)
+
+
+def item_choices(view: ContextView, *, in_order: bool, unicode: bool) -> list[Choice]:
+    """One line each, the largest first or in the order of the prompt."""
+    items: Sequence[ContextItem] = view.items
+    if not in_order:
+        items = sorted(items, key=lambda item: -item.tokens.tokens)
+    marks = {"pinned": "★", "excluded": "✕", "folded": "▸"}
+    if not unicode:
+        marks = {"pinned": "*", "excluded": "x", "folded": ">"}
+    return [_choice(item, view, marks.get(item.mark, " ")) for item in items]
+
+
+def legend(view: ContextView, characters: Characters) -> Content:
+    """What the bar's segments stand for, with their tokens."""
+    room = view.budget.room
+    tokens: dict[Kind, int] = {group: getattr(view.budget.parts, group) for group in GROUPS}
+    if room:
+        tokens |= {"free": room.free, "reserve": room.reserve}
+    parts = [
+        Content.assemble(
+            (characters[kind], _LEGEND[kind][1]),
+            (f" {_LEGEND[kind][0]} {short_count(number)}", "$text-muted"),
+        )
+        for kind, number in tokens.items()
+        if number
+    ]
+    return Content("   ").join(parts)
+
+
+def about_item(item: ContextItem) -> str:
+    """What is to know of one line more than it has room for."""
+    facts: list[str] = []
+    if item.whole.tokens != item.tokens.tokens:
+        facts.append(f"{item.tokens} of {item.whole} tokens are sent")
+    if item.attachments:
+        costs = ", ".join(f"{each.name} {each.tokens}" for each in item.attachments)
+        facts.append(f"attached: {costs}")
+    return "   ".join(facts)
+
+
+def effect(word: str, before: ContextView, after: ContextView) -> str:
+    """What a change makes of the context, in one line."""
+    old = {item.key: item for item in before.items}
+    changed = [
+        (old[item.key], item)
+        for item in after.items
+        if item.key in old and item.mark != old[item.key].mark
+    ]
+    sent, left = (sum(pair[n].tokens.tokens for pair in changed) for n in (0, 1))
+    about = "≈" if "estimated" in (before.count.source, after.count.source) else ""
+    several = f" ({len(changed)} messages)" if len(changed) > 1 else ""
+    tokens = f"{about}{sent:,} tokens as before" if sent == left else f"{sent:,} → {left:,} tokens"
+    return f"{word}{several}: {tokens}, {_filled(before)} → {_filled(after)}"
+
+
+def _choice(item: ContextItem, view: ContextView, mark: str) -> Choice:
+    used = max(view.count.tokens, 1)
+    share = f"{round(item.tokens.tokens * 100 / used)} %"
+    words = (WHOSE[item.group], MARK_WORDS.get(item.mark, ""))
+    note = words[1] if item.mark == "pinned" else " · ".join(filter(None, words))
+    return Choice(item.key, item.title, note, f"{item.tokens!s:>8} {share:>6}  {mark}")
+
+
+def _filled(view: ContextView) -> str:
+    room = view.budget.room
+    return f"{view.count.tokens:,} in all" if room is None else f"{room.percent} %"

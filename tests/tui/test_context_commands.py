@@ -1,0 +1,243 @@
+"""The context from the chat: pins, what is left out or folded, goals, decisions and modes."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from ollm_tui.core.context_marks import Marks
+from ollm_tui.core.provider import TextDelta
+from ollm_tui.engine.conversation import Conversation
+from ollm_tui.providers.scripted import Script, Scripted
+from ollm_tui.tui.app import OllmApp
+from ollm_tui.tui.dialogs.picker import Picker
+from ollm_tui.tui.screens.context import ContextScreen
+from ollm_tui.tui.screens.prompt_view import PromptScreen
+from tests.tui.conftest import OpenApp
+from tests.tui.dialogs.host import shown
+from tests.tui.seen import chat, gauge, send, settled, state, type_in
+
+STORY = "A long story about many small things that happened on the way. " * 40
+
+
+async def slash(app: OllmApp, pilot: Pilot[int], text: str) -> None:
+    await send(app, pilot, text)
+
+
+def conversation(app: OllmApp) -> Conversation:
+    assert app.conversation
+    return app.conversation
+
+
+def marks(app: OllmApp) -> list[str]:
+    held = conversation(app).state
+    kept = Marks.of(held.header.metadata)
+    return [kept.mark(message.id) for message in held.branch()]
+
+
+# Looking
+
+
+async def test_slash_context_opens_the_breakdown(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await slash(app, pilot, "/context")
+        assert isinstance(app.screen, ContextScreen)
+
+
+async def test_slash_context_show_opens_the_prompt(open_app: OpenApp) -> None:
+    async with open_app([[TextDelta("hello")]]) as (app, pilot):
+        await send(app, pilot, "hi")
+        await slash(app, pilot, "/context show")
+        assert isinstance(app.screen, PromptScreen) and "── assistant ──" in shown(app)
+        await pilot.press("escape")
+        assert app.screen is chat(app)
+
+
+async def test_slash_context_export_writes_the_prompt(open_app: OpenApp) -> None:
+    async with open_app([[TextDelta("hello")]]) as (app, pilot):
+        await send(app, pilot, "hi")
+        await slash(app, pilot, "/context export out.txt")
+        assert "the prompt is in " in state(app)
+        text = Path("out.txt").read_text(encoding="utf-8")
+        assert text == conversation(app).prompt_text() + "\n"
+        await slash(app, pilot, "/context export out.txt")
+        assert "is there already" in state(app)
+
+
+async def test_slash_context_with_something_else_says_what_there_is(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await slash(app, pilot, "/context exports")
+        assert "show, export FILE, or nothing" in state(app)
+
+
+# Marks
+
+
+@pytest.mark.parametrize(
+    ("key", "typed", "mark", "word", "reverse"),
+    [
+        ("p", "/pin", "pinned", "pin", "unpin"),
+        ("x", "/leaveout", "excluded", "leave out", "take in"),
+        ("z", "/fold", "folded", "fold", "unfold"),
+    ],
+)
+async def test_a_key_in_the_stream_marks_the_message_and_again_takes_it_back(
+    open_app: OpenApp, key: str, typed: str, mark: str, word: str, reverse: str
+) -> None:
+    async with open_app([[TextDelta(STORY)]]) as (app, pilot):
+        await send(app, pilot, "hi")
+        await pilot.press("alt+up", key)
+        await settled(app, pilot)
+        assert marks(app) == ["", mark] and state(app).startswith(f"{word}: ")
+        await pilot.press(key)
+        await settled(app, pilot)
+        assert marks(app) == ["", ""] and state(app).startswith(f"{reverse}: ")
+        await pilot.press("escape")
+        await slash(app, pilot, typed)
+        assert marks(app) == ["", mark], "without a cursor it is the last message"
+
+
+async def test_the_gauge_reacts_to_what_is_left_out(open_app: OpenApp) -> None:
+    async with open_app([[TextDelta(STORY)]]) as (app, pilot):
+        await send(app, pilot, "hi")
+        before = gauge(app)
+        await pilot.press("alt+up", "x")
+        await settled(app, pilot)
+        assert gauge(app) != before
+
+
+async def test_several_marked_messages_are_changed_together(open_app: OpenApp) -> None:
+    async with open_app([[TextDelta("one")], [TextDelta("two")]]) as (app, pilot):
+        await send(app, pilot, "a")
+        await send(app, pilot, "b")
+        await slash(app, pilot, "/leaveout")
+        assert marks(app) == ["", "", "", "excluded"]
+        await pilot.press("alt+up", "K", "K", "x")
+        await settled(app, pilot)
+        assert marks(app) == ["", "excluded", "excluded", "excluded"]
+        await pilot.press("x")
+        await settled(app, pilot)
+        assert marks(app) == [""] * 4
+
+
+async def test_what_is_left_out_is_not_sent(open_app: OpenApp) -> None:
+    model = Scripted([[TextDelta("secret")], [TextDelta("two")]])
+    async with open_app(model) as (app, pilot):
+        await send(app, pilot, "a")
+        await slash(app, pilot, "/leaveout")
+        await send(app, pilot, "b")
+        sent = " ".join(message.text for message in model.requests[-1].messages)
+        assert "secret" not in sent and "b" in sent
+
+
+async def test_without_a_message_there_is_nothing_to_mark(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await slash(app, pilot, "/pin")
+        assert "no message" in state(app)
+
+
+@pytest.mark.parametrize("typed", ["/pin", "/goal x", "/decide x", "/mode planning"])
+async def test_while_the_model_answers_the_context_stays(open_app: OpenApp, typed: str) -> None:
+    free = asyncio.Event()
+    script: Script = [[TextDelta("one"), free]]
+    async with open_app(script) as (app, pilot):
+        await pilot.press("a", "enter")
+        while not chat(app).is_busy:
+            await pilot.pause(0.02)
+        before = conversation(app).state.header.metadata
+        await type_in(pilot, typed)
+        await pilot.press("enter")
+        await pilot.pause()
+        assert "still answering" in state(app)
+        assert conversation(app).state.header.metadata == before
+        free.set()
+        await settled(app, pilot)
+
+
+# Goals
+
+
+async def test_a_goal_is_set_told_to_the_model_and_shown(open_app: OpenApp) -> None:
+    model = Scripted([[TextDelta("fine")]])
+    async with open_app(model) as (app, pilot):
+        await slash(app, pilot, "/goal ship the uploader")
+        assert "told of it in every prompt" in state(app)
+        await send(app, pilot, "hi")
+        assert "ship the uploader" in model.requests[-1].messages[0].text
+        await slash(app, pilot, "/goal")
+        assert isinstance(app.screen, Picker)
+        assert "ship the uploader" in shown(app) and "active" in shown(app)
+
+
+async def test_goals_are_reached_paused_and_taken_up_again(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        goals = conversation(app).goals
+        await slash(app, pilot, "/goal first")
+        await slash(app, pilot, "/goal pause")
+        assert goals.active is None
+        await slash(app, pilot, "/goal second")
+        await slash(app, pilot, "/goal done")
+        assert [goal.status for goal in goals.all] == ["paused", "done"]
+        await slash(app, pilot, "/goal")
+        await type_in(pilot, "first")
+        await pilot.press("enter")
+        await settled(app, pilot)
+        assert goals.active and goals.active.text == "first"
+
+
+async def test_without_a_goal_the_list_teaches_and_done_says_so(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await slash(app, pilot, "/goal done")
+        assert "there is no active goal" in state(app)
+        await slash(app, pilot, "/goal")
+        assert "No goal yet." in shown(app)
+
+
+async def test_a_decision_is_locked_with_its_reason(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await slash(app, pilot, "/decide tabs")
+        assert "set one with /goal" in state(app)
+        await slash(app, pilot, "/goal tidy up")
+        await slash(app, pilot, "/decide tabs because the linter wants them")
+        goal = conversation(app).goals.active
+        assert goal is not None
+        decision = goal.decisions[0]
+        assert (decision.text, decision.reason) == ("tabs", "the linter wants them")
+        assert decision.locked and "locked" in state(app)
+        assert "tabs" in conversation(app).prompt_text()
+        await slash(app, pilot, "/decide")
+        assert "what is decided?" in state(app)
+        await slash(app, pilot, "/goal")
+        assert "decided: tabs" in shown(app)
+
+
+# Modes
+
+
+async def test_alt_m_chooses_a_mode_and_says_what_each_does(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await pilot.press("alt+m")
+        await pilot.pause()
+        assert isinstance(app.screen, Picker)
+        assert "nothing more than the system prompt" in shown(app)
+        await pilot.press("down")
+        await pilot.pause()
+        assert "You make plans." in shown(app)
+        await pilot.press("enter")
+        await settled(app, pilot)
+        assert conversation(app).mode.name == "planning"
+        assert "planning from the next message on" in state(app)
+        change = conversation(app).state.header.metadata.mode_history[-1]
+        assert (change.to, change.trigger) == ("planning", "manual")
+
+
+async def test_slash_mode_takes_a_name(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await slash(app, pilot, "/mode developer")
+        assert conversation(app).mode.name == "developer"
+        assert conversation(app).state.header.metadata.mode_history[-1].trigger == "command"
+        await slash(app, pilot, "/mode chef")
+        assert "there is no mode 'chef'" in state(app)

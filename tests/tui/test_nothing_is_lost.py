@@ -1,0 +1,139 @@
+"""What newcomers lose elsewhere: drafts, queues, the place they were at, the way out."""
+
+from __future__ import annotations
+
+import asyncio
+
+from ollm_tui.core.message import Usage
+from ollm_tui.core.provider import Completed, TextDelta
+from ollm_tui.engine.workspace import Workspace
+from ollm_tui.settings.schema import Context, Settings
+from ollm_tui.tui.keymap import check_keymap
+from ollm_tui.tui.widgets.waiting import Waiting
+from tests.tui.conftest import OpenApp
+from tests.tui.seen import chat, prompt, send, settled, state, stream, type_in
+
+DONE = Completed(finish="stop", usage=Usage(input_tokens=70, output_tokens=4, output_seconds=2.0))
+
+
+async def test_a_stopped_answer_keeps_what_waits_waiting(open_app: OpenApp) -> None:
+    script = [[TextDelta("A"), asyncio.Event()], [TextDelta("B"), DONE], [TextDelta("C"), DONE]]
+    async with open_app(script) as (app, pilot):
+        await type_in(pilot, "one")
+        await pilot.press("enter")
+        await pilot.pause(0.1)
+        await type_in(pilot, "two")
+        await pilot.press("enter", "escape")
+        await settled(app, pilot)
+        assert chat(app).query_one(Waiting).count == 1 and "▌ two" not in stream(app)
+        await send(app, pilot, "three")
+        await settled(app, pilot)
+        assert [line for line in stream(app) if "▌" in line] == ["▌ one", "▌ two", "▌ three"]
+
+
+async def test_what_waits_when_the_program_ends_is_there_the_next_time(open_app: OpenApp) -> None:
+    async with open_app([[TextDelta("A"), asyncio.Event()]]) as (app, pilot):
+        await type_in(pilot, "one")
+        await pilot.press("enter")
+        await pilot.pause(0.1)
+        await type_in(pilot, "important")
+        await pilot.press("enter", "ctrl+q")
+        await pilot.pause()
+    async with open_app() as (app, pilot):
+        await pilot.press("up")
+        assert prompt(app).text == "important"
+
+
+async def test_a_draft_typed_just_before_leaving_is_there_the_next_time(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await type_in(pilot, "half")
+        await pilot.press("ctrl+q")
+        await pilot.pause()
+    async with open_app() as (app, pilot):
+        assert prompt(app).text == "half"
+
+
+async def test_a_draft_written_during_the_first_answer_belongs_to_its_session(
+    open_app: OpenApp,
+) -> None:
+    async with open_app([[TextDelta("A"), asyncio.Event()]]) as (app, pilot):
+        await type_in(pilot, "one")
+        await pilot.press("enter")
+        await pilot.pause(0.1)
+        await type_in(pilot, "next")
+        await pilot.pause(0.8)
+        session_id = chat(app).conversation.session_id
+        assert app.memory.draft(session_id) == "next" and app.memory.draft(None) == ""
+        await pilot.press("escape")
+        await settled(app, pilot)
+
+
+async def test_keys_act_on_the_message_that_was_found(open_app: OpenApp) -> None:
+    async with open_app([[TextDelta("dogs"), DONE], [TextDelta("cats"), DONE]]) as (app, pilot):
+        await send(app, pilot, "one")
+        await send(app, pilot, "two")
+        await pilot.press("ctrl+f")
+        await settled(app, pilot)
+        await type_in(pilot, "dogs")
+        await pilot.press("enter", "y")
+        await settled(app, pilot)
+        assert app.clipboard == "dogs"
+
+
+async def test_a_small_window_keeps_the_prompt(open_app: OpenApp) -> None:
+    async with open_app(size=(60, 10)) as (app, _):
+        assert prompt(app).region.bottom <= 9 and prompt(app).region.height == 3
+
+
+async def test_a_message_that_is_too_long_comes_back_and_blocks_nothing(open_app: OpenApp) -> None:
+    settings = Settings(context=Context(window=2048))
+    async with open_app([[TextDelta("fine"), DONE]], settings=settings) as (app, pilot):
+        prompt(app).put("word " * 9000)
+        await pilot.press("enter")
+        await settled(app, pilot)
+        assert prompt(app).text.startswith("word word")
+        assert any("too long" in line for line in stream(app))
+        prompt(app).put("short")
+        await pilot.press("enter")
+        await settled(app, pilot)
+        assert "┃ fine" in stream(app)
+
+
+async def test_without_an_open_session_a_new_one_can_be_begun(open_app: OpenApp) -> None:
+    async with open_app([[TextDelta("A"), DONE]], session_id="missing") as (app, pilot):
+        assert "Ctrl+N new session" in state(app)
+        await pilot.press("ctrl+n")
+        await settled(app, pilot)
+        await send(app, pilot, "hi")
+        assert stream(app)[-1] == "┃ A"
+
+
+async def test_a_session_that_is_open_elsewhere_says_how_to_go_on(
+    open_app: OpenApp,
+) -> None:
+    async with open_app([[TextDelta("A"), DONE]]) as (first, pilot):
+        await send(first, pilot, "hi")
+        session_id = chat(first).conversation.session_id
+        workspace: Workspace = first.workspace
+        assert await workspace.find(session_id[:6]) == session_id
+        async with open_app(session_id=session_id) as (second, _):
+            said = " ".join(line.removeprefix("! ") for line in stream(second))
+            assert f"ollm sessions fork {session_id}" in said
+
+
+async def test_details_do_not_hide_how_an_answer_ended(open_app: OpenApp) -> None:
+    async with open_app([[TextDelta("A"), asyncio.Event()]], size=(120, 24)) as (app, pilot):
+        await type_in(pilot, "one")
+        await pilot.press("enter")
+        await pilot.pause(0.1)
+        await pilot.press("escape")
+        await settled(app, pilot)
+        await pilot.press("f6")
+        assert any("stopped ·" in line for line in stream(app))
+
+
+def test_a_key_that_is_none_or_could_not_be_typed_any_more_is_told() -> None:
+    keymap, problems = check_keymap({"read.find": "ctrl+frob", "session.picker": "a"})
+    assert keymap == {}
+    assert "there is no key 'ctrl+frob'" in problems[0]
+    assert "could not be typed any more" in problems[1]
