@@ -22,7 +22,7 @@ from ollm_tui.tui.keymap import check_keymap
 from ollm_tui.tui.looks import transcript_styles
 from ollm_tui.tui.screens.chat import ChatScreen
 from ollm_tui.tui.terminal import Abilities, choose_theme
-from ollm_tui.tui.themes import DEFAULT_THEME, load_theme
+from ollm_tui.tui.themes import DEFAULT_THEME, load_theme, rounded
 from ollm_tui.tui.transcript.styles import TranscriptStyles
 from ollm_tui.tui.widgets.prompt import Prompt
 
@@ -106,6 +106,8 @@ class OllmApp(App[int]):
     def use_theme(self, name: str) -> None:
         """Look different from now on. OllmError if there is no such theme."""
         chosen = load_theme(choose_theme(name, os.environ))
+        if self.abilities.colours == 256:
+            chosen = rounded(chosen)
         self.register_theme(chosen)
         self.theme = chosen.name
 

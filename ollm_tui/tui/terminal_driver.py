@@ -11,6 +11,7 @@ import selectors
 import signal
 from codecs import getincrementaldecoder
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from textual.drivers.linux_driver import LinuxDriver
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 READ_BYTES = 4096
 POLL_SECONDS = 0.1
+QUIET_POLLS = 10
 
 
 class TerminalDriver(LinuxDriver):
@@ -33,6 +35,8 @@ class TerminalDriver(LinuxDriver):
 
     def __init__(self, app: OllmApp, **options: Any) -> None:
         super().__init__(app, **options)  # pyright: ignore[reportUnknownMemberType] Textual leaves it open
+        self._wake_reader, self._wake_writer = os.pipe()
+        os.set_blocking(self._wake_reader, False)
         self._in_ascii = None if app.abilities.unicode else AsciiText()
 
     def start_application_mode(self) -> None:
@@ -50,15 +54,28 @@ class TerminalDriver(LinuxDriver):
         parser = PasteGuard(self._debug)
         # A byte that is no UTF-8 must not end the program: the terminal may be set otherwise.
         decode = getincrementaldecoder("utf-8")("replace").decode
+        with suppress(BlockingIOError):
+            os.read(self._wake_reader, READ_BYTES)  # it was woken to end when it ran before
+        quiet = 0
         with selectors.SelectSelector() as selector:
             selector.register(self.fileno, selectors.EVENT_READ)
+            selector.register(self._wake_reader, selectors.EVENT_READ)
             while not self.exit_event.is_set():
-                if selector.select(POLL_SECONDS):
+                # An Esc waits a moment for the rest of a sequence; then nothing is to be done
+                # until the next key, and at rest the program takes no time at all.
+                ready = selector.select(POLL_SECONDS if quiet < QUIET_POLLS else None)
+                quiet = 0 if ready else quiet + 1
+                if any(key.fd == self.fileno for key, _ in ready):
                     data = self._read()
                     if not data:
                         return
                     self._hand_on(parser.feed(decode(data)))
                 self._hand_on(parser.tick())
+
+    def disable_input(self) -> None:
+        """Wake the thread that waits for input, so that it can end."""
+        os.write(self._wake_writer, b"\0")
+        super().disable_input()
 
     def _tell_size(self) -> None:
         if not self._in_band_window_resize:

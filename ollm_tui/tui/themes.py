@@ -21,6 +21,32 @@ _QUIET = "text-muted"
 _LINE = re.compile(r"""(\w+):\s+["']?(#[0-9a-fA-F]{6}|true|false)["']?\s*(?:#.*)?""")
 
 
+_STEPS = (0, 95, 135, 175, 215, 255)
+_GREYS = tuple(range(8, 239, 10))
+
+
+def rounded(theme: Theme) -> Theme:
+    """The theme in colours that a terminal with 256 of them has.
+
+    Rounded later, one by one, dark grounds with a hint of blue would become navy.
+    """
+    names = [name for name in _COLOURS if name != "quiet"]
+    colours = {name: _nearest(getattr(theme, name)) for name in names}
+    variables = {name: _nearest(colour) for name, colour in theme.variables.items()}
+    return replace(theme, variables=variables, **colours)
+
+
+def _nearest(colour: str) -> str:
+    """The nearest of the 240 colours that are the same everywhere; greys win where it is close."""
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    cube = [min(_STEPS, key=lambda step: abs(step - part)) for part in (red, green, blue)]
+    grey = min(_GREYS, key=lambda step: abs(step - (red + green + blue) / 3))
+    far_cube = sum(abs(a - b) for a, b in zip(cube, (red, green, blue), strict=True))
+    far_grey = sum(abs(grey - part) for part in (red, green, blue))
+    chosen = [grey] * 3 if far_grey <= far_cube else cube
+    return "#" + "".join(f"{part:02x}" for part in chosen)
+
+
 def theme_names() -> list[str]:
     """Every theme there is."""
     return sorted(file.stem for file in themes_directory().glob("*.yaml"))

@@ -10,7 +10,7 @@ from textual.theme import Theme
 from ollm_tui.core.errors import OllmError
 from ollm_tui.settings.resources import themes_directory
 from ollm_tui.tui.looks import transcript_styles
-from ollm_tui.tui.themes import load_theme, quiet_colour, theme_names
+from ollm_tui.tui.themes import load_theme, quiet_colour, rounded, theme_names
 
 READABLE, SEEN, EASY = 4.5, 3.0, 7.0
 """Contrasts that accessibility guidelines ask for: of text, of marks, and of text for all."""
@@ -100,3 +100,13 @@ def test_an_unknown_theme_names_the_known_ones(name: str) -> None:
     with pytest.raises(OllmError) as caught:
         load_theme(name)
     assert "dark" in caught.value.hint
+
+
+@pytest.mark.parametrize("name", theme_names())
+def test_a_theme_in_256_colours_stays_readable_and_has_no_navy_grounds(name: str) -> None:
+    theme = rounded(load_theme(name))
+    for ground in (theme.background, theme.surface, theme.panel):
+        red, green, blue = Color.parse(ground or "").rgb
+        assert max(red, green, blue) - min(red, green, blue) <= 80
+    assert contrast(theme.foreground, theme.background) >= READABLE
+    assert contrast(theme.foreground, theme.surface) >= READABLE

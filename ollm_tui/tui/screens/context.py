@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import Binding
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import Screen
@@ -19,6 +17,7 @@ from ollm_tui.core.errors import OllmError, UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.tui.dialogs.question import Question
 from ollm_tui.tui.screens.context_facts import facts_text
+from ollm_tui.tui.screens.context_keys import BINDINGS, KEYS
 from ollm_tui.tui.screens.context_lines import DEEDS, about_item, effect, item_choices, legend
 from ollm_tui.tui.screens.prompt_view import PromptScreen, export_prompt
 from ollm_tui.tui.widgets.choice_list import ChoiceList
@@ -29,22 +28,6 @@ if TYPE_CHECKING:
     from ollm_tui.engine.conversation import Conversation
     from ollm_tui.tui.app import OllmApp
 
-KEYS: Mapping[str, str] = MappingProxyType(
-    {
-        "breakdown.pin": "pin",
-        "breakdown.leave_out": "leave out",
-        "breakdown.drop": "drop exchange",
-        "breakdown.fold": "fold",
-        "breakdown.fold_above": "fold above",
-        "breakdown.undo": "undo",
-        "choices.choose": "go there",
-        "breakdown.order": "order",
-        "breakdown.facts": "facts",
-        "breakdown.prompt": "prompt",
-        "breakdown.export": "export",
-        "breakdown.close": "close",
-    }
-)
 NOTHING_SAID = (
     "Nothing was said yet. Your messages and the answers will be listed here with what they "
     "take of the window; each can be pinned, left out or folded."
@@ -70,66 +53,7 @@ class ContextScreen(Screen[str | None]):
     AUTO_FOCUS = "ChoiceList"
     CSS_PATH = "context.tcss"
     VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]
-    BINDINGS = [
-        Binding("escape", "back", "Close", id="breakdown.close", tooltip="Not so, or close"),
-        Binding("f5", "close", "Close", id="breakdown.leave", tooltip="Back to the chat"),
-        Binding(
-            "p",
-            "change('pin')",
-            "Pin",
-            id="breakdown.pin",
-            tooltip="Keep it in every prompt, or no longer",
-        ),
-        Binding(
-            "x",
-            "change('leave_out')",
-            "Leave out",
-            id="breakdown.leave_out",
-            tooltip="Do not send it, or send it again",
-        ),
-        Binding(
-            "d",
-            "change('drop')",
-            "Leave out the exchange",
-            id="breakdown.drop",
-            tooltip="Do not send the question and all that answers it",
-        ),
-        Binding(
-            "f",
-            "change('fold')",
-            "Fold",
-            id="breakdown.fold",
-            tooltip="Send its first words only, or all of it",
-        ),
-        Binding(
-            "a",
-            "change('fold_above')",
-            "Fold the answers above",
-            id="breakdown.fold_above",
-            tooltip="Send the first words only of all answers above this line",
-        ),
-        Binding("u", "undo", "Undo", id="breakdown.undo", tooltip="Take the last change back"),
-        Binding(
-            "o",
-            "order",
-            "Order",
-            id="breakdown.order",
-            tooltip="The largest first, or as they were said",
-        ),
-        Binding(
-            "i",
-            "facts",
-            "Facts",
-            id="breakdown.facts",
-            tooltip="Goal, model, mode and speed on the whole screen, or the list",
-        ),
-        Binding(
-            "v", "prompt", "Prompt", id="breakdown.prompt", tooltip="Read the prompt as it is sent"
-        ),
-        Binding(
-            "e", "export", "Export", id="breakdown.export", tooltip="Write the prompt into a file"
-        ),
-    ]
+    BINDINGS = [*BINDINGS]
 
     app: OllmApp
 
