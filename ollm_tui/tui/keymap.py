@@ -23,6 +23,8 @@ _WIDGETS = frozenset(
         "find",
         "help",
         "settings",
+        "breakdown",
+        "promptview",
     ]
 )
 

@@ -31,6 +31,8 @@ READING = (
     ("chat.stop", "back"),
 )
 NOTICE_SECONDS = 5.0
+SCARCE = 0.5
+"""The share of the limit from which the context is counted exactly."""
 WRITING = (
     ("screen.palette", "commands"),
     ("session.picker", "sessions"),
@@ -77,6 +79,8 @@ class StateLines:
         line = self._line
         if self._chat.is_busy:
             self._show(f"{line(('chat.stop', 'stop'))}   {self.doing}")
+        elif self.doing:
+            self._show(self.doing)
         elif isinstance(self._chat.focused, Transcript):
             self._show(line(*READING))
         elif self._chat.editing:
@@ -101,19 +105,24 @@ class StateLines:
             return
         state, choice = conversation.state, conversation.choice
         who = f"{visible(choice.model)} · {visible(choice.provider.name)}"
+        if conversation.mode.prompt:
+            who += f"   {visible(conversation.mode.name)}"
         title = visible(state.header.title) or "New conversation"
         self._chat.query_one(TitleLine).show(left=title, right=who)
         self.show_saving()
         self._chat.run_worker(self._show_gauge(conversation), group="gauge", exclusive=True)
 
     async def _show_gauge(self, conversation: Conversation) -> None:
-        """The exact count needs the model's vocabulary and takes a moment for a long session;
-        an empty one is small enough for an estimate, and its start is not slowed down."""
-        if len(conversation.state):
+        """What the server measured, and an estimate of what came since. The exact count needs
+        the model's vocabulary, which is large; it is made where the room becomes scarce."""
+        gauge, note = self._chat.query_one(Gauge), _note(conversation.state)
+        view = conversation.context()
+        gauge.show(view, note)
+        room = view.budget.room
+        if room and view.count.tokens > room.limit * SCARCE:
             await conversation.settle_context()
-        if conversation is self._chat.app.conversation:
-            note = _note(conversation.state)
-            self._chat.query_one(Gauge).show(conversation.context(), note)
+            if conversation is self._chat.app.conversation:
+                gauge.show(conversation.context(), note)
 
     def show_live(self) -> None:
         """More of the answer is in the context now."""

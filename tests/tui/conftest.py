@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import pytest
 from textual.pilot import Pilot
@@ -18,6 +18,7 @@ from ollm_tui.settings.loaded import Loaded
 from ollm_tui.settings.locations import Locations
 from ollm_tui.settings.schema import Settings
 from ollm_tui.tui.app import OllmApp
+from ollm_tui.tui.screens.chat import ChatScreen
 from ollm_tui.tui.terminal import Abilities
 from tests.engine.conftest import workspace_on
 
@@ -70,6 +71,8 @@ def open_app(home: Path) -> OpenApp:
         behind = Ready(workspace, PromptMemory(home, places.project))
         app = OllmApp(loaded, behind, open_conversation, abilities)
         async with app.run_test(size=size) as pilot:
+            while cast(ChatScreen, app.screen).lines.doing:  # it is still being opened
+                await pilot.pause(0.01)
             await workers_done(app)
             await pilot.pause()
             yield app, pilot

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import cast, get_args
 
@@ -12,6 +11,7 @@ from ollm_tui.engine.conversation import Conversation
 from ollm_tui.services.export import ExportFormat, export_session
 from ollm_tui.tui.chat_sidebar import ChatSidebar
 from ollm_tui.tui.dialogs.question import Question
+from ollm_tui.tui.new_file import write_new
 from ollm_tui.tui.screens.chat import ChatScreen
 from ollm_tui.tui.screens.sessions import NEW_SESSION, SessionPicker
 from ollm_tui.tui.session_actions import SessionActions
@@ -123,39 +123,18 @@ async def export(chat: ChatScreen, argument: str) -> None:
     conversation = chat.conversation
     if not len(conversation.state):
         raise UsageError("there is nothing to export yet", "send a message first")
-    file = _place(argument or f"{conversation.session_id[:8]}.md")
-    kind = file.suffix.removeprefix(".").lower()
+    name = argument or f"{conversation.session_id[:8]}.md"
+    kind = Path(name).suffix.removeprefix(".").lower()
     if kind not in get_args(ExportFormat):
         wrong = f"{kind or 'that'} is no form to export in"
         raise UsageError(wrong, "end the name in .md, .html or .json")
     state = conversation.state
     text = export_session(state.session(), state.branch(), cast(ExportFormat, kind))
-    await asyncio.to_thread(_write_new, file, text)
-    chat.lines.tell(f"exported to {visible(str(file.absolute()))}")
-
-
-def _place(name: str) -> Path:
-    try:
-        return Path(name).expanduser()
-    except RuntimeError as error:
-        raise UsageError(
-            f"{name} names a user that is not there", "choose another place"
-        ) from error
+    file = await write_new(name, text)
+    chat.lines.tell(f"exported to {visible(str(file))}")
 
 
 def _actions(chat: ChatScreen) -> SessionActions:
     """The same for all lists: what was deleted in one can be brought back in another."""
     chat.session_actions = chat.session_actions or SessionActions(chat.app.workspace)
     return chat.session_actions
-
-
-def _write_new(file: Path, text: str) -> None:
-    """Never over a file that is there: what it holds may be all there is of it."""
-    try:
-        with file.open("x", encoding="utf-8") as opened:
-            opened.write(text)
-    except FileExistsError as error:
-        raise UsageError(f"{file} is there already", "choose another name") from error
-    except OSError as error:
-        problem = f"{file} cannot be written: {error.strerror}"
-        raise StoreError(problem, "choose another place") from error

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 LONG_TURN_SECONDS = 10
 """After a longer wait the terminal's bell says that the answer is there."""
+OPENED_AFTER_SECONDS = 0.05
+"""The first key is shown before everything behind the screen is loaded."""
 NARROW = 80
 PLACEHOLDER = "Type a message, / for commands, ? for keys"
 
@@ -118,7 +120,7 @@ class ChatScreen(Screen[None]):
         self.app.theme_changed_signal.subscribe(self, self._restyle)
         self.prompt.focus()
         self.lines.show_doing("looking for a model …")
-        self.call_after_refresh(self.open_first)
+        self.set_timer(OPENED_AFTER_SECONDS, self.open_first)
 
     # Commands
 
@@ -199,6 +201,8 @@ class ChatScreen(Screen[None]):
     @on(Prompt.Edited)
     def _keep_draft(self) -> None:
         """What is being written survives a crash."""
+        if not self.prompt.text and self.app.conversation is None:
+            return  # the prompt is new; the draft of the last time has yet to be read
         self.drafts.note(self.prompt.draft)
         if self.prompt.text:  # it is emptied by what has just been told about
             self.lines.show_state()
@@ -284,6 +288,7 @@ class ChatScreen(Screen[None]):
         try:
             conversation, problems = await self.app.open_conversation(self.app.workspace)
         except OllmError as error:
+            self.lines.doing = ""
             text = f"{error.message}\n{error.hint}".strip()
             self.transcript.add(Entry("open", "error", text))
             keys = ("session.new", "new session"), ("session.picker", "sessions")
@@ -318,6 +323,8 @@ class ChatScreen(Screen[None]):
         """Show a conversation that was opened."""
         self.app.conversation = conversation
         self.editing = None
+        self.is_holding = False
+        self.lines.alarm("")
         self._view = TurnView(self.transcript, conversation.state, self.lines)
         self.show_branch()
         for number, problem in enumerate(problems):
