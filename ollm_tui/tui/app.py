@@ -128,6 +128,10 @@ class OllmApp(App[int]):
                 return
         self.exit(0)
 
+    async def action_quit(self) -> None:
+        """Textual's own Ctrl+Q, which comes before that of the screen."""
+        await self.leave()
+
     def _draw_again(self, _app: App[object]) -> None:
         self.refresh(layout=True, repaint=True)
 

@@ -30,9 +30,13 @@ READING = (
     ("message.fork", "fork"),
     ("chat.stop", "back"),
 )
+COUNTING = ("context.breakdown", "counts it")
+LONG_SESSION = 1000
+"""Messages; counting more takes a moment, which opening a session to read it need not wait."""
 NOTICE_SECONDS = 5.0
-SCARCE = 0.5
-"""The share of the limit from which the context is counted exactly."""
+SCARCE = (0.5, 2.0)
+"""Shares of the limit between which the context is counted exactly: below them there is room
+enough, above them none at all."""
 WRITING = (
     ("screen.palette", "commands"),
     ("session.picker", "sessions"),
@@ -98,11 +102,26 @@ class StateLines:
             del hints[-2]
         return "   ".join(hints)
 
+    def show_opened(self) -> None:
+        """The facts of a session that was just opened; a long one is counted when it is used."""
+        conversation = self._chat.app.conversation
+        if conversation and len(conversation.state) > LONG_SESSION:
+            self._show_names(conversation)
+            used = conversation.state.header.metadata.token_count
+            last = f"{used:,} tokens when it was used last" if used else "a long session"
+            self._chat.query_one(Gauge).show_words(f"{last}; {self._line(COUNTING)}")
+        else:
+            self.show_facts()
+
     def show_facts(self) -> None:
         """Title, model, gauge, and whether all is saved."""
         conversation = self._chat.app.conversation
         if not conversation:
             return
+        self._show_names(conversation)
+        self._chat.run_worker(self._show_gauge(conversation), group="gauge", exclusive=True)
+
+    def _show_names(self, conversation: Conversation) -> None:
         state, choice = conversation.state, conversation.choice
         who = f"{visible(choice.model)} · {visible(choice.provider.name)}"
         if conversation.mode.prompt:
@@ -110,7 +129,6 @@ class StateLines:
         title = visible(state.header.title) or "New conversation"
         self._chat.query_one(TitleLine).show(left=title, right=who)
         self.show_saving()
-        self._chat.run_worker(self._show_gauge(conversation), group="gauge", exclusive=True)
 
     async def _show_gauge(self, conversation: Conversation) -> None:
         """What the server measured, and an estimate of what came since. The exact count needs
@@ -119,7 +137,7 @@ class StateLines:
         view = conversation.context()
         gauge.show(view, note)
         room = view.budget.room
-        if room and view.count.tokens > room.limit * SCARCE:
+        if room and SCARCE[0] < view.count.tokens / room.limit < SCARCE[1]:
             await conversation.settle_context()
             if conversation is self._chat.app.conversation:
                 gauge.show(conversation.context(), note)

@@ -337,7 +337,7 @@ class ChatScreen(Screen[None]):
         else:
             self.prompt.restore(draft)
         self.lines.doing = ""
-        self.lines.show_facts()
+        self.lines.show_opened()
         self.reload_sidebar()
         self._send_next()
 

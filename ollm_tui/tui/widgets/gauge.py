@@ -14,7 +14,7 @@ from textual.widget import Widget
 
 from ollm_tui.core.intake import visible
 from ollm_tui.tui.widgets.gauge_bar import ASCII, COLOURED, WITHOUT_COLOUR, Characters
-from ollm_tui.tui.widgets.gauge_line import Line, Reading, gauge_line
+from ollm_tui.tui.widgets.gauge_line import Line, Reading, Text, gauge_line
 
 if TYPE_CHECKING:
     from ollm_tui.engine.context_view import ContextView
@@ -76,6 +76,12 @@ class Gauge(Widget, can_focus=False):
         self._shown = Reading.of(view, visible(note), alarm)
         self._draw(self._shown)
 
+    def show_words(self, text: str) -> None:
+        """Say something in the place of the bar, until there is one."""
+        self._shown = self._reading = None
+        self._line = Line((), (Text("words", visible(text)),))
+        self.refresh()
+
     def show_live(self, count: Count) -> None:
         """Show the prompt with what arrived of its reply; costs the same at any length."""
         if self._shown:
@@ -105,7 +111,8 @@ class Gauge(Widget, can_focus=False):
 
     def render_line(self, y: int) -> Strip:
         """The bar, the numbers, and what happens next."""
-        self._line = self.line
+        if self._reading:
+            self._line = self.line
         characters = self.characters
         segments = [
             Segment(characters[kind] * cells, self._style(kind)) for kind, cells in self._line.bar
