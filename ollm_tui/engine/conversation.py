@@ -23,7 +23,7 @@ from ollm_tui.core.events import (
 )
 from ollm_tui.core.intake import clean
 from ollm_tui.core.message import Attachment, Message, Text, new_id
-from ollm_tui.core.session import ModeChange
+from ollm_tui.core.session import Metadata, ModeChange
 from ollm_tui.engine.context_view import ContextView
 from ollm_tui.engine.goals import GoalKeeper
 from ollm_tui.engine.held_session import HeldSession
@@ -108,6 +108,13 @@ class Conversation(HeldSession):
         if changes:
             await self.change_metadata(metadata)
         return undo
+
+    async def change_metadata(self, metadata: Metadata) -> None:
+        """Give the session other marks, goals, modes or notes: one record. UsageError while the
+        model answers: what it measures belongs to the prompt it was sent, not to another one."""
+        if self._turn:
+            raise UsageError("the model is still answering", "wait for it, or stop it first")
+        await super().change_metadata(metadata)
 
     async def settle_context(self) -> None:
         """Count exactly what was only estimated: may take a second when first asked for."""

@@ -489,3 +489,17 @@ async def test_the_window_of_a_session_stays_whatever_the_server_has_loaded_sinc
     again, _ = await workspace.resume(conversation.session_id)
     assert again.choice.window == again.state.header.window == 2048
     await again.close()
+
+
+async def test_the_context_is_not_changed_while_the_model_reads_it(
+    open_workspace: OpenWorkspace,
+) -> None:
+    workspace = open_workspace([[TextDelta("One"), asyncio.Event()]])
+    conversation = await workspace.begin()
+    async for event in conversation.send("count"):
+        if isinstance(event, TextArrived):
+            with pytest.raises(UsageError, match="still answering"):
+                await conversation.goals.set_goal("something else")
+            conversation.cancel()
+    await conversation.goals.set_goal("something else")
+    assert conversation.goals.active
