@@ -103,17 +103,13 @@ class Conversation(HeldSession):
 
     async def change_context(self, change: AnyContextChange) -> MarksRestored:
         """Pin, leave out or fold messages: one record. Gives back the change that undoes it."""
-        metadata, changes = self._context.changed(change)
-        undo = way_back(changes, Marks.of(self.state.header.metadata))
-        if changes:
-            await self.change_metadata(metadata)
-        return undo
+        self._check_free()
+        return await self._change_context(change)
 
     async def change_metadata(self, metadata: Metadata) -> None:
         """Give the session other marks, goals, modes or notes: one record. UsageError while the
         model answers: what it measures belongs to the prompt it was sent, not to another one."""
-        if self._turn:
-            raise UsageError("the model is still answering", "wait for it, or stop it first")
+        self._check_free()
         await super().change_metadata(metadata)
 
     async def settle_context(self) -> None:
@@ -204,10 +200,9 @@ class Conversation(HeldSession):
                 yield event
 
     async def _answer(self, question: Message) -> AsyncGenerator[AnyTurnEvent, None]:
-        if self._turn:
-            raise UsageError("the model is still answering", "wait for it, or stop it first")
+        self._check_free()
         self._context.begin_turn(question)
-        fold = self.change_context if self.on_overflow == "compress" else None
+        fold = self._change_context if self.on_overflow == "compress" else None
         check = PromptCheck(self._context, question, fold)
         self._turn = Turn(self._recorder, self.choice, question.id, check)
         try:
@@ -225,6 +220,17 @@ class Conversation(HeldSession):
                     yield event
         finally:
             self._end_turn()
+
+    async def _change_context(self, change: AnyContextChange) -> MarksRestored:
+        metadata, changes = self._context.changed(change)
+        undo = way_back(changes, Marks.of(self.state.header.metadata))
+        if changes:
+            await super().change_metadata(metadata)
+        return undo
+
+    def _check_free(self) -> None:
+        if self._turn:
+            raise UsageError("the model is still answering", "wait for it, or stop it first")
 
     def _end_turn(self) -> None:
         self._turn = None

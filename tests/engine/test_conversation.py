@@ -494,7 +494,7 @@ async def test_the_window_of_a_session_stays_whatever_the_server_has_loaded_sinc
 async def test_the_context_is_not_changed_while_the_model_reads_it(
     open_workspace: OpenWorkspace,
 ) -> None:
-    workspace = open_workspace([[TextDelta("One"), asyncio.Event()]])
+    workspace = await open_workspace([[TextDelta("One"), asyncio.Event()]])
     conversation = await workspace.begin()
     async for event in conversation.send("count"):
         if isinstance(event, TextArrived):
