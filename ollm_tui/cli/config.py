@@ -64,12 +64,27 @@ def path(args: Namespace) -> int:
 
 def check(_args: Namespace) -> int:
     """Print what is wrong with the settings, one line each; 1 if anything is."""
-    warnings = read_settings().warnings
-    for warning in warnings:
-        print(warning)
-    if not warnings:
+    loaded = read_settings()
+    problems = [*map(str, loaded.warnings), *_problems_of_the_screen(loaded)]
+    for problem in problems:
+        print(problem)
+    if not problems:
         print("ok")
-    return 1 if warnings else 0
+    return 1 if problems else 0
+
+
+def _problems_of_the_screen(loaded: Loaded) -> list[str]:
+    """Keys and themes that only the screen knows."""
+    from ollm_tui.tui.keymap import check_keymap
+    from ollm_tui.tui.terminal import AUTOMATIC
+    from ollm_tui.tui.themes import theme_names
+
+    settings = loaded.settings
+    _, problems = check_keymap(settings.keymap)
+    if settings.ui.theme not in (AUTOMATIC, *theme_names()):
+        known = ", ".join(theme_names())
+        problems.append(f"ui.theme: there is no theme {settings.ui.theme!r}; there are: {known}")
+    return problems
 
 
 def _places(loaded: Loaded) -> Iterator[tuple[str, Path]]:

@@ -137,3 +137,13 @@ def test_check_prints_one_line_per_problem(home: Path, capsys: Captured) -> None
         f"{file}:2: ui.density: expected one of comfortable, compact, "
         "found 'tight'; using 'comfortable'",
     ]
+
+
+def test_check_knows_themes_and_keys_too(home: Path, capsys: Captured) -> None:
+    keys = "{chat.stopp: f8, read.find: ctrl+frob}"
+    write_user(home, f"ui: {{theme: nosuch}}\nkeymap: {keys}\n")
+    assert config.check(Namespace()) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 3
+    assert "did you mean chat.stop?" in lines[0] and "ctrl+frob" in lines[1]
+    assert "there is no theme 'nosuch'" in lines[2]
