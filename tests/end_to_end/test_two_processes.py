@@ -161,8 +161,8 @@ def test_the_command_does_not_continue_a_session_another_is_writing(tmp_path: Pa
         first.communicate()
     assert second.returncode == 1
     assert second.stderr == (
-        "ollm: another ollm is writing this session (close it there, or continue in a copy "
-        "with: ollm sessions fork ID)\n"
+        "ollm: another ollm is writing this session (close it there, or continue in a copy: "
+        f"ollm sessions fork {session_id})\n"
     )
     script.write_text(json.dumps([[{"text": "Again"}]]))
     third = [OLLM, "--resume", session_id, "-p", "Hello"]

@@ -34,7 +34,7 @@ class Entry(Passage):
         self.footer = footer
         """A few words at the end: how it ended."""
         self.details = details
-        """What stands there instead when details are wanted: time, model, cost. It may be made
+        """What stands there as well when details are wanted: time, model, cost. It may be made
         only then: for ten thousand messages it takes longer than all the rest."""
         self.folds = list(folds)
         self.growing = False

@@ -28,7 +28,7 @@ class Transcript(EntryView):
     """Entries from the top, a cursor over them, and what was found in them."""
 
     show_details = reactive(False, init=False, repaint=False)
-    """Whether entries end with their details in place of their footers."""
+    """Whether entries end with their details as well as with their footers."""
 
     @dataclass
     class CursorMoved(Message):

@@ -107,7 +107,7 @@ async def test_without_unicode_all_marks_are_plain() -> None:
         assert "".join(seen(transcript)).isascii()
 
 
-async def test_details_stand_in_the_place_of_the_footer() -> None:
+async def test_details_stand_beside_the_footer() -> None:
     entry = Entry("a", "user", "words", "stopped", details="14:02 · 9 tokens")
     plain = Entry("b", "note", "nothing more", "end")
     async with shown(entry, plain) as (transcript, pilot):
@@ -115,10 +115,11 @@ async def test_details_stand_in_the_place_of_the_footer() -> None:
         transcript.show_details = True
         await pilot.pause()
         text = "\n".join(seen(transcript))
-        assert "14:02 · 9 tokens" in text and "stopped" not in text
+        assert "stopped · 14:02 · 9 tokens" in text
         assert " end" in text, "who has no details keeps the footer"
         transcript.finish("a", "done", "14:03")
         await pilot.pause()
         assert any(
-            line.startswith("▌ words") and line.endswith("14:03") for line in seen(transcript)
+            line.startswith("▌ words") and line.endswith("done · 14:03")
+            for line in seen(transcript)
         )
