@@ -9,12 +9,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from ollm_tui.core.intake import visible
 from ollm_tui.tui.dialogs.line_input import LineInput
 from ollm_tui.tui.screens.help_page import HelpEntry, help_columns, places_text
+from ollm_tui.tui.screens.reading import ReadingScreen
 
 WIDE = 100
 """Columns of the terminal from which the page has two of its own."""
@@ -23,9 +23,10 @@ KEYS = "j k PgUp PgDn g G read   / find   Esc close"
 FIND_KEYS = "Up Down PgUp PgDn read   Esc show all"
 
 
-class HelpScreen(Screen[None]):
+class HelpScreen(ReadingScreen):
     """Shows the entries it is given, group by group, then the places."""
 
+    PAGE = VerticalScroll
     AUTO_FOCUS = ""
     CSS_PATH = "help.tcss"
     BINDINGS = [
@@ -87,26 +88,6 @@ class HelpScreen(Screen[None]):
         self._find_line.display = False
         self.set_focus(None)
         self._show_keys(KEYS)
-
-    def action_close(self) -> None:
-        """Close the help."""
-        self.dismiss(None)
-
-    def action_scroll(self, lines: int) -> None:
-        """Read on, line by line."""
-        self._page.scroll_relative(y=lines, animate=False)
-
-    def action_page(self, direction: int) -> None:
-        """Read on, page by page."""
-        self.action_scroll(direction * max(self._page.size.height - 1, 1))
-
-    def action_edge(self, end: int) -> None:
-        """To the top or to the end."""
-        self._page.scroll_to(y=self._page.max_scroll_y if end else 0, animate=False)
-
-    @property
-    def _page(self) -> VerticalScroll:
-        return self.query_one(VerticalScroll)
 
     @property
     def _find_line(self) -> LineInput:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Static
 
 from ollm_tui.core.intake import visible
 from ollm_tui.tui.new_file import write_new
+from ollm_tui.tui.screens.reading import ReadingScreen
 from ollm_tui.tui.transcript.entry import Entry
 from ollm_tui.tui.transcript.transcript import Transcript
 
@@ -30,9 +30,10 @@ async def export_prompt(conversation: Conversation, name: str) -> str:
     return str(await write_new(name, f"{text}\n"))
 
 
-class PromptScreen(Screen[None]):
+class PromptScreen(ReadingScreen):
     """Shows the prompt of a conversation; what is unseen in it is made visible."""
 
+    PAGE = Transcript
     AUTO_FOCUS = ""
     CSS_PATH = "context.tcss"
     BINDINGS = [
@@ -68,22 +69,6 @@ class PromptScreen(Screen[None]):
         self._page.can_focus = False
         self._page.show([Entry("prompt", "user", text or EMPTY)])
         self.call_after_refresh(self.action_edge, 0)
-
-    def action_close(self) -> None:
-        """Back to where one came from."""
-        self.dismiss(None)
-
-    def action_scroll(self, lines: int) -> None:
-        """Read on, line by line."""
-        self._page.scroll_relative(y=lines, animate=False)
-
-    def action_page(self, direction: int) -> None:
-        """Read on, page by page."""
-        self.action_scroll(direction * max(self._page.size.height - 1, 1))
-
-    def action_edge(self, end: int) -> None:
-        """To the top or to the end."""
-        self._page.scroll_to(y=self._page.max_scroll_y if end else 0, animate=False)
 
     @property
     def _page(self) -> Transcript:
