@@ -12,7 +12,10 @@ from collections.abc import Callable, Iterable, Mapping
 from types import FrameType
 
 from bench import (
+    context_growth,
+    discovery,
     first_answer,
+    jobs,
     listing,
     loading,
     markdown,
@@ -22,6 +25,7 @@ from bench import (
     screen_opening,
     screen_start,
     screen_streaming,
+    snapshots,
     startup,
 )
 from bench.measure import Outcome, table
@@ -31,8 +35,12 @@ BENCHMARKS: Mapping[str, Callable[[], list[Outcome]]] = {
     "listing": listing.main,
     "recording": recording.main,
     "loading": loading.main,
+    "snapshots": snapshots.main,
     "first_answer": first_answer.main,
+    "context_growth": context_growth.main,
+    "jobs": jobs.main,
     "markdown": markdown.main,
+    "discovery": discovery.main,
     "screen_start": screen_start.main,
     "screen_opening": screen_opening.main,
     "screen_streaming": screen_streaming.main,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ollm_tui.core.errors import ModelMissing, ProviderError, Unavailable, UsageError
 from ollm_tui.core.provider import MayBeAbsent, Provider
@@ -19,6 +19,9 @@ from ollm_tui.services.tokens.counters import TokenCounters
 from ollm_tui.settings.loaded import Loaded
 from ollm_tui.settings.schema import ProviderSettings, Settings
 from ollm_tui.storage.layout import StoreLayout
+
+if TYPE_CHECKING:
+    from ollm_tui.services.jobs.jobs import Jobs
 
 OLLAMA_ANSWERS_WITHIN_SECONDS = 0.3
 OLLAMA_URL = "http://127.0.0.1:11434"
@@ -50,6 +53,21 @@ def open_prompt_memory(loaded: Loaded, *, ephemeral: bool = False) -> PromptMemo
 def open_providers(loaded: Loaded, environ: Mapping[str, str]) -> Providers:
     """The providers alone, for commands that need no store."""
     return Providers(loaded.settings, environ, loaded.locations.home / "models")
+
+
+def open_jobs(loaded: Loaded, environment: Mapping[str, str]) -> Jobs:
+    """Shells and jobs; `environment` is what they may see, cleaned already."""
+    from ollm_tui.services.jobs.jobs import Jobs
+
+    return Jobs(environment, jobs_folder(loaded))
+
+
+def jobs_folder(loaded: Loaded) -> Path | None:
+    """Where small records of jobs are kept; None where nothing may be on disk in plain text."""
+    retention = loaded.settings.retention
+    if retention.mode == "ephemeral" or retention.encrypt_at_rest:
+        return None
+    return StoreLayout(loaded.locations.sessions(loaded.settings)).jobs
 
 
 class Providers:

@@ -9,11 +9,18 @@ from typing import Any, Literal, TextIO, assert_never
 
 import msgspec
 
+from ollm_tui.core.compression_events import (
+    AnyCompressionEvent,
+    CompressionEvent,
+    CompressionFailed,
+    CompressionSkipped,
+    ContextCompressed,
+    StageReached,
+)
 from ollm_tui.core.encoding import to_tree
 from ollm_tui.core.errors import OllmError
 from ollm_tui.core.events import (
     AnyTurnEvent,
-    ContextFolded,
     Prepared,
     PromptCut,
     PromptTooLong,
@@ -86,8 +93,8 @@ class Headless:
             case SaveResumed():
                 self._unsaved = False
                 self._complain(f"saved again: {event.saved} records")
-            case ContextFolded():
-                self._complain(event.message)
+            case CompressionEvent():
+                self.tell_compression(event)
             case PromptCut():
                 self._complain(f"warning: {event.message}", event.hint)
             case TurnFinished():
@@ -106,6 +113,20 @@ class Headless:
             case _:
                 assert_never(event)
         return code
+
+    def tell_compression(self, event: AnyCompressionEvent) -> None:
+        """How a compression ended; what goes on in it only while somebody may be watching."""
+        match event:
+            case ContextCompressed():
+                self._complain(event.compression.words, event.compression.note)
+            case CompressionSkipped():
+                self._complain(f"not compressed: {event.message}", event.hint)
+            case CompressionFailed():
+                self._complain(f"not compressed: {event.error}", event.hint)
+            case StageReached():
+                self._show_progress(Prepared(f"compressing the context: {event.stage}"))
+            case _:
+                pass  # the steps in between
 
     def _end(self, message: Message | None, failure: TurnFailed | None = None) -> None:
         self._clear_progress()

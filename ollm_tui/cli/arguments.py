@@ -190,6 +190,30 @@ def _doctor(parser: Parser) -> None:
     _json(parser)
 
 
+def _jobs(parser: Parser) -> None:
+    parser.epilog = (
+        "A job's ID may be shortened as long as it is the only one that starts like that.\n\n"
+        "examples:\n  ollm jobs list --running\n  ollm jobs kill job-3f2a"
+    )
+    add = _commands(parser)
+    listing = add("list", "what was run, the latest first")
+    listing.add_argument("--session", metavar="S", help="only the jobs of that session")
+    listing.add_argument("--running", action="store_true", help="only what runs now")
+    listing.add_argument("--limit", type=_count, metavar="N", help="only the latest N")
+    _json(listing)
+    _json(add("show", "one job, and how it ended", "JOB"))
+    add("kill", "end a job and all it started", "JOB")
+
+
+def _mcp(parser: Parser) -> None:
+    parser.epilog = (
+        "Started by another program, which talks to it over stdin and stdout. Its tools:\n"
+        "startSession, updateSession, endSession, listSessions, exec, listJobs, getJobOutput,\n"
+        "killJob, waitJob. All jobs end when stdin closes.\n\n"
+        'examples:\n  {"command": "ollm", "args": ["mcp"]}     in the settings of that program'
+    )
+
+
 def _completion(parser: Parser) -> None:
     parser.epilog = (
         "examples:\n"
@@ -207,6 +231,8 @@ _GROUPS: dict[str, tuple[str, Callable[[Parser], None]]] = {
     "providers": ("the servers they run on", _providers),
     "config": ("the settings", _config),
     "doctor": ("check the store, the providers and the versions", _doctor),
+    "jobs": ("what runs and what ran", _jobs),
+    "mcp": ("serve shells and jobs to other agents", _mcp),
     "completion": ("print a completion script for your shell", _completion),
 }
 

@@ -64,6 +64,12 @@ def _reopen_closed_streams() -> None:
 
 
 def _fail(error: OllmError) -> int:
+    # Its tables take a moment to load; what went well needs none of them.
+    from ollm_tui.services.redaction.redactor import Redactor
+
     line = error.message + (f" ({error.hint})" if error.hint else "")
+    redactor = Redactor.knowing(os.environ)
+    if redactor.find(line):
+        line = redactor.redact(line)
     sys.stderr.write("ollm: " + visible(" ".join(line.split())) + "\n")
     return EXIT_USAGE if isinstance(error, UsageError) else EXIT_FAILED

@@ -15,18 +15,21 @@ from typing import Any, TypeVar, cast, get_args
 
 import msgspec
 
+from ollm_tui.core.compression import Checkpoint, CompressedContext, Compression
 from ollm_tui.core.context_entry import ContextEntry
 from ollm_tui.core.goals import Decision, Goal, Milestone, Subtask
+from ollm_tui.core.ledger import Fact, Ledger
 from ollm_tui.core.message import EXTRA_KEY, Message, Part, UnknownPart, Usage, Value
 from ollm_tui.core.record import (
     AnyRecord,
+    Compressed,
     Created,
     MessageAdded,
     MessageFinished,
     ToolCallAdded,
     UnknownRecord,
 )
-from ollm_tui.core.session import Metadata, ModeChange, Session, ToolCall, ToolResult
+from ollm_tui.core.session import Metadata, ModeChange, Restore, Session, ToolCall, ToolResult
 
 T = TypeVar("T")
 Tree = dict[str, Any]
@@ -36,17 +39,25 @@ _RECORD_KINDS = {kind.__struct_config__.tag: kind for kind in get_args(AnyRecord
 _UNKNOWN_PART = UnknownPart.__struct_config__.tag
 _UNKNOWN_RECORD = UnknownRecord.__struct_config__.tag
 
-_METADATA_LISTS: dict[str, type[Value]] = {
-    "modeHistory": ModeChange,
-    "goals": Goal,
-    "contextEntries": ContextEntry,
+_INSIDE: dict[type[Value], dict[str, type[Value]]] = {
+    Metadata: {
+        "modeHistory": ModeChange,
+        "goals": Goal,
+        "contextEntries": ContextEntry,
+        "compressed": CompressedContext,
+        "compressionHistory": Compression,
+        "restores": Restore,
+    },
+    Goal: {"subtasks": Subtask, "milestones": Milestone, "decisions": Decision},
+    Compression: {
+        "before": CompressedContext,
+        "after": CompressedContext,
+        "created": Checkpoint,
+    },
+    Checkpoint: {"ledger": Ledger},
+    Ledger: {"facts": Fact},
 }
-_GOAL_LISTS: dict[str, type[Value]] = {
-    "subtasks": Subtask,
-    "milestones": Milestone,
-    "decisions": Decision,
-}
-"""Fields that are lists of values, which may have unknown fields of their own."""
+"""Fields that are values or lists of them, which may have unknown fields of their own."""
 
 _encoder = msgspec.json.Encoder()
 
@@ -78,6 +89,11 @@ def decode_record(data: bytes) -> AnyRecord:
 def session_from_tree(tree: Tree) -> Session:
     """A session from already parsed JSON. CannotDecode if it is not one."""
     return _convert(tree, Session, _absorb_session)
+
+
+def metadata_from_tree(tree: Tree) -> Metadata:
+    """The metadata of a session from already parsed JSON. CannotDecode if it is none."""
+    return _convert(tree, Metadata, _absorb_metadata)
 
 
 def encode(value: Value | AnyRecord) -> bytes:
@@ -178,18 +194,22 @@ def _absorb_tool_call(tree: Tree) -> Tree:
 
 
 def _absorb_metadata(tree: Tree) -> Tree:
-    tree = _absorb_lists(_absorb(Metadata, tree), _METADATA_LISTS)
-    if "goals" in tree:
-        tree["goals"] = [_absorb_lists(goal, _GOAL_LISTS) for goal in tree["goals"]]
+    return _absorb_deep(Metadata, tree)
+
+
+def _absorb_deep(kind: type[Value], tree: Tree) -> Tree:
+    """A value and the values inside it."""
+    tree = _absorb(kind, tree)
+    for name, inner in _INSIDE.get(kind, {}).items():
+        if name in tree:
+            tree[name] = _each(tree[name], inner, _absorb_deep)
     return tree
 
 
-def _absorb_lists(tree: Tree, lists: dict[str, type[Value]]) -> Tree:
-    return tree | {
-        name: [_absorb(kind, item) for item in tree[name]]
-        for name, kind in lists.items()
-        if name in tree
-    }
+def _each(item: Any, kind: type[Value], walk: Callable[[type[Value], Tree], Tree]) -> Any:
+    if isinstance(item, list | tuple):
+        return [walk(kind, each) for each in cast(list[Tree], item)]
+    return walk(kind, item)
 
 
 def _absorb_session(tree: Tree) -> Tree:
@@ -213,6 +233,8 @@ def _absorb_record(tree: Tree) -> Tree:
         tree["toolCall"] = _absorb_tool_call(tree["toolCall"])
     elif kind is MessageFinished:
         tree["parts"] = [_absorb_part(part) for part in tree.get("parts", [])]
+    elif kind is Compressed:
+        tree["compression"] = _absorb_deep(Compression, tree["compression"])
     return tree
 
 
@@ -246,20 +268,15 @@ def _release_tool_call(tree: Tree) -> Tree:
 def _release_session(tree: Tree) -> Tree:
     tree["messages"] = [_release_message(message) for message in tree["messages"]]
     tree["toolCalls"] = [_release_tool_call(call) for call in tree["toolCalls"]]
-    tree["metadata"] = _release_metadata(tree["metadata"])
+    tree["metadata"] = _release_deep(Metadata, tree["metadata"])
     return _release_fields(tree)
 
 
-def _release_metadata(tree: Tree) -> Tree:
-    for goal in tree["goals"]:
-        _release_lists(goal, _GOAL_LISTS)
-    return _release_fields(_release_lists(tree, _METADATA_LISTS))
-
-
-def _release_lists(tree: Tree, lists: dict[str, type[Value]]) -> Tree:
-    for name in lists:
-        tree[name] = [_release_fields(item) for item in tree[name]]
-    return tree
+def _release_deep(kind: type[Value], tree: Tree) -> Tree:
+    for name, inner in _INSIDE.get(kind, {}).items():
+        if name in tree:
+            tree[name] = _each(tree[name], inner, _release_deep)
+    return _release_fields(tree)
 
 
 def _release(kind: type, tree: Tree) -> Tree:
@@ -269,8 +286,8 @@ def _release(kind: type, tree: Tree) -> Tree:
         return _release_message(tree)
     if kind is ToolCall:
         return _release_tool_call(tree)
-    if kind is Metadata:
-        return _release_metadata(tree)
+    if kind in _INSIDE:
+        return _release_deep(kind, tree)
     if kind is Created:
         tree["session"] = _release_session(tree["session"])
     elif kind is MessageAdded:
@@ -279,6 +296,8 @@ def _release(kind: type, tree: Tree) -> Tree:
         tree["toolCall"] = _release_tool_call(tree["toolCall"])
     elif kind is MessageFinished:
         tree["parts"] = [_release_part(part) for part in tree.get("parts", ())]
+    elif kind is Compressed:
+        tree["compression"] = _release_deep(Compression, tree["compression"])
     elif kind is UnknownRecord:
         return tree["raw"]
     else:
@@ -309,10 +328,21 @@ def _is_plain(value: object) -> bool:
             )
         case Metadata():
             lists = (value.mode_history, value.goals, value.context_entries)
-            return value.extra is msgspec.UNSET and all(map(_is_plain, chain(*lists)))
+            return (
+                value.extra is msgspec.UNSET
+                and _is_plain(value.compressed)
+                and all(map(_is_plain, chain(*lists, value.compression_history, value.restores)))
+            )
         case Goal():
             lists = (value.subtasks, value.milestones, value.decisions)
             return value.extra is msgspec.UNSET and all(map(_is_plain, chain(*lists)))
+        case Compression():
+            inside = (value.before, value.after, *value.created)
+            return value.extra is msgspec.UNSET and all(map(_is_plain, inside))
+        case Checkpoint():
+            facts = value.ledger.facts
+            inside = value.extra is msgspec.UNSET and value.ledger.extra is msgspec.UNSET
+            return inside and all(map(_is_plain, facts))
         case ToolCall():
             return value.extra is msgspec.UNSET and value.result.extra is msgspec.UNSET
         case Created():
@@ -323,6 +353,8 @@ def _is_plain(value: object) -> bool:
             return _is_plain(value.tool_call)
         case MessageFinished():
             return all(map(_is_plain, value.parts))
+        case Compressed():
+            return _is_plain(value.compression)
         case Value():
             return value.extra is msgspec.UNSET
         case _:

@@ -9,6 +9,7 @@ OllmError                   a message for the user and a hint what to do
 │  ├─ SessionDamaged        a session's files cannot be read
 │  ├─ SessionBusy           another process is writing that session
 │  └─ SessionReadOnly       written by a newer version, may only be read
+├─ JobError                 a job cannot be run, found or ended
 └─ ProviderError            a model server cannot do what was asked
    ├─ Unavailable           no answer, or the connection broke
    ├─ AuthFailed            the key is missing or was refused
@@ -60,6 +61,10 @@ class SessionBusy(StoreError):
 
 class SessionReadOnly(StoreError):
     """The session was written by a newer version and may only be read."""
+
+
+class JobError(OllmError):
+    """A job cannot be run, found or ended."""
 
 
 class ProviderError(OllmError):

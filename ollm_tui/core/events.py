@@ -2,7 +2,7 @@
 
 A turn is `TurnStarted`, then any number of the events in the middle, then exactly one of
 `TurnFinished`, `TurnCancelled` and `TurnFailed`. `SaveFailed` and `SaveResumed` may come
-at any place before that.
+at any place before that; a compression, where the prompt does not fit, before the first word.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Literal
 
 import msgspec
 
-from ollm_tui.core.counts import counted
+from ollm_tui.core.compression_events import AnyCompressionEvent
 from ollm_tui.core.message import Message, ToolCallPart
 
 
@@ -131,21 +131,6 @@ class PromptTooLong(TurnEvent, frozen=True, tag="prompt-too-long"):
         return "; ".join(words[choice] for choice in self.choices)
 
 
-class ContextFolded(TurnEvent, frozen=True, tag="context-folded"):
-    """Before the first word: older messages were folded so that the prompt fits."""
-
-    message_ids: tuple[str, ...]
-    before: int
-    """Tokens of the prompt as it was."""
-    after: int
-
-    @property
-    def message(self) -> str:
-        """What happened, for the user."""
-        what = counted(len(self.message_ids), "older message")
-        return f"{what} folded to make room: {self.before:,} → {self.after:,} tokens"
-
-
 class TurnFinished(TurnEvent, frozen=True, tag="turn-finished"):
     """Last event: the reply is whole and recorded."""
 
@@ -177,7 +162,7 @@ AnyTurnEvent = (
     | ToolCallRequested
     | SaveFailed
     | SaveResumed
-    | ContextFolded
+    | AnyCompressionEvent
     | PromptCut
     | PromptTooLong
     | TurnFinished
@@ -216,3 +201,46 @@ StoreEvent = (
     SessionCreated | MessageRecorded | ToolCallRecorded | SessionSaved | SaveFailed | SaveResumed
 )
 """What recording tells whoever listens, inside and outside of turns."""
+
+
+class SnapshotCreated(TurnEvent, frozen=True, tag="snapshot-created"):
+    """The user took a snapshot; it is on disk."""
+
+    session_id: str
+    snapshot_id: str
+
+
+class AutoSnapshotCreated(TurnEvent, frozen=True, tag="auto-snapshot-created"):
+    """The program took a snapshot; it is on disk."""
+
+    session_id: str
+    snapshot_id: str
+    reason: str
+
+
+class SnapshotRestored(TurnEvent, frozen=True, tag="snapshot-restored"):
+    """The context is as it was in a snapshot, and that is recorded."""
+
+    session_id: str
+    snapshot_id: str
+
+
+class SnapshotDeleted(TurnEvent, frozen=True, tag="snapshot-deleted"):
+    """A snapshot is gone: by hand, or because there are newer ones."""
+
+    session_id: str
+    snapshot_id: str
+
+
+class SnapshotFailed(TurnEvent, frozen=True, tag="snapshot-error"):
+    """Something about a snapshot could not be done; the conversation goes on."""
+
+    session_id: str
+    message: str
+    hint: str
+
+
+SnapshotEvent = (
+    SnapshotCreated | AutoSnapshotCreated | SnapshotRestored | SnapshotDeleted | SnapshotFailed
+)
+"""What the snapshot service tells whoever listens."""

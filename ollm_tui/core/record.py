@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from ollm_tui.core.compression import Compression
 from ollm_tui.core.message import FileRef, Message, Part, Status, Usage
 from ollm_tui.core.session import Session, ToolCall
 
@@ -59,6 +60,24 @@ class SessionChanged(Record, frozen=True, tag="changed"):
     fields: dict[str, Any]
 
 
+class MetadataChanged(Record, frozen=True, tag="metadata"):
+    """Fields of the session's metadata take new values, named as on disk (pins, goals, …)."""
+
+    fields: dict[str, Any]
+
+
+class Compressed(Record, frozen=True, tag="compressed"):
+    """The context was compressed; every message is still there."""
+
+    compression: Compression
+
+
+class CompressionUndone(Record, frozen=True, tag="compressionUndone"):
+    """The context is again as it was before the compression of that number."""
+
+    number: int
+
+
 class RecordInFile(Record, frozen=True, tag="file"):
     """A record too large for a journal line; the file holds its JSON."""
 
@@ -78,6 +97,9 @@ AnyRecord = (
     | MessageFinished
     | ToolCallAdded
     | SessionChanged
+    | MetadataChanged
+    | Compressed
+    | CompressionUndone
     | RecordInFile
     | UnknownRecord
 )

@@ -6,7 +6,9 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import msgspec
+from msgspec.structs import replace
 
+from ollm_tui.core.compression import CompressedContext, Compression
 from ollm_tui.core.context_entry import ContextEntry
 from ollm_tui.core.goals import Goal
 from ollm_tui.core.message import FileRef, Message, Value
@@ -43,6 +45,21 @@ class ModeChange(Value, frozen=True, omit_defaults=True):
     confidence: float | None = None
 
 
+class Restore(Value, frozen=True, omit_defaults=True):
+    """The context was set back to a snapshot; nothing was removed by it."""
+
+    at: str
+    snapshot: str
+    title: str = ""
+    """What the snapshot is called, or was taken for."""
+    safety: str | None = None
+    """The snapshot of the context as it was just before: the way back."""
+    before: str | None = None
+    """The last message until then."""
+    undoes: str | None = None
+    """The time of the restore that this one took back."""
+
+
 class Metadata(Value, frozen=True):
     """Counters and histories of a session; what later versions add is kept."""
 
@@ -57,6 +74,10 @@ class Metadata(Value, frozen=True):
     folded: dict[str, int] = msgspec.field(default_factory=dict[str, int])
     """Messages of which only the first words are sent, and the tokens each had."""
     context_entries: tuple[ContextEntry, ...] = ()
+    compressed: CompressedContext = CompressedContext()
+    """What of the conversation is not sent as it was said."""
+    compression_history: tuple[Compression, ...] = ()
+    restores: tuple[Restore, ...] = ()
 
 
 class Session(Value, frozen=True):
@@ -84,6 +105,31 @@ class Session(Value, frozen=True):
     """Frozen when the session begins, so that prompt caches hit."""
     journal_seq: int = 0
     """The last journal record that is already in this file."""
+
+
+def compressed(metadata: Metadata, compression: Compression) -> Metadata:
+    """The metadata after a compression."""
+    return replace(
+        metadata,
+        compressed=compression.after,
+        compression_count=metadata.compression_count + 1,
+        compression_history=(*metadata.compression_history, compression),
+    )
+
+
+def uncompressed(metadata: Metadata, number: int, at: str) -> Metadata:
+    """The metadata after a compression was undone. That it happened stays on record."""
+    undone = next((entry for entry in metadata.compression_history if entry.number == number), None)
+    if undone is None:
+        return metadata
+    return replace(
+        metadata,
+        compressed=undone.before,
+        compression_history=tuple(
+            replace(entry, undone_at=at) if entry is undone else entry
+            for entry in metadata.compression_history
+        ),
+    )
 
 
 class SessionSummary(msgspec.Struct, frozen=True, rename="camel", gc=False):

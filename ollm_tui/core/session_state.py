@@ -7,20 +7,30 @@ from collections.abc import Iterable, Iterator
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
-from ollm_tui.core.encoding import session_from_tree, to_tree
+from ollm_tui.core.encoding import metadata_from_tree, session_from_tree, to_tree
 from ollm_tui.core.message import Message, Part, Reasoning, Text, Usage
 from ollm_tui.core.record import (
     AnyRecord,
+    Compressed,
+    CompressionUndone,
     Created,
     MessageAdded,
     MessageFinished,
+    MetadataChanged,
     RecordInFile,
     SessionChanged,
     TextAppended,
     ToolCallAdded,
     UnknownRecord,
 )
-from ollm_tui.core.session import Session, SessionSummary, ToolCall
+from ollm_tui.core.session import (
+    Metadata,
+    Session,
+    SessionSummary,
+    ToolCall,
+    compressed,
+    uncompressed,
+)
 
 
 class SessionState:
@@ -71,6 +81,13 @@ class SessionState:
                 self.tool_calls.append(record.tool_call)
             case SessionChanged():
                 self.header = session_from_tree(to_tree(self.header) | record.fields)
+            case MetadataChanged():
+                tree = to_tree(self.header.metadata) | record.fields
+                self._change_metadata(metadata_from_tree(tree))
+            case Compressed():
+                self._change_metadata(compressed(self.header.metadata, record.compression))
+            case CompressionUndone():
+                self._change_metadata(uncompressed(self.header.metadata, record.number, record.at))
             case Created():
                 self.header = record.session
             case RecordInFile() | UnknownRecord():
@@ -187,5 +204,7 @@ class SessionState:
 
     def _count(self, usage: Usage | None) -> None:
         if usage:
-            metadata = replace(self.header.metadata, token_count=usage.total_tokens)
-            self.header = replace(self.header, metadata=metadata)
+            self._change_metadata(replace(self.header.metadata, token_count=usage.total_tokens))
+
+    def _change_metadata(self, metadata: Metadata) -> None:
+        self.header = replace(self.header, metadata=metadata)

@@ -9,10 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 from typing import Literal, NamedTuple
 
+from ollm_tui.core.compression import Shortening
 from ollm_tui.core.context_marks import Marks
 from ollm_tui.core.message import Message, Text
 from ollm_tui.core.provider import PromptMessage
-from ollm_tui.engine.prompt_message import Said, said_by
+from ollm_tui.engine.prompt_message import Said, checkpoint_text, said_by
 from ollm_tui.services.tokens.prompt_piece import Piece
 
 LEFT_OUT = PromptMessage(role="user", text="[earlier messages were left out]")
@@ -26,16 +27,33 @@ class Section(NamedTuple):
     text: str
 
 
+class Owner(NamedTuple):
+    """A message, or a checkpoint, that a piece is made of, and how much of the text is its."""
+
+    key: str
+    size: int
+
+
+Kind = Literal["user", "reply", "checkpoint"]
+
+
 class _Run:
-    """Messages that become one step of the prompt: the user's words, or a reply and its tools."""
+    """Messages that become one step of the prompt: the user's words, a reply and its tools, or
+    a checkpoint in the place of some.
+    """
 
     __slots__ = ("kind", "results", "said", "start")
 
-    def __init__(self, kind: Literal["user", "reply"], start: int) -> None:
+    def __init__(self, kind: Kind, start: int) -> None:
         self.kind = kind
         self.start = start
         self.said: list[tuple[str, Said]] = []
         self.results: list[tuple[str, PromptMessage]] = []
+
+    @property
+    def owners(self) -> list[Owner]:
+        """Who speaks in it, and how much."""
+        return [Owner(key, said.size) for key, said in self.said]
 
     def take_results(self, key: str, results: Iterable[PromptMessage]) -> None:
         """Those that answer a call of this reply, each once."""
@@ -51,18 +69,23 @@ class Assembly:
     """The prompt of one branch, in an order every provider accepts.
 
     The user's messages that follow one another are joined, and so are replies; calls and
-    results of tools are sent in pairs or not at all.
+    results of tools are sent in pairs or not at all. A checkpoint speaks in the place of the
+    last message it stands for: what stands before it is the same before and after compressing.
     """
 
-    def __init__(self, sections: Sequence[Section], marks: Marks) -> None:
+    def __init__(self, sections: Sequence[Section], marks: Marks, shortening: Shortening) -> None:
         self.sections = tuple(sections)
         self.marks = marks
+        self.shortening = shortening
+        """As far as it holds on this branch."""
+        self._covered = shortening.covered
+        self._endings = {each.messages[-1]: each for each in shortening.checkpoints}
         self.leaf: str | None = None
         """The last message."""
         self.messages: list[Message] = []
         """All but those that are part of the system prompt."""
         self.pieces: list[Piece] = []
-        self.owners: list[tuple[str, ...]] = []
+        self.owners: list[tuple[Owner, ...]] = []
         """For each piece the messages it is made of."""
         self._runs: list[_Run] = []
         self._head = [section.text for section in self.sections if section.text]
@@ -89,9 +112,24 @@ class Assembly:
             self._write_head()
             return
         self.messages.append(message)
-        if message.id in self.marks.excluded:
-            return
-        said = said_by(message, self.marks.folded.get(message.id))
+        if self._is_sent(message.id):
+            self._say(message)
+        if checkpoint := self._endings.get(message.id):
+            run = self._run_for("checkpoint")
+            run.said.append((checkpoint.id, Said(checkpoint_text(checkpoint))))
+            self._write(run)
+
+    def _is_sent(self, key: str) -> bool:
+        """What a checkpoint stands for is only sent beside it if the user pinned it since."""
+        marks = self.marks
+        return key not in marks.excluded and (key not in self._covered or key in marks.pinned)
+
+    def _say(self, message: Message) -> None:
+        said = said_by(
+            message,
+            self.marks.folded.get(message.id),
+            self.shortening.elided.get(message.id),
+        )
         kind = "reply" if message.role == "assistant" else "user"
         if kind == "user" and said.results and self._runs:
             self._add_results(self._runs[-1], message.id, said)
@@ -106,34 +144,42 @@ class Assembly:
             run.take_results(key, said.results)
             self._write(run)
 
-    def _run_for(self, kind: Literal["user", "reply"]) -> _Run:
+    def _run_for(self, kind: Kind) -> _Run:
         """The run a message belongs to. A reply of nothing but unanswered calls was none."""
         runs = self._runs
         while runs and runs[-1].kind != kind and runs[-1].start == len(self.pieces):
             runs.pop()
-        if not runs or runs[-1].kind != kind or runs[-1].results:
+        if not runs or runs[-1].kind != kind or runs[-1].results or kind == "checkpoint":
             runs.append(_Run(kind, len(self.pieces)))
         return runs[-1]
 
     def _write(self, run: _Run) -> None:
         del self.pieces[run.start :]
         del self.owners[run.start :]
-        written = list(self._user(run) if run.kind == "user" else self._reply(run))
-        if written and run.kind == "reply" and run is self._runs[0]:
+        write = {"user": self._user, "reply": self._reply, "checkpoint": self._checkpoint}
+        written = list(write[run.kind](run))
+        before = self.pieces[-1].message.role if self.pieces else "system"
+        if written and run.kind != "user" and before not in ("user", "tool"):
             written.insert(0, ((), Piece.of("left out", LEFT_OUT)))
         for owners, piece in written:
             self.owners.append(owners)
             self.pieces.append(piece)
 
-    def _user(self, run: _Run) -> Iterable[tuple[tuple[str, ...], Piece]]:
+    def _user(self, run: _Run) -> Iterable[tuple[tuple[Owner, ...], Piece]]:
         message = PromptMessage(
             role="user",
             text=_joined(said.text for _, said in run.said),
             images=tuple(image for _, said in run.said for image in said.images),
         )
-        yield self._piece([key for key, _ in run.said], message)
+        yield self._piece(run.owners, message)
 
-    def _reply(self, run: _Run) -> Iterable[tuple[tuple[str, ...], Piece]]:
+    def _checkpoint(self, run: _Run) -> Iterable[tuple[tuple[Owner, ...], Piece]]:
+        text = run.said[0][1].text
+        message = PromptMessage(role="assistant", text=text)
+        key = f"checkpoint:{digest(text)}"
+        yield tuple(run.owners), Piece.of(key, message, "checkpoints")
+
+    def _reply(self, run: _Run) -> Iterable[tuple[tuple[Owner, ...], Piece]]:
         all_calls = [call for _, said in run.said for call in said.calls]
         answered = {result.tool_call_id for _, result in run.results}
         by_id = {call.call_id: call for call in reversed(all_calls) if call.call_id in answered}
@@ -147,19 +193,22 @@ class Assembly:
         if not (message.text or message.images or calls):
             return
         some = "" if len(calls) == len(all_calls) else ":" + ",".join(c.call_id for c in calls)
-        yield self._piece([key for key, _ in run.said], message, some)
+        yield self._piece(run.owners, message, some)
         for key, result in run.results:
-            yield self._piece([key], result, f":{result.tool_call_id}")
+            yield self._piece([Owner(key, 1)], result, f":{result.tool_call_id}")
 
     def _piece(
-        self, keys: Sequence[str], message: PromptMessage, suffix: str = ""
-    ) -> tuple[tuple[str, ...], Piece]:
+        self, owners: Sequence[Owner], message: PromptMessage, suffix: str = ""
+    ) -> tuple[tuple[Owner, ...], Piece]:
         """A piece is known by its message, or by its words where it is made of several."""
+        keys = [owner.key for owner in owners]
         name = keys[0] if len(keys) == 1 else f"joined:{digest(message.text)}"
         if any(key in self.marks.folded for key in keys):
             suffix += ":folded"
+        if any(key in self.shortening.elided for key in keys):
+            suffix += ":elided"
         pinned = all(key in self.marks.pinned for key in keys)
-        return tuple(keys), Piece.of(name + suffix, message, "system" if pinned else None)
+        return tuple(owners), Piece.of(name + suffix, message, "system" if pinned else None)
 
     def _write_head(self) -> None:
         """The system message; only ever before anything was said."""
@@ -179,14 +228,14 @@ class FrozenPrompt(NamedTuple):
     said: int
     fixed: int
     last_pieces: list[Piece]
-    last_owners: list[tuple[str, ...]]
+    last_owners: list[tuple[Owner, ...]]
 
     @property
     def messages(self) -> list[Message]:
         """The messages, sent or not."""
         return self.assembly.messages[: self.said]
 
-    def pieces(self) -> Iterator[tuple[Piece, tuple[str, ...]]]:
+    def pieces(self) -> Iterator[tuple[Piece, tuple[Owner, ...]]]:
         """The pieces, and the messages each is made of."""
         assembly = self.assembly
         yield from zip(assembly.pieces[: self.fixed], assembly.owners[: self.fixed], strict=True)
@@ -200,10 +249,15 @@ class FrozenPrompt(NamedTuple):
 
 
 def assemble(
-    sections: Sequence[Section], branch: Iterable[Message], marks: Marks | None = None
+    sections: Sequence[Section],
+    branch: Sequence[Message],
+    marks: Marks | None = None,
+    shortening: Shortening | None = None,
 ) -> Assembly:
     """The prompt of a branch from its beginning."""
-    assembly = Assembly(sections, marks or Marks())
+    known = {message.id for message in branch}
+    holding = shortening.within(known) if shortening else Shortening()
+    assembly = Assembly(sections, marks or Marks(), holding)
     for message in branch:
         assembly.add(message)
     return assembly

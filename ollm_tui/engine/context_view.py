@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
+from ollm_tui.core.compression import Checkpoint
 from ollm_tui.core.context_marks import Mark
 from ollm_tui.core.counts import counted
 from ollm_tui.core.intake import clean
@@ -47,8 +48,9 @@ class ContextItem(NamedTuple):
     """What it takes in the prompt now; nothing if it is left out."""
     whole: Count
     """What it takes when it is neither folded nor left out."""
-    mark: Mark = ""
-    """Also `excluded` where it is not sent because what it belongs to is not."""
+    mark: Mark | Literal["covered", "elided"] = ""
+    """Also `excluded` where it is not sent because what it belongs to is not; `covered` where
+    a checkpoint stands for it; `elided` where its data is cut short."""
     attachments: tuple[AttachmentCost, ...] = ()
 
 
@@ -62,12 +64,14 @@ class ContextView:
     counter: TokenCounter
     writing: int = 0
     """Tokens of the reply that is being written."""
+    compresses: bool = False
+    """Whether it is compressed by itself when it reaches the trigger."""
 
     @cached_property
     def items(self) -> tuple[ContextItem, ...]:
         """Everything in the prompt, and what is left out, in the order of the prompt."""
         taken = self._tokens_by_message()
-        said = [self._item(m, taken.get(m.id)) for m in self.prompt.messages if pieces_of(m)]
+        said = list(self._said(taken))
         parts = [self._section(section) for section in self.prompt.assembly.sections]
         if self.writing:
             writing = Count(self.writing, "estimated")
@@ -81,8 +85,11 @@ class ContextView:
 
     @cached_property
     def exchanges_left(self) -> int | None:
-        """About how many more exchanges fit, if they go on like the last ones."""
+        """About how many more exchanges until it is compressed, or full, if they go on like the
+        last ones."""
         latest = list(self._latest_exchanges())
+        if self.compresses:
+            return self.budget.exchanges_left(latest[::-1])
         if self.budget.room is None or not latest:
             return None
         return self.budget.room.free * len(latest) // sum(latest)
@@ -93,57 +100,76 @@ class ContextView:
         room = self.budget.room
         if room is None:
             return "the server does not say how large its window is"
-        if self.budget.over_limit:
+        if self.budget.over_limit and not self.compresses:
             return f"too long: {room.limit:,} fit; fold or leave out something"
-        # Says when it compresses once compression is there.
+        if self.compresses and (self.budget.needs_compression or self.budget.over_limit):
+            return "is compressed before the next message"
         left = self.exchanges_left
         more = "" if left is None else f": about {counted(left, 'more exchange')}"
+        if self.compresses:
+            return f"compresses at {self.budget.trigger_mark:,}{more}"
         return f"full at {room.limit:,}{more}"
 
     def beside_the_prompt(self) -> list[Piece]:
         """What the items count besides the prompt itself; counted exactly once it is settled."""
-        marks = self.prompt.assembly.marks
+        marks, elided = self.prompt.assembly.marks, self.prompt.assembly.shortening.elided
         pieces = [_section_piece(section) for section in self.prompt.assembly.sections]
         for message in self.prompt.messages:
             pieces += [piece for _, piece in _attachments(message)]
-            if marks.mark(message.id) in ("excluded", "folded"):
+            if message.id in elided or marks.mark(message.id) in ("excluded", "folded"):
                 pieces += pieces_of(message)
         return pieces
+
+    def _said(self, taken: Mapping[str, Count]) -> Iterator[ContextItem]:
+        checkpoints = self.prompt.assembly.shortening.checkpoints
+        endings = {each.messages[-1]: each for each in checkpoints}
+        for message in self.prompt.messages:
+            if pieces_of(message):
+                yield self._item(message, taken.get(message.id))
+            if (checkpoint := endings.get(message.id)) and checkpoint.id in taken:
+                yield _checkpoint_item(checkpoint, taken[checkpoint.id])
 
     def _section(self, section: Section) -> ContextItem:
         tokens = self.counter.message(_section_piece(section))
         return ContextItem(section.key, "system", SECTION_TITLES[section.key], tokens, tokens)
 
     def _item(self, message: Message, taken: Count | None) -> ContextItem:
-        mark = self.prompt.assembly.marks.mark(message.id)
+        mark = self._mark(message.id, is_sent=taken is not None)
         whole = taken
-        if whole is None or mark == "folded":
+        if whole is None or mark in ("folded", "elided"):
             whole = _total(self.counter, pieces_of(message))
         return ContextItem(
             key=message.id,
             group="system" if mark == "pinned" else _group(message),
-            title=_title(message),
+            title=title_of(message),
             tokens=taken or Count(0, "exact"),
             whole=whole,
-            mark=mark if taken else "excluded",
+            mark=mark,
             attachments=tuple(
                 AttachmentCost(name, self.counter.message(piece))
                 for name, piece in _attachments(message)
             ),
         )
 
+    def _mark(self, key: str, *, is_sent: bool) -> Mark | Literal["covered", "elided"]:
+        assembly = self.prompt.assembly
+        if is_sent:
+            mark = assembly.marks.mark(key)
+            return "elided" if not mark and key in assembly.shortening.elided else mark
+        is_covered = key not in assembly.marks.excluded and key in assembly.shortening.covered
+        return "covered" if is_covered else "excluded"
+
     def _tokens_by_message(self) -> dict[str, Count]:
         """A piece that several messages were joined into is shared out by their lengths."""
-        lengths = {message.id: len(message.text) + 1 for message in self.prompt.messages}
         taken: dict[str, Count] = {}
         for piece, owners in self.prompt.pieces():
             count = self.counter.message(piece)
             shares = [count.tokens]
             if len(owners) > 1:
-                shares = shared_out(count.tokens, [lengths[owner] for owner in owners])
+                shares = shared_out(count.tokens, [owner.size for owner in owners])
             for owner, share in zip(owners, shares, strict=False):
-                before = taken.get(owner, Count(0, count.source))
-                taken[owner] = Count(before.tokens + share, _worse(before, count).source)
+                before = taken.get(owner.key, Count(0, count.source))
+                taken[owner.key] = Count(before.tokens + share, _worse(before, count).source)
         return taken
 
     def _latest_exchanges(self) -> Iterator[int]:
@@ -162,9 +188,14 @@ class ContextView:
                 return
 
 
-def cost_of(counter: TokenCounter, message: Message, folded_tokens: int | None = None) -> int:
-    """The tokens of one message by itself."""
-    return _total(counter, pieces_of(message, folded_tokens)).tokens
+def cost_of(
+    counter: TokenCounter,
+    message: Message,
+    folded_tokens: int | None = None,
+    facts: str | None = None,
+) -> int:
+    """The tokens of one message by itself; folded or cut short as `said_by` does it."""
+    return _total(counter, pieces_of(message, folded_tokens, facts)).tokens
 
 
 def _total(counter: TokenCounter, pieces: Sequence[Piece]) -> Count:
@@ -198,13 +229,20 @@ def _attachments(message: Message) -> list[tuple[str, Piece]]:
     ]
 
 
+def _checkpoint_item(checkpoint: Checkpoint, tokens: Count) -> ContextItem:
+    title = f"checkpoint of {counted(len(checkpoint.messages), 'message')}"
+    whole = Count(checkpoint.original_tokens, "estimated")
+    words = one_line(checkpoint.summary or checkpoint.facts)
+    return ContextItem(checkpoint.id, "checkpoints", f"{title}: {words}", tokens, whole)
+
+
 def _group(message: Message) -> Group:
     if message.role == "assistant":
         return "assistant"
     return "tools" if message.role == "tool" else "user"
 
 
-def _title(message: Message) -> str:
+def title_of(message: Message) -> str:
     """The first words; of a message without any, what it carries."""
     text = message.text
     if not text.strip():
@@ -212,5 +250,10 @@ def _title(message: Message) -> str:
         names += [call.name for call in message.tool_calls]
         results = [part for part in message.parts if isinstance(part, ToolResultPart)]
         text = ", ".join(names) or " ".join(f"{r.name}: {r.content[:200]}" for r in results)
+    return one_line(text)
+
+
+def one_line(text: str) -> str:
+    """The first words of a text."""
     line = " ".join(clean(text[: TITLE_CHARACTERS * 4]).split())
     return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1].rstrip() + "…"

@@ -24,6 +24,7 @@ from ollm_tui.core.events import (
 from ollm_tui.core.intake import clean
 from ollm_tui.core.message import Attachment, Message, Text, new_id
 from ollm_tui.core.session import Metadata, ModeChange
+from ollm_tui.engine.compression_keeper import CompressionKeeper
 from ollm_tui.engine.context_view import ContextView
 from ollm_tui.engine.goals import GoalKeeper
 from ollm_tui.engine.held_session import HeldSession
@@ -34,8 +35,10 @@ from ollm_tui.engine.overflow import OverflowPolicy
 from ollm_tui.engine.prompt_check import PromptCheck
 from ollm_tui.engine.prompt_text import as_json, readable
 from ollm_tui.engine.session_context import SessionContext
+from ollm_tui.engine.snapshot_keeper import SnapshotKeeper
 from ollm_tui.engine.turn import Turn
 from ollm_tui.services.recording import Recorder
+from ollm_tui.services.snapshots import Snapshots
 from ollm_tui.services.tokens.counters import TokenCounters
 from ollm_tui.services.tokens.prompt_count import Count
 from ollm_tui.services.topic import Topic
@@ -58,12 +61,20 @@ class Conversation(HeldSession):
         begun: bool,
         counters: TokenCounters | None = None,
         settings: Settings | None = None,
+        snapshots: Snapshots | None = None,
     ) -> None:
         super().__init__(recorder, saving, begun=begun)
+        settings = settings or Settings()
         self._context = SessionContext(
-            self.state, choice, counters or TokenCounters(None), settings or Settings()
+            self.state, choice, counters or TokenCounters(None), settings
         )
         self._turn: Turn | None = None
+        self.snapshots = SnapshotKeeper(
+            self, self._context, snapshots, settings.snapshots, self._check_free
+        )
+        self.compression = CompressionKeeper(
+            self, self._context, settings.compression, self._check_free, self.snapshots.before
+        )
         self.on_overflow: OverflowPolicy = "fail"
         """What happens to a prompt that is too long, where nobody can be asked."""
         self.goals = GoalKeeper(self)
@@ -95,16 +106,20 @@ class Conversation(HeldSession):
 
     def preview(self, change: AnyContextChange) -> ContextView:
         """The context as a change would make it. UsageError for an unknown message."""
-        return self._context.preview(change)
+        return self._context.view_as(self._context.changed(change)[0])
 
     def preview_model(self, choice: ModelChoice) -> ContextView:
         """The context as it would be for another model."""
-        return self._context.preview_model(choice)
+        return self._context.view_as(choice=choice)
 
     async def change_context(self, change: AnyContextChange) -> MarksRestored:
         """Pin, leave out or fold messages: one record. Gives back the change that undoes it."""
         self._check_free()
-        return await self._change_context(change)
+        metadata, changes = self._context.changed(change)
+        undo = way_back(changes, Marks.of(self.state.header.metadata))
+        if changes:
+            await super().change_metadata(metadata)
+        return undo
 
     async def change_metadata(self, metadata: Metadata) -> None:
         """Give the session other marks, goals, modes or notes: one record. UsageError while the
@@ -136,12 +151,15 @@ class Conversation(HeldSession):
             raise UsageError(f"there is no mode {clean(name)!r}", f"there are: {known}")
         metadata = self.state.header.metadata
         if name != self.mode.name:
+            self._check_free()
+            await self.snapshots.before("mode")
             change = ModeChange(self.mode.name, name, clock.now(), trigger, confidence)
             history = (*metadata.mode_history, change)
             await self.change_metadata(replace(metadata, mode_history=history))
 
     async def use(self, choice: ModelChoice) -> None:
         """Have another model answer from the next message on; the session remembers it."""
+        await self.snapshots.before("model")
         self._context.use(choice)
         await self.change(model=choice.model, provider=choice.provider.name, window=choice.window)
 
@@ -180,9 +198,11 @@ class Conversation(HeldSession):
         await self.change(head=message_id)
 
     def cancel(self) -> None:
-        """Stop the model, if it is writing."""
+        """Stop the model, if it is writing, or the compression that is under way."""
         if self._turn:
             self._turn.cancel()
+        else:
+            self.compression.stop()
 
     async def _ask(
         self, text: str, attachments: Sequence[Attachment], parent_id: str | None
@@ -202,8 +222,8 @@ class Conversation(HeldSession):
     async def _answer(self, question: Message) -> AsyncGenerator[AnyTurnEvent, None]:
         self._check_free()
         self._context.begin_turn(question)
-        fold = self._change_context if self.on_overflow == "compress" else None
-        check = PromptCheck(self._context, question, fold)
+        make_room = self.compression.make_room if self.on_overflow == "compress" else None
+        check = PromptCheck(self._context, question, make_room)
         self._turn = Turn(self._recorder, self.choice, question.id, check)
         try:
             for notice in self._saving_notices():
@@ -214,23 +234,19 @@ class Conversation(HeldSession):
                     for notice in self._saving_notices():
                         yield notice
                     if isinstance(event, TextArrived | ReasoningArrived):
-                        self._context.grow(event.text)
+                        self._context.live.add(event.text)
                     elif isinstance(event, TurnFinished | TurnCancelled | TurnFailed):
                         self._end_turn()
                     yield event
+            await self.snapshots.check_threshold()
         finally:
             self._end_turn()
-
-    async def _change_context(self, change: AnyContextChange) -> MarksRestored:
-        metadata, changes = self._context.changed(change)
-        undo = way_back(changes, Marks.of(self.state.header.metadata))
-        if changes:
-            await super().change_metadata(metadata)
-        return undo
 
     def _check_free(self) -> None:
         if self._turn:
             raise UsageError("the model is still answering", "wait for it, or stop it first")
+        if self.compression.is_running:
+            raise UsageError("the context is being compressed", "wait for it, or stop it first")
 
     def _end_turn(self) -> None:
         self._turn = None

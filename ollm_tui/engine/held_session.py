@@ -8,7 +8,14 @@ from ollm_tui.core import clock
 from ollm_tui.core.encoding import session_from_tree, to_tree
 from ollm_tui.core.events import SaveFailed, SaveResumed, StoreEvent
 from ollm_tui.core.message import Message
-from ollm_tui.core.record import Created, MessageAdded, MessageFinished, SessionChanged
+from ollm_tui.core.record import (
+    AnyRecord,
+    Created,
+    MessageAdded,
+    MessageFinished,
+    MetadataChanged,
+    SessionChanged,
+)
 from ollm_tui.core.session import Metadata
 from ollm_tui.core.session_state import SessionState
 from ollm_tui.core.titles import title_of
@@ -48,8 +55,18 @@ class HeldSession:
             self.state.header = session_from_tree(to_tree(self.state.header) | fields)
 
     async def change_metadata(self, metadata: Metadata) -> None:
-        """Give the session other marks, goals, modes or notes: one record."""
-        await self.change(metadata=to_tree(metadata))
+        """Give the session other marks, goals, modes or notes: one record of what differs."""
+        if not self._begun:
+            self.state.header = replace(self.state.header, metadata=metadata)
+            return
+        before, after = to_tree(self.state.header.metadata), to_tree(metadata)
+        fields = {name: value for name, value in after.items() if before.get(name) != value}
+        if fields:
+            await self._recorder.record(MetadataChanged(at=clock.now(), fields=fields))
+
+    async def record(self, *records: AnyRecord) -> None:
+        """Take facts into account and make them durable."""
+        await self._recorder.record(*records)
 
     async def save(self) -> None:
         """Write everything into the session file now."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator
 from typing import NamedTuple
 
 from ollm_tui.core.errors import OllmError, ProviderError, UsageError
@@ -11,6 +12,8 @@ from ollm_tui.core.session import Session
 from ollm_tui.engine.window import choose_window, machine_memory
 from ollm_tui.settings.schema import ModelSettings, Settings
 
+BUILT_IN = "embedded"
+"""Part of the program, so it is there at once, while others have to be looked for."""
 OFFER_SECONDS = 4.0
 """How long a provider may take to say what it has; the others are not held up by it."""
 
@@ -52,6 +55,18 @@ class ModelChooser:
         self._settings = settings
         self._providers = providers
         self._offer_seconds = offer_seconds
+        self._offered: dict[str, ProviderOffer] = {}
+
+    @property
+    def names(self) -> list[str]:
+        """Every provider there is, the one that is part of the program first."""
+        return sorted(self._providers.names(), key=lambda name: name != BUILT_IN)
+
+    @property
+    def known_models(self) -> list[str]:
+        """The models that were offered so far, and those the settings speak of: nobody is asked."""
+        offered = [info.name for offer in self._offered.values() for info in offer.models]
+        return list(dict.fromkeys((*offered, *self._settings.models)))
 
     async def choose(
         self, provider: str | None, model: str | None, window: int | None = None
@@ -82,9 +97,17 @@ class ModelChooser:
         except (ProviderError, UsageError):
             return await self.choose(None, None)
 
-    async def offers(self) -> list[ProviderOffer]:
-        """What every provider has, all asked at once; failures are values here."""
-        return list(await asyncio.gather(*map(self._offer, self._providers.names())))
+    async def offers(self) -> AsyncGenerator[ProviderOffer, None]:
+        """What every provider has, as they answer; all are asked at once, failures are values."""
+        asked = [asyncio.create_task(self._offer(name)) for name in self.names]
+        try:
+            for answered in asyncio.as_completed(asked):
+                offer = await answered
+                self._offered[offer.name] = offer
+                yield offer
+        finally:
+            for task in asked:
+                task.cancel()
 
     async def capabilities(self, provider: str, model: str) -> Capabilities:
         """What a model can do on a provider. UsageError or ProviderError."""

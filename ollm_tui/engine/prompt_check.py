@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import NamedTuple
+from collections.abc import AsyncGenerator, Callable
 
-from ollm_tui.core.context_marks import ContextChange
+from ollm_tui.core.compression_events import AnyCompressionEvent
 from ollm_tui.core.errors import OverLimit
-from ollm_tui.core.events import ContextFolded, PromptCut, PromptTooLong
+from ollm_tui.core.events import PromptCut, PromptTooLong
 from ollm_tui.core.message import Message, Usage
 from ollm_tui.core.provider import ChatRequest
-from ollm_tui.engine.overflow import choices, fold_to_fit
+from ollm_tui.engine.overflow import choices
 from ollm_tui.engine.session_context import SessionContext
 from ollm_tui.services.tokens.counter import CUT_BELOW
 from ollm_tui.services.tokens.prompt_count import PromptCount
@@ -18,49 +17,43 @@ from ollm_tui.services.tokens.prompt_count import PromptCount
 FEWEST_TOKENS = 64
 """Nobody cuts a prompt shorter than this; a server that reads less just counts in its own way."""
 
-Fold = Callable[[ContextChange], Awaitable[object]]
-
-
-class Passed(NamedTuple):
-    """A request that may be sent, and what had to be folded for it."""
-
-    request: ChatRequest
-    folded: ContextFolded | None = None
+MakeRoom = Callable[[], AsyncGenerator[AnyCompressionEvent, None]]
+"""Compresses the context so that the prompt fits."""
 
 
 class PromptCheck:
-    """Checks the prompt of one question, before and after. `fold` if that may be done unasked."""
+    """Checks the prompt of one question, before and after. `make_room` if that may be done."""
 
-    def __init__(self, context: SessionContext, question: Message, fold: Fold | None) -> None:
+    def __init__(
+        self, context: SessionContext, question: Message, make_room: MakeRoom | None
+    ) -> None:
         self._context = context
         self._question = question
-        self._fold = fold
+        self._make_room = make_room
         self._count = PromptCount()
         self._sent = False
-        self._shortened = False
 
-    async def before(self) -> Passed:
+    async def before(self) -> ChatRequest:
         """The request to send. OverLimit if it is too long."""
-        request = await self._checked()
-        folded = None
-        if self._over() and self._fold:
-            folded = await self._make_room(self._fold)
-            request = await self._checked()
+        request = self._context.request()
+        self._count = await self._context.check(request)
         if self._over():
             told = self._too_long(self._count.tokens)
             raise OverLimit(told.message, told.hint, told.tokens, self._context.choice.window)
         self._context.sent(self._count)
         self._sent = True
-        return Passed(request, folded)
+        return request
 
-    async def can_shorten(self, error: OverLimit) -> bool:
-        """Whether a prompt that a server refused will come out shorter from `before`: once."""
-        if self._fold is None or not self._sent or self._shortened:
-            return False
-        self._shortened = True
-        await self._learn_from(error)
-        self._count = self._context.count()
-        return self._over()
+    async def room_for(self, error: OverLimit) -> AsyncGenerator[AnyCompressionEvent, None] | None:
+        """Makes room for a prompt that was too long, here or for the server: once."""
+        make_room, self._make_room = self._make_room, None
+        if make_room is None:
+            return None
+        if self._sent:
+            self._context.live.end()
+            await self._learn_from(error)
+            self._count = self._context.count()
+        return make_room() if self._over() else None
 
     async def refused(self, error: OverLimit) -> PromptTooLong:
         """What to tell when a prompt was too long."""
@@ -87,23 +80,6 @@ class PromptCheck:
             pieces = self._context.assembly.pieces
             await self._context.counter.measured(pieces, (), error.prompt_tokens)
             self._context.forget_count()
-
-    async def _checked(self) -> ChatRequest:
-        request = self._context.request()
-        self._count = await self._context.check(request)
-        return request
-
-    async def _make_room(self, fold: Fold) -> ContextFolded | None:
-        """Fold until it fits; what is saved is estimated, so it may take a second round."""
-        before, keys = self._count.tokens, list[str]()
-        while (excess := self._excess()) > 0:
-            change = fold_to_fit(self._context, excess)
-            if change is None:
-                break
-            await fold(change)
-            keys += change.keys
-            await self._checked()
-        return ContextFolded(tuple(keys), before, self._count.tokens) if keys else None
 
     def _over(self) -> bool:
         return self._excess() > 0

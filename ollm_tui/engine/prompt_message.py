@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple, assert_never
 
+from ollm_tui.core.compression import Checkpoint
 from ollm_tui.core.message import (
     Approval,
     Attachment,
@@ -34,15 +35,19 @@ class Said(NamedTuple):
     results: tuple[PromptMessage, ...] = ()
 
     @property
+    def size(self) -> int:
+        """How much there is of it: the share of a joined message that is its own."""
+        return len(self.text) + 1
+
+    @property
     def speaks(self) -> bool:
         """Whether there is anything besides results of tools."""
         return bool(self.text.strip() or self.images or self.calls)
 
 
-def said_by(message: Message, folded_tokens: int | None = None) -> Said:
-    """A message for the model; folded if the tokens it had are given.
-
-    Reasoning stays out: it was for that one answer.
+def said_by(message: Message, folded_tokens: int | None = None, facts: str | None = None) -> Said:
+    """A message for the model; folded if the tokens it had are given, its data cut short if the
+    facts are that are left of it. Reasoning stays out: it was for that one answer.
     """
     text: list[str] = []
     images: list[Image] = []
@@ -55,7 +60,11 @@ def said_by(message: Message, folded_tokens: int | None = None) -> Said:
             case ToolCallPart() if message.role == "assistant":
                 calls.append(part)
             case ToolResultPart():
-                results.append(_result(part, folded_tokens))
+                results.append(_result(part, folded_tokens, facts))
+                facts = facts and ""
+            case Attachment() | Retrieval() if facts is not None:
+                text.append(_below(text, _elided_data(part, facts)))
+                facts = ""  # they are those of the whole message, and said once
             case Attachment() if part.media_type.startswith("image/"):
                 images.append(Image(part.media_type, part.content))
             case Attachment():
@@ -72,10 +81,13 @@ def said_by(message: Message, folded_tokens: int | None = None) -> Said:
     return Said(folded(whole, folded_tokens), (), tuple(calls), tuple(results))
 
 
-def pieces_of(message: Message, folded_tokens: int | None = None) -> list[Piece]:
+def pieces_of(
+    message: Message, folded_tokens: int | None = None, facts: str | None = None
+) -> list[Piece]:
     """A message by itself, to know what it costs."""
-    said = said_by(message, folded_tokens)
+    said = said_by(message, folded_tokens, facts)
     suffix = "" if folded_tokens is None else ":folded"
+    suffix += "" if facts is None else ":elided"
     pieces = [
         Piece.of(f"{message.id}:{result.tool_call_id}{suffix}", result) for result in said.results
     ]
@@ -93,12 +105,39 @@ def attached(attachment: Attachment) -> str:
 
 def folded(text: str, tokens: int) -> str:
     """The first words of a text and how much is left out; all of it if that is no shorter."""
+    short = f"{_first_words(text)} [… {tokens:,} tokens folded]".lstrip()
+    return short if len(short) < len(text) else text
+
+
+def _first_words(text: str) -> str:
     line = _BACKTICKS.sub("", " ".join(text[: FIRST_WORDS_CHARACTERS * 4].split()))
     start = line[:FIRST_WORDS_CHARACTERS]
     if len(line) > FIRST_WORDS_CHARACTERS and (cut := start.rfind(" ")) > len(start) // 2:
         start = start[:cut]
-    short = f"{start.rstrip()} [… {tokens:,} tokens folded]".lstrip()
-    return short if len(short) < len(text) else text
+    return start.rstrip()
+
+
+def _elided(content: str, facts: str) -> str:
+    """Data cut short: how it begins, the facts in it, and that there was more."""
+    short = "\n".join(text for text in (_first_words(content), facts) if text)
+    short = f"{short}\n[… the rest of {len(content):,} characters left out]"
+    return short if len(short) < len(content) else content
+
+
+def _elided_data(part: Attachment | Retrieval, facts: str) -> str:
+    if isinstance(part, Retrieval):
+        return _fenced("from an earlier conversation", _elided(part.text, facts))
+    if part.media_type.startswith("image/"):
+        return f"[image {part.name} left out]"
+    return _fenced(part.name, _elided(part.content, facts))
+
+
+def checkpoint_text(checkpoint: Checkpoint) -> str:
+    """A checkpoint as the model sees it: its own words about what it said and did before."""
+    about = f"[{len(checkpoint.messages)} earlier messages in short; a record, no instruction]"
+    if not (checkpoint.summary or checkpoint.facts):
+        about = f"[{len(checkpoint.messages)} earlier messages were left out]"
+    return "\n".join(text for text in (about, checkpoint.summary, checkpoint.facts) if text)
 
 
 def _words(message: Message, part: Text) -> str:
@@ -108,8 +147,12 @@ def _words(message: Message, part: Text) -> str:
     return part.text
 
 
-def _result(part: ToolResultPart, folded_tokens: int | None) -> PromptMessage:
-    content = part.content if folded_tokens is None else folded(part.content, folded_tokens)
+def _result(part: ToolResultPart, folded_tokens: int | None, facts: str | None) -> PromptMessage:
+    content = part.content
+    if folded_tokens is not None:
+        content = folded(content, folded_tokens)
+    elif facts is not None:
+        content = _elided(content, facts)
     return PromptMessage(role="tool", text=content, tool_call_id=part.call_id, tool_name=part.name)
 
 

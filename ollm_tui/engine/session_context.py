@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from ollm_tui.core.compression import Shortening, was_undone
 from ollm_tui.core.context_marks import (
     AnyContextChange,
     Mark,
@@ -20,18 +21,21 @@ from ollm_tui.core.provider import ChatRequest
 from ollm_tui.core.session import Metadata, Session
 from ollm_tui.core.session_state import SessionState
 from ollm_tui.engine.budget import Budget, BudgetRules
+from ollm_tui.engine.compression.material import Material
 from ollm_tui.engine.context import Assembly, assemble
 from ollm_tui.engine.context_view import ContextView, cost_of
+from ollm_tui.engine.live_count import LiveCount
 from ollm_tui.engine.model_choice import ModelChoice
 from ollm_tui.engine.modes import Mode, current_mode, modes_of
+from ollm_tui.engine.prompt_message import pieces_of
 from ollm_tui.engine.system_prompt import sections
-from ollm_tui.services.tokens.counter import GrowingCount
 from ollm_tui.services.tokens.counters import TokenCounters
 from ollm_tui.services.tokens.prompt_count import Count, PromptCount
 from ollm_tui.services.tokens.prompt_piece import Piece
 from ollm_tui.settings.schema import Settings
 
 PIECES_AT_A_TIME = 200
+UNKNOWN_WINDOW = 8192
 SURE_SHARE = 0.5
 """An estimate below this share of the limit cannot be wrong by so much that it matters."""
 
@@ -60,15 +64,15 @@ class SessionContext:
         self._state = state
         self._counters = counters
         self._rules = BudgetRules.of(settings)
+        self._may_compress = settings.compression.enabled
         self.modes = modes_of(settings)
         self._assembly: Assembly | None = None
+        self._short = Shortening()
+        self._covered = frozenset[str]()
         self._counted: _Counted | None = None
         self._asked: str | None = None
         """The message that is being answered."""
-        self._growing: GrowingCount | None = None
-        self._live: PromptCount | None = None
-        self._arrived: list[str] = []
-        """What of the reply is not counted yet."""
+        self.live = LiveCount()
         self._is_watched = False
         self.read = 0
         """The most the model read of a prompt that the present one begins with."""
@@ -89,20 +93,19 @@ class SessionContext:
     @property
     def assembly(self) -> Assembly:
         """The prompt as it is now; while a reply is written, the one that was sent."""
-        header = self._state.header
-        leaf = self._asked or header.head
-        marks = Marks.of(header.metadata)
-        if self._asked:
-            marks = marks.including(self._asked)
-        parts = sections(header, self.mode)
+        header, leaf = self._state.header, self.leaf
+        marks = self._marks(header)
+        parts, short = sections(header, self.mode), _shortening(header)
         known = self._assembly
-        if known and (known.sections, known.marks) == (parts, marks):
+        if known and (known.sections, known.marks, self._short) == (parts, marks, short):
             new = self._since(known.leaf, leaf)
-            if new is not None:
+            # What a checkpoint stands for was not all there before: now it may hold.
+            if new is not None and not any(message.id in self._covered for message in new):
                 for message in new:
                     known.add(message)
                 return known
-        self._assembly = assemble(parts, self._state.branch(leaf) if leaf else (), marks)
+        self._short, self._covered = short, short.covered
+        self._assembly = assemble(parts, self._state.branch(leaf) if leaf else (), marks, short)
         self.read = 0
         return self._assembly
 
@@ -140,18 +143,58 @@ class SessionContext:
     def view(self) -> ContextView:
         """The context as it is now."""
         count = self.count()
-        live = self._with_reply()
+        live = self.live.count or count
         writing = max(0, live.tokens - count.tokens)
-        return ContextView(live, self.budget(live), self.assembly.frozen(), self.counter, writing)
+        frozen, compresses = self.assembly.frozen(), self._compresses
+        return ContextView(live, self.budget(live), frozen, self.counter, writing, compresses)
 
-    def preview(self, change: AnyContextChange) -> ContextView:
-        """The context as it would be after a change."""
-        header = replace(self._state.header, metadata=self.changed(change)[0])
-        return self._view_of(header, self.choice)
+    def view_as(
+        self, metadata: Metadata | None = None, choice: ModelChoice | None = None
+    ) -> ContextView:
+        """The context as it would be with other metadata, or for another model."""
+        header = self._state.header
+        if metadata is not None:
+            header = replace(header, metadata=metadata)
+        return self._view_of(header, choice or self.choice)
 
-    def preview_model(self, choice: ModelChoice) -> ContextView:
-        """The context as it would be for another model."""
-        return self._view_of(self._state.header, choice)
+    async def view_with(self, metadata: Metadata) -> ContextView:
+        """The context as it would be with other metadata, counted as well as can be."""
+        assembly = self.view_as(metadata).prompt.assembly
+        if self.choice.counting:
+            await self.counter.check(self._request(assembly), assembly.pieces)
+        else:
+            await self.counter.settle(assembly.pieces)
+        self.forget_count()
+        return self.view_as(metadata)
+
+    @property
+    def metadata(self) -> Metadata:
+        """The marks, goals and checkpoints of the session."""
+        return self._state.header.metadata
+
+    @property
+    def _compresses(self) -> bool:
+        """Not after an undo: then it waits until a prompt does not fit any more."""
+        return self._may_compress and not was_undone(self.metadata.compression_history)
+
+    @property
+    def leaf(self) -> str | None:
+        """The last message of the prompt."""
+        return self._asked or self._state.header.head
+
+    async def material(self) -> Material:
+        """The context as a compression looks at it, counted as well as can be."""
+        assembly = self.assembly
+        await self.counter.settle(assembly.pieces)
+        await self.counter.settle([p for m in assembly.messages for p in pieces_of(m)])
+        self.forget_count()
+        count = self.count()
+        budget = self.budget(count)
+        # Where nobody knows the window, twice of what there is.
+        window = max(UNKNOWN_WINDOW, 2 * count.tokens)
+        room = budget.room or Budget.of(window, count.parts, self._rules).room
+        assert room is not None
+        return Material(assembly, self.counter, budget, room, self.metadata)
 
     def changed(self, change: AnyContextChange) -> tuple[Metadata, dict[str, Mark]]:
         """The session's metadata after a change, and which messages get which mark."""
@@ -170,36 +213,27 @@ class SessionContext:
 
     def sent(self, count: PromptCount) -> None:
         """A prompt goes out; what arrives is added to its count."""
-        self._growing = self.counter.growing(count, self.assembly.pieces[-1])
-        self._live = count
-        self._arrived.clear()
-
-    def grow(self, text: str) -> None:
-        """More of the reply arrived. It is counted when somebody looks."""
-        self._arrived.append(text)
+        self.live.begin(count, self.counter.growing(count, self.assembly.pieces[-1]))
 
     def end_turn(self) -> None:
         """The reply is part of the conversation, and of the next prompt."""
-        self._asked = self._growing = self._live = None
-        self._arrived.clear()
+        self._asked = None
+        self.live.end()
 
     @property
     def live_tokens(self) -> Count:
         """The prompt, and what arrived of the reply so far."""
-        return self._with_reply().total
-
-    def _with_reply(self) -> PromptCount:
-        if self._growing and self._arrived:
-            self._live = self._growing.add("".join(self._arrived))
-            self._arrived.clear()
-        return self._live or self.count()
+        return (self.live.count or self.count()).total
 
     def request(self) -> ChatRequest:
         """What would be sent now."""
+        return self._request(self.assembly)
+
+    def _request(self, assembly: Assembly) -> ChatRequest:
         choice, mode = self.choice, self.mode
         return ChatRequest(
             model=choice.model,
-            messages=self.assembly.prompt,
+            messages=assembly.prompt,
             window=choice.window,
             max_output=choice.max_output,
             temperature=choice.temperature if mode.temperature is None else mode.temperature,
@@ -223,14 +257,22 @@ class SessionContext:
 
     def _view_of(self, header: Session, choice: ModelChoice) -> ContextView:
         mode = current_mode(header.metadata, self.modes)
-        branch = self._state.branch() if header.head else ()
-        assembly = assemble(sections(header, mode), branch, Marks.of(header.metadata))
+        leaf = self._asked or header.head
+        branch = self._state.branch(leaf) if leaf else ()
+        marks = self._marks(header)
+        assembly = assemble(sections(header, mode), branch, marks, _shortening(header))
         counter = self.counter
         if (choice.provider, choice.model) != (self.choice.provider, self.choice.model):
             counter = self._counters.counter(choice.provider, choice.model)
         count = counter.count(assembly.pieces)
         budget = Budget.of(choice.window, count.parts, self._rules)
-        return ContextView(count, budget, assembly.frozen(), counter)
+        compresses = self._compresses
+        return ContextView(count, budget, assembly.frozen(), counter, compresses=compresses)
+
+    def _marks(self, header: Session) -> Marks:
+        """What is being answered is sent in any case."""
+        marks = Marks.of(header.metadata)
+        return marks.including(self._asked) if self._asked else marks
 
     def _since(self, known: str | None, leaf: str | None) -> list[Message] | None:
         """The messages after a known one up to a leaf; None if that one is not above it."""
@@ -243,6 +285,10 @@ class SessionContext:
             found.append(self._state[leaf])
             leaf = self._state.parent(leaf)
         return found[::-1]
+
+
+def _shortening(header: Session) -> Shortening:
+    return Shortening.of(header.metadata.compressed, header.metadata.compression_history)
 
 
 def _begins_with(pieces: list[Piece], known: _Counted) -> bool:

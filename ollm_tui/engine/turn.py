@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Any, TypeVar, assert_never
+from typing import assert_never
 
 from msgspec.structs import replace
 
@@ -35,9 +35,8 @@ from ollm_tui.core.provider import (
 from ollm_tui.engine.model_choice import ModelChoice
 from ollm_tui.engine.prompt_check import PromptCheck
 from ollm_tui.engine.reply import Reply
+from ollm_tui.engine.stoppable import Stoppable
 from ollm_tui.services.recording import Recorder
-
-T = TypeVar("T")
 
 QUIET_SECONDS = 0.5
 GETTING_READY = "getting ready to answer"
@@ -55,8 +54,7 @@ class Turn:
         self._session_id = recorder.state.header.session_id
         self._provider = choice.provider
         self._check = check
-        self._cancelled = False
-        self._next: asyncio.Future[Any] | None = None
+        self._stoppable = Stoppable()
         self._reply = Reply(
             recorder,
             Message(
@@ -72,9 +70,7 @@ class Turn:
 
     def cancel(self) -> None:
         """Stop: the connection is closed and `events` ends with TurnCancelled."""
-        self._cancelled = True
-        if self._next:
-            self._next.cancel()
+        self._stoppable.stop()
 
     async def events(self) -> AsyncGenerator[AnyTurnEvent, None]:
         """What happens, ending with exactly one of finished, cancelled and failed."""
@@ -102,57 +98,49 @@ class Turn:
             yield await self._fail(OllmError(f"{type(error).__name__}: {error}", hint))
 
     async def _answer(self) -> AsyncGenerator[AnyTurnEvent, None]:
-        """A server that finds the prompt too long is asked once more if that can be shortened."""
-        while True:
-            checking = asyncio.ensure_future(self._check.before())
+        """A prompt that is too long, here or for the server, is tried once more if the context
+        can be compressed."""
+        stoppable = self._stoppable
+        while not stoppable.stopped:
             try:
-                if not await self._ends_soon(checking):
-                    yield Prepared(GETTING_READY)
-                passed = await self._unless_cancelled(checking)
-            finally:
-                checking.cancel()
-            if passed is None:
-                break
-            if passed.folded:
-                yield passed.folded
-            stream = self._provider.stream(passed.request)
-            try:
-                while (event := await self._unless_cancelled(anext(stream, None))) is not None:
-                    if isinstance(event, Completed):
-                        for last in await self._finish(event):
-                            yield last
-                        return
-                    if (told := self._take(event)) is not None:
-                        yield told
-                break
+                async with aclosing(self._ask()) as events:
+                    async for event in events:
+                        yield event
+                if not stoppable.stopped:
+                    return
             except OverLimit as error:
-                if self._reply.begun or not await self._check.can_shorten(error):
+                room = None if self._reply.begun else await self._check.room_for(error)
+                if room is None:
                     raise
-            finally:
-                await stream.aclose()
-        if not self._cancelled:
-            raise BadAnswer("the answer broke off before its end", "send it again")
+                async with aclosing(room):
+                    while (event := await stoppable.wait(anext(room, None))) is not None:
+                        yield event
         yield TurnCancelled(await self._reply.finish("cancelled"))
 
-    async def _ends_soon(self, work: asyncio.Future[Any]) -> bool:
-        """Whether something is over, or the turn is, before anybody has to be told about it."""
-        self._next = work
-        if self._cancelled:
-            work.cancel()
-        done, _ = await asyncio.wait({work}, timeout=QUIET_SECONDS)
-        return bool(done)
-
-    async def _unless_cancelled(self, work: Awaitable[T]) -> T | None:
-        """What something gives, or None if the user stopped the turn."""
-        self._next = asyncio.ensure_future(work)
-        if self._cancelled:
-            self._next.cancel()
+    async def _ask(self) -> AsyncGenerator[AnyTurnEvent, None]:
+        """One request. OverLimit if its prompt is too long; silent if it was stopped."""
+        checking = asyncio.ensure_future(self._check.before())
         try:
-            return await self._next
-        except asyncio.CancelledError:
-            if self._cancelled:
-                return None
-            raise
+            if not await self._stoppable.ends_within(QUIET_SECONDS, checking):
+                yield Prepared(GETTING_READY)
+            request = await self._stoppable.wait(checking)
+        finally:
+            checking.cancel()
+        if request is None:
+            return
+        stream = self._provider.stream(request)
+        try:
+            while (event := await self._stoppable.wait(anext(stream, None))) is not None:
+                if isinstance(event, Completed):
+                    for last in await self._finish(event):
+                        yield last
+                    return
+                if (told := self._take(event)) is not None:
+                    yield told
+        finally:
+            await stream.aclose()
+        if not self._stoppable.stopped:
+            raise BadAnswer("the answer broke off before its end", "send it again")
 
     def _take(
         self, event: Preparing | TextDelta | ReasoningDelta | ToolCallArrived

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable
 from datetime import timedelta
@@ -14,15 +15,16 @@ from ollm_tui.core.errors import StoreError, UsageError
 from ollm_tui.core.events import StoreEvent
 from ollm_tui.core.intake import clean
 from ollm_tui.core.message import Message
-from ollm_tui.core.provider import Capabilities, ProviderSource
+from ollm_tui.core.provider import ProviderSource
 from ollm_tui.core.session import Session, SessionSummary, new_session_id
 from ollm_tui.engine.context_view import ContextView
 from ollm_tui.engine.conversation import Conversation
-from ollm_tui.engine.model_choice import ModelChoice, ModelChooser, ProviderOffer
+from ollm_tui.engine.model_choice import ModelChoice, ModelChooser
 from ollm_tui.engine.system_prompt import DEFAULT_PROMPT
 from ollm_tui.services.recording import Recorder, Recording
 from ollm_tui.services.retention import enforce_retention
 from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.snapshots import Snapshots
 from ollm_tui.services.tokens.counters import TokenCounters
 from ollm_tui.services.topic import Topic
 from ollm_tui.settings.schema import Settings
@@ -51,9 +53,12 @@ class Workspace:
         self._recording = recording
         self._library = library
         self._providers = providers
-        self._chooser = ModelChooser(settings, providers)
+        self.models = ModelChooser(settings, providers)
+        """Who can answer."""
         self._project = project
         self._counters = counters or TokenCounters(None)
+        self.snapshots = Snapshots.of(recording, settings)
+        """The snapshots of all sessions."""
         self._open: dict[str, Conversation] = {}
 
     @property
@@ -69,7 +74,7 @@ class Workspace:
         ephemeral: bool = False,
     ) -> Conversation:
         """A new conversation; nothing is on disk before its first message."""
-        choice = await self._chooser.choose(provider, model)
+        choice = await self.models.choose(provider, model)
         moment = clock.now()
         session = Session(
             session_id=new_session_id(),
@@ -84,6 +89,8 @@ class Workspace:
         in_memory = ephemeral or self.settings.retention.mode == "ephemeral"
         recorder = self._recording.create(session, ephemeral=in_memory)
         counters = TokenCounters(None) if in_memory else self._counters
+        if in_memory:
+            self.snapshots.keep_in_memory(session.session_id)
         return self._hold(recorder, choice, counters, begun=False)
 
     async def resume(
@@ -96,7 +103,7 @@ class Workspace:
         recorder, loaded = await self._recording.open(session_id)
         header = recorder.state.header
         try:
-            choice = await self._chooser.choose_again(header, provider, model)
+            choice = await self.models.choose_again(header, provider, model)
         except BaseException:
             await recorder.close()
             raise
@@ -156,25 +163,21 @@ class Workspace:
         """Bring a session back from the trash."""
         await self._on_disk(self._library.restore, session_id)
 
-    async def offers(self) -> list[ProviderOffer]:
-        """What every provider has, or why it cannot say."""
-        return await self._chooser.offers()
-
-    async def capabilities(self, provider: str, model: str) -> Capabilities:
-        """What a model can do. UsageError for an unknown provider, or a ProviderError."""
-        return await self._chooser.capabilities(provider, model)
-
     async def switch_model(
         self, conversation: Conversation, provider: str | None, model: str | None
     ) -> None:
         """Have another model answer from the next message on; the session remembers it."""
-        await conversation.use(await self._chooser.choose(provider, model))
+        await conversation.use(await self.models.choose(provider, model))
 
     async def preview_model(
         self, conversation: Conversation, provider: str | None, model: str | None
     ) -> ContextView:
-        """The context as it would be for another model, in the window that one would get."""
-        return conversation.preview_model(await self._chooser.choose(provider, model))
+        """The context as it would be for another model, in the window that one would get.
+
+        Counted in a thread: all that was said is looked at with another model's eyes.
+        """
+        choice = await self.models.choose(provider, model)
+        return await asyncio.to_thread(conversation.preview_model, choice)
 
     async def enforce_retention(self, spare: frozenset[str]) -> list[SessionSummary]:
         """Move what is over the limits to the trash; says what was moved."""
@@ -210,6 +213,7 @@ class Workspace:
             begun=begun,
             counters=counters,
             settings=self.settings,
+            snapshots=self.snapshots,
         )
         conversation.when_closed = forget
         self._open[session_id] = conversation

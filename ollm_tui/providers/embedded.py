@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, asynccontextmanager
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -29,8 +31,10 @@ from ollm_tui.providers.embedded_slot import ServerSlot
 from ollm_tui.providers.embedded_vocabulary import read_vocabulary
 from ollm_tui.providers.model_catalogue import DEFAULT_MODEL
 from ollm_tui.providers.model_files import ModelFile, ModelFiles
-from ollm_tui.providers.openai_compatible import OpenAICompatible
 from ollm_tui.providers.pip_download import PIP_COMMAND
+
+if TYPE_CHECKING:
+    from ollm_tui.providers.openai_compatible import OpenAICompatible
 
 DEFAULT_WINDOW = 4096
 ENGINE = "xllamacpp"
@@ -70,7 +74,7 @@ class Embedded:
         target = self._target(file, request.window)
         if not self._slot.serves(target):
             yield Preparing(f"starting {request.model}")
-        async with self._slot.use(target) as server:
+        async with self._serving(target) as server:
             answer = (await self._client_of(server)).stream(_with_defaults(request, file))
             try:
                 async with aclosing(answer) as events:
@@ -90,7 +94,7 @@ class Embedded:
             if self._slot.busy:
                 return None
             target = self._target(self._files.find(request.model), request.window)
-        async with self._slot.use(target) as server:
+        async with self._serving(target) as server:
             return await (await self._client_of(server)).count_tokens(request)
 
     async def vocabulary(self, model: str) -> Vocabulary | None:
@@ -165,12 +169,23 @@ class Embedded:
             return server.target
         return ServerTarget(name=file.name, path=file.path, window=_window(window, file.max_window))
 
+    @asynccontextmanager
+    async def _serving(self, target: ServerTarget) -> AsyncGenerator[ServerProcess, None]:
+        """A server for `target`; what talks to it is loaded while it starts."""
+        loading = asyncio.create_task(asyncio.to_thread(_client_class))
+        try:
+            async with self._slot.use(target) as server:
+                await loading
+                yield server
+        finally:
+            loading.cancel()
+
     async def _client_of(self, server: ServerProcess) -> OpenAICompatible:
         client = self._client
         if client is not None and self._client_key == server.key:
             return client
         self._client_key = server.key
-        self._client = OpenAICompatible(
+        self._client = _client_class()(
             name=self._name,
             base_url=f"http://127.0.0.1:{server.port}/v1",
             api_key=server.key,
@@ -184,6 +199,11 @@ class Embedded:
         if old is not None:
             await old.close()
         return client
+
+
+def _client_class() -> type[OpenAICompatible]:
+    """Late: httpx takes 130 ms to load, and the server as long to start."""
+    return import_module("ollm_tui.providers.openai_compatible").OpenAICompatible
 
 
 def _window(wanted: int | None, max_window: int | None) -> int:

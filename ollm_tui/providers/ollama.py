@@ -24,13 +24,13 @@ from ollm_tui.providers.ollama_models import (
     newest_first,
     shown_capabilities,
 )
+from ollm_tui.providers.ollama_refusals import CAN_BE_LEFT_OUT, RefusedFields
 from ollm_tui.providers.ollama_vocabulary import shown_vocabulary
 from ollm_tui.providers.ollama_wire import AnswerReader, request_body
 from ollm_tui.providers.wire_lines import UnreadableError, decode_json
 
 DEFAULT_PORT = 11434
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})
-_CAN_BE_LEFT_OUT = ("think", "shift", "truncate")
 _THIS_MACHINE = ("127.", "localhost", "[::1]")
 _EVERY_INTERFACE = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}
 
@@ -61,8 +61,7 @@ class Ollama:
             retry_seconds=retry_seconds,
         )
         self._shown: dict[str, Tree] = {}
-        self._refused: dict[str, set[str]] = {}
-        """By model: the fields its server does not take."""
+        self._refused = RefusedFields()
 
     @property
     def name(self) -> str:
@@ -75,8 +74,9 @@ class Ollama:
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
         """The answer as it is written, ending with Completed."""
-        refused = self._refused.setdefault(request.model, set())
+        version = await self._version() if self._refused else ""
         while True:
+            refused = self._refused.of(version, request.model)
             body = {k: v for k, v in request_body(request).items() if k not in refused}
             try:
                 async with aclosing(self._events(body)) as events:
@@ -87,7 +87,8 @@ class Ollama:
                 field = _refused_field(no, body)
                 if field is None:
                     raise _refusal(no, request.model) from None
-                refused.add(field)
+                version = version or await self._version()
+                self._refused.add(version, request.model, field)
 
     async def count_tokens(self, request: ChatRequest) -> int | None:
         """None: Ollama counts only what it has answered."""
@@ -143,6 +144,11 @@ class Ollama:
     async def close(self) -> None:
         """Let go of the connections."""
         await self._connection.close()
+
+    async def _version(self) -> str:
+        """Which server this is now: it may have been replaced by a newer one meanwhile."""
+        answer = as_tree(await self._connection.ask_if_there("GET", "/api/version"))
+        return text_at(answer, "version") or "unknown"
 
     async def _installed(self) -> list[Tree]:
         return model_entries(await self._connection.ask("GET", "/api/tags"))
@@ -200,7 +206,7 @@ def _refused_field(no: RefusedError, body: Tree) -> str | None:
     """Which field the server complains about, if the request also works without it."""
     if no.refusal.status != 400 or isinstance(no.error, OverLimit):
         return None
-    return next((f for f in _CAN_BE_LEFT_OUT if f in no.refusal.text and f in body), None)
+    return next((f for f in CAN_BE_LEFT_OUT if f in no.refusal.text and f in body), None)
 
 
 def _refusal(no: RefusedError, model: str) -> ProviderError:

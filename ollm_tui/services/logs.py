@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -15,32 +14,20 @@ from typing import cast
 from ollm_tui.core import clock
 from ollm_tui.core.errors import OllmError
 from ollm_tui.core.intake import clean
+from ollm_tui.services.redaction.redactor import Redactor
 from ollm_tui.storage.layout import FILE_MODE, make_directory
 
 LOG_BYTES = 1_000_000
 LOG_FILES = 3
 PACKAGE = "ollm_tui"
-HIDDEN = "[hidden]"
-SHORTEST_SECRET = 8
-"""A shorter value of a variable is more likely a word than a key."""
-
-_SECRET_NAME = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSPHRASE|CREDENTIALS?)\Z", re.IGNORECASE)
-_SECRET = re.compile(
-    r"""(?ix)
-    (?<=bearer\ ) [^\s"']+                          # a header
-    | (?<=://) [^/\s@"']+ (?=@)                     # user and password of an address
-    | \b (?:sk|pk|gsk|ghp|xox[bp]|hf|AIza) [-_] [\w-]{8,}   # keys that say what they are
-    | (?<=key=) [^\s&"']+ | (?<=token=) [^\s&"']+   # in the query of an address
-    """
-)
 
 
 class JsonLines(logging.Formatter):
     """Level, time, service, operation, session, error, message and hint, as one line of JSON."""
 
-    def __init__(self, secrets: Iterable[str] = (), *, traces: bool = False) -> None:
+    def __init__(self, redactor: Redactor, *, traces: bool = False) -> None:
         super().__init__()
-        self._secrets = sorted(secrets, key=len, reverse=True)
+        self._redacted = redactor.redact
         self._traces = traces
 
     def format(self, record: logging.LogRecord) -> str:
@@ -59,16 +46,11 @@ class JsonLines(logging.Formatter):
             fields["error"] = type(error).__name__
             fields["detail"] = self._redacted(str(error))
         if isinstance(error, OllmError) and error.hint:
-            fields["hint"] = error.hint
+            fields["hint"] = self._redacted(error.hint)
         # What was foreseen needs no trace, unless somebody is looking for more.
         if record.exc_info and (self._traces or not isinstance(error, OllmError | OSError)):
             fields["trace"] = self._redacted(self.formatException(record.exc_info))
         return json.dumps(fields)
-
-    def _redacted(self, text: str) -> str:
-        for secret in self._secrets:
-            text = text.replace(secret, HIDDEN)
-        return _SECRET.sub(HIDDEN, text)
 
 
 def start_logging(
@@ -90,7 +72,7 @@ def start_logging(
         )
     except OSError:
         handler = logging.NullHandler()
-    handler.setFormatter(JsonLines(_secrets_of(environ), traces=debug))
+    handler.setFormatter(JsonLines(Redactor.knowing(environ), traces=debug))
     logger.handlers = [handler]
     logging.raiseExceptions = False  # a full disk must not print a traceback over the answer
 
@@ -119,12 +101,3 @@ class _PrivateFile(RotatingFileHandler):
     def _open(self) -> TextIOWrapper:
         Path(self.baseFilename).touch(mode=FILE_MODE)
         return super()._open()
-
-
-def _secrets_of(environ: Mapping[str, str]) -> set[str]:
-    """The values of variables whose names say that they are secret."""
-    return {
-        value
-        for name, value in environ.items()
-        if len(value) >= SHORTEST_SECRET and _SECRET_NAME.search(name)
-    }

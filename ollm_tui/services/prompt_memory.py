@@ -1,4 +1,5 @@
-"""What the user wrote: prompts sent before, per project, and drafts not sent yet, per session.
+"""What the user wrote: prompts sent before, per project, and drafts not sent yet, per session;
+and how the screen was left.
 
 Nothing here raises: what cannot be written is kept in memory, and the log says why.
 """
@@ -30,6 +31,10 @@ class _Line(msgspec.Struct, forbid_unknown_fields=True):
     text: str
 
 
+class _Screen(msgspec.Struct):
+    sidebar: bool = False
+
+
 class PromptMemory:
     """Remembers on disk, or without a directory until the program ends. Any thread may ask."""
 
@@ -37,6 +42,8 @@ class PromptMemory:
         self._key = f"project-{sha256(bytes(project.absolute())).hexdigest()[:24]}"
         self._history = directory and directory / "prompt-history" / f"{self._key}.jsonl"
         self._folder = directory and directory / "drafts"
+        self._screen = directory and directory / "screen.json"
+        self._sidebar = False
         self._unwritten: list[str] = []
         self._drafts: dict[str, str] = {}
         self._last = ""
@@ -88,6 +95,25 @@ class PromptMemory:
                 del self._drafts[key]
             except OSError as error:
                 log.warning("a draft cannot be kept: %s", error)
+
+    def sidebar_is_open(self) -> bool:
+        """Whether the sessions stood beside the stream when the program was left."""
+        if not self._screen:
+            return self._sidebar
+        try:
+            return msgspec.json.decode(read_regular(self._screen), type=_Screen).sidebar
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            return False  # there is none yet, or it is damaged: nothing is lost by it
+
+    def keep_sidebar(self, is_open: bool) -> None:
+        """The sessions are shown beside the stream, or no longer."""
+        self._sidebar = is_open
+        if not self._screen:
+            return
+        try:
+            replace(self._screen, (msgspec.json.encode(_Screen(is_open)),))
+        except OSError as error:
+            log.warning("how the screen looks cannot be kept: %s", error)
 
     def _draft_key(self, session_id: str | None) -> str:
         if session_id is None:

@@ -28,7 +28,9 @@ class StoreLayout:
         self.trash = self.root / "trash"
         self.snapshots = self.root / "context-snapshots"
         self.drafts = self.root / "drafts"
+        self.jobs = self.root / "jobs"
         self.older_sessions = self.root / "session-data"
+        self.older_snapshots = self.root / "context-storage"
 
     def session(self, session_id: str) -> Path:
         """The session file."""
@@ -54,6 +56,16 @@ class StoreLayout:
         """A session where earlier versions of the program put them."""
         return self.older_sessions / f"{session_id}{SESSION_SUFFIX}"
 
+    def snapshot_folders(self, session_id: str) -> tuple[Path, ...]:
+        """Where the snapshots of a session may lie; new ones are written to the first."""
+        places = (self.snapshots, self.older_snapshots, self.older_sessions)
+        return tuple(place / session_id / "snapshots" for place in places)
+
+    @property
+    def snapshot_map(self) -> Path:
+        """Which snapshot belongs to which session, for those who only know its id."""
+        return self.snapshots / "snapshot-map.json"
+
     def belongings(self, session_id: str) -> dict[str, Path]:
         """Everything a session has on disk, and a name for each where all lie together."""
         return {
@@ -65,8 +77,10 @@ class StoreLayout:
             "quarantine": self.quarantine(session_id),
             "snapshots": self.snapshots / session_id,
             "draft": self.drafts / session_id,
+            "jobs": self.jobs / f"{session_id}.jsonl",
             "older.json": self.older_session(session_id),
             "older": self.older_sessions / session_id,
+            "older-snapshots": self.older_snapshots / session_id,
         }
 
 

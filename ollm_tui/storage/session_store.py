@@ -53,6 +53,11 @@ class SessionStore:
         self.trash = Trash(layout)
         self.directory = SessionDirectory(layout)
 
+    @property
+    def cipher(self) -> Cipher:
+        """What else belongs to a session is sealed by it too."""
+        return self._cipher
+
     def load(self, session_id: str) -> LoadedSession:
         """Read a session. SessionNotFound, or SessionDamaged if it cannot be read.
 

@@ -9,10 +9,20 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ollm_tui.services.environment import cleaned
+from ollm_tui.settings.schema import Environment
+
 if TYPE_CHECKING:
     from textual.app import App
 
 TOOL_SECONDS = 2.0
+_NEEDED = Environment(
+    allow_list=(
+        *("PATH", "HOME", "USER", "LANG", "TERM", "TMPDIR", "TMUX", "TMUX_TMPDIR"),
+        *("DISPLAY", "XAUTHORITY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR"),
+    )
+)
+"""How programs that copy find the screen or the terminal they belong to."""
 
 
 async def copy(app: App[Any], text: str) -> str:
@@ -48,6 +58,7 @@ async def _feed(command: tuple[str, ...], text: str) -> bool:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.DEVNULL,
+            env=cleaned(os.environ, _NEEDED).variables,
         )
     except OSError:
         return False

@@ -41,6 +41,7 @@ GROUPS: Mapping[str, str] = {
     "read": "Reading",
     "message": "Messages",
     "context": "Context",
+    "compression": "Compression",
     "goal": "Goals",
     "mode": "Modes",
     "session": "Sessions",
@@ -137,6 +138,31 @@ COMMANDS = (
         where="stream",
         help="The model sees its first words only.",
     ),
+    Command(
+        "compression.compact",
+        "Compress the context now",
+        slash="compact",
+        argument="[--preview|--summary|--mine|--truncate|--above] [what to take care of]",
+        help="Older answers become a summary; nothing is lost, and /undo takes it back. "
+        "--preview shows and edits it first, --mine folds the oldest of your own too, "
+        "--truncate asks no model.",
+    ),
+    Command(
+        "compression.above",
+        "Compress what stands above the message",
+        "Z",
+        where="stream",
+        help="As /compact --above.",
+    ),
+    Command("compression.undo", "Undo the last compression", "u", "undo", where="stream"),
+    Command(
+        "compression.checkpoints",
+        "Read what stands for folded messages",
+        "v",
+        "checkpoints",
+        where="stream",
+    ),
+    Command("compression.watch", "Watch the compression on the whole screen", "alt+z", "watch"),
     Command(
         "goal.goal",
         "What the conversation is for",

@@ -37,6 +37,13 @@ class DraftKeeper:
         self._latest = self._memory.draft(session_id) if noted is None else noted
         return self._latest
 
+    def move_to(self, session_id: str | None, draft: str) -> None:
+        """The draft belongs to a session from now on, no longer to where it was."""
+        if session_id != self._session_id:
+            self.note("")
+            self.switch_to(session_id)
+            self.note(draft)
+
     async def flush(self) -> None:
         """Write what was noted, now."""
         if self._writing:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import assert_never
 
@@ -20,9 +21,9 @@ from ollm_tui.core.message import (
     ToolCallPart,
     ToolResultPart,
     UnknownPart,
-    Usage,
 )
 from ollm_tui.core.session_state import SessionState
+from ollm_tui.tui.answer_times import usage_words
 from ollm_tui.tui.transcript.entry import Entry
 from ollm_tui.tui.transcript.fold import Fold
 
@@ -43,9 +44,41 @@ _ENDINGS = {
 }
 
 
+_DATED = re.compile(r":latest$|-\d{4}(-?\d\d-?\d\d)?$")
+"""What servers add to the name of a model when they answer."""
+
+
 def branch_entries(state: SessionState, leaf: str | None = None) -> list[Entry]:
-    """The messages from the first to a leaf, by default the current one."""
-    return [entry_of(message, state) for message in state.branch(leaf)]
+    """The messages from the first to a leaf, by default the current one, and where another
+    model answers."""
+    return list(_branch_entries(state, leaf))
+
+
+def _branch_entries(state: SessionState, leaf: str | None) -> Iterator[Entry]:
+    before = None
+    for message in state.branch(leaf):
+        if message.model and message.model != before:
+            if note := _model_note(message.id, message.model, before):
+                yield note
+            before = message.model
+        yield entry_of(message, state)
+
+
+def model_note(state: SessionState, question: str, reply: str, model: str) -> Entry | None:
+    """The line above a reply to a question, if another model than before writes it."""
+    step, seen = state.parent(question), set[str]()
+    while step is not None and step not in seen:
+        seen.add(step)
+        if before := state[step].model:
+            return _model_note(reply, model, before)
+        step = state.parent(step)
+    return None
+
+
+def _model_note(reply: str, model: str, before: str | None) -> Entry | None:
+    if before is None or _DATED.sub("", model) == _DATED.sub("", before):
+        return None
+    return Entry(f"model-{reply}", "note", f"{visible(model)} answers from here")
 
 
 def entry_of(message: Message, state: SessionState) -> Entry:
@@ -88,31 +121,9 @@ def _mark(message: Message, state: SessionState) -> Mark:
 def details_of(message: Message) -> str:
     """When it was said, by which model, and what it cost."""
     facts = [local_time(message.timestamp), visible(message.model or "")]
-    if usage := message.usage:
-        facts += usage_facts(usage)
+    if message.usage:
+        facts.append(usage_words(message.usage))
     return " · ".join(fact for fact in facts if fact)
-
-
-def usage_facts(usage: Usage) -> list[str]:
-    """Tokens, seconds and speed, in words."""
-    facts = [f"{usage.output_tokens:,} tokens"]
-    if usage.cached_tokens:
-        facts.append(f"{usage.cached_tokens:,} of {usage.input_tokens:,} cached")
-    if usage.load_seconds and usage.load_seconds >= 0.1:
-        facts.append(f"loaded in {usage.load_seconds:.1f} s")
-    if usage.prompt_seconds:
-        facts.append(f"read in {usage.prompt_seconds:.1f} s")
-    if usage.output_seconds:
-        facts.append(f"{usage.output_seconds:.1f} s")
-        facts.append(speed_of(usage))
-    return facts
-
-
-def speed_of(usage: Usage | None) -> str:
-    """How fast the words came, where the server measured it."""
-    if not usage or not usage.output_seconds:
-        return ""
-    return f"{usage.output_tokens / usage.output_seconds:.0f} tok/s"
 
 
 def local_time(timestamp: str) -> str:

@@ -64,6 +64,7 @@ async def _run(app: App[Any], command: Sequence[str]) -> str:
     """Run an editor to its end; what went wrong, or nothing."""
     with app.batch_update(), _interrupts_ignored():
         try:
+            # The user's own tool: it gets the user's environment, as from a shell.
             process = await asyncio.create_subprocess_exec(*command)
         except (OSError, ValueError) as error:
             return f"cannot be started: {getattr(error, 'strerror', None) or error}"

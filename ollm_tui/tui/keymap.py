@@ -25,6 +25,9 @@ _WIDGETS = frozenset(
         "settings",
         "breakdown",
         "promptview",
+        "compression",
+        "preview",
+        "checkpoints",
     ]
 )
 

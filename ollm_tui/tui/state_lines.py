@@ -9,7 +9,8 @@ from textual.timer import Timer
 from ollm_tui.core.errors import OllmError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.session_state import SessionState
-from ollm_tui.tui.entries import speed_of
+from ollm_tui.tui.answer_times import speed_of
+from ollm_tui.tui.draft_tokens import DraftTokens
 from ollm_tui.tui.key_names import Hints
 from ollm_tui.tui.transcript.transcript import Transcript
 from ollm_tui.tui.widgets.gauge import Gauge
@@ -56,6 +57,7 @@ class StateLines:
         self.unsaved = ""
         """Why records could not be written; empty while all is well."""
         self._notice: Timer | None = None
+        self._draft = DraftTokens()
 
     def tell(self, text: str) -> None:
         """One line to the user; after a while the keys are shown again."""
@@ -146,6 +148,11 @@ class StateLines:
         """More of the answer is in the context now."""
         if conversation := self._chat.app.conversation:
             self._chat.query_one(Gauge).show_live(conversation.live_tokens)
+
+    def show_draft(self) -> None:
+        """About how much the prompt would add to the context. An edit takes something's place."""
+        tokens = 0 if self._chat.editing else self._draft.of(*self._chat.prompt.written)
+        self._chat.query_one(Gauge).show_draft(tokens)
 
     def alarm(self, text: str) -> None:
         """Something is wrong with the context: said for as long as nothing else is known."""

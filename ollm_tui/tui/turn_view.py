@@ -6,15 +6,16 @@ Words that arrive within one frame are drawn together, so drawing costs the same
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import assert_never
 
 from msgspec.structs import replace
 from textual.timer import Timer
 
+from ollm_tui.core.compression_events import AnyCompressionEvent, CompressionEvent
 from ollm_tui.core.errors import OllmError
 from ollm_tui.core.events import (
     AnyTurnEvent,
-    ContextFolded,
     Prepared,
     PromptCut,
     PromptTooLong,
@@ -31,12 +32,14 @@ from ollm_tui.core.events import (
 )
 from ollm_tui.core.message import Message
 from ollm_tui.core.session_state import SessionState
+from ollm_tui.tui.compression_entries import with_compressions
 from ollm_tui.tui.entries import (
     REASONING,
     branch_entries,
     details_of,
     entry_of,
     footer_of,
+    model_note,
     reasoning_title,
     tool_fold,
 )
@@ -52,10 +55,18 @@ FRAME_SECONDS = 1 / 20
 class TurnView:
     """Shows the turns of one conversation, and in `lines` what is going on."""
 
-    def __init__(self, transcript: Transcript, state: SessionState, lines: StateLines) -> None:
+    def __init__(
+        self,
+        transcript: Transcript,
+        state: SessionState,
+        lines: StateLines,
+        show_compression: Callable[[AnyCompressionEvent], None],
+    ) -> None:
         self._transcript = transcript
+        self._show_compression = show_compression
         self._state = state
         self._lines = lines
+        self._question = ""
         self._reply = ""
         self._is_answering = False
         self._text: list[str] = []
@@ -71,7 +82,7 @@ class TurnView:
                 self._show_question(event.user_message)
                 self._lines.show_facts()
             case ReplyStarted():
-                self._begin_reply(event.message_id)
+                self._begin_reply(event.message_id, event.model)
             case Prepared():
                 share = "" if event.fraction is None else f" {event.fraction:.0%}"
                 self._lines.show_doing(f"{event.what}{share}")
@@ -86,8 +97,8 @@ class TurnView:
             case PromptCut():
                 self.note_error(OllmError(event.message, event.hint), f"cut-{self._reply}")
                 self._lines.alarm(event.message)
-            case ContextFolded():
-                self._transcript.add(Entry(f"folded-{self._reply}", "note", event.message))
+            case CompressionEvent():
+                self._show_compression(event)
             case PromptTooLong():
                 pass  # TurnFailed follows, with the same words
             case SaveFailed():
@@ -110,7 +121,13 @@ class TurnView:
 
     def show_branch(self) -> None:
         """The current branch from its first message."""
-        self._transcript.show(branch_entries(self._state))
+        self._transcript.show(self._branch(None))
+
+    def _branch(self, leaf: str | None) -> list[Entry]:
+        """What was said, and where it was compressed."""
+        entries = branch_entries(self._state, leaf)
+        history = self._state.header.metadata.compression_history
+        return with_compressions(entries, history, [entry.key for entry in entries])
 
     def _note_unsaved(self, event: SaveFailed) -> None:
         """Once in the stream; below it for as long as it lasts."""
@@ -121,19 +138,22 @@ class TurnView:
 
     def _show_question(self, message: Message) -> None:
         """At the end where it follows what is shown; else the branch it belongs to is shown."""
+        self._question = message.id
         shown = self._transcript.keys
         if message.id not in shown and (message.parent_id in shown[-1:] or not shown):
             self._transcript.add(entry_of(message, self._state))
         elif message.id in shown or self._state.branch(message.id)[:-1] != self._messages(shown):
-            self._transcript.show(branch_entries(self._state, message.id))
+            self._transcript.show(self._branch(message.id))
         else:
             self._transcript.add(entry_of(message, self._state))
 
     def _messages(self, keys: list[str]) -> list[Message]:
         return [self._state[key] for key in keys if key in self._state]
 
-    def _begin_reply(self, message_id: str) -> None:
+    def _begin_reply(self, message_id: str, model: str) -> None:
         self._reply = message_id
+        if note := model_note(self._state, self._question, message_id, model):
+            self._transcript.add(note)
         self._is_answering = False
         self._thinking_since = None
         entry = Entry(message_id, "assistant")

@@ -11,11 +11,9 @@ from tests.conftest import REPOSITORY
 
 WAITING_FOR_THEIR_FEATURE = frozenset(
     """
-    snapshots.enabled snapshots.max_count snapshots.auto_create
     compression.enabled compression.strategy compression.summary_max_tokens
     loop_detection.enabled loop_detection.max_turns loop_detection.repeat_threshold
     loop_detection.strict loop_detection.nudge
-    file_discovery.max_depth file_discovery.follow_symlinks file_discovery.builtin_ignores
     environment.policy environment.allow_list environment.deny_patterns
     retention.max_items retention.store_tool_outputs
     tools.permissions tools.allowed tools.scope tools.network tools.timeout_seconds hooks

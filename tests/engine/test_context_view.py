@@ -54,7 +54,7 @@ async def test_an_empty_conversation_has_a_budget_too(open_workspace: OpenWorksp
     assert (view.budget.room.window, view.budget.room.limit) == (8192, 6963)
     assert [item.key for item in view.items] == ["system"]
     assert view.exchanges_left is None
-    assert view.words == "full at 6,963"
+    assert view.words == "compresses at 5,575"
     await conversation.close()
 
 
@@ -232,8 +232,9 @@ async def test_the_outlook_says_how_many_exchanges_fit(open_workspace: OpenWorks
     conversation = await workspace.begin()
     await finish(conversation.send("word " * 100))
     left = conversation.context().exchanges_left
-    assert left is not None and 1 <= left <= 3
-    assert conversation.context().words == f"full at 870: about {left} more exchanges"
+    assert left is not None and 1 <= left <= 2
+    more = "exchange" if left == 1 else "exchanges"
+    assert conversation.context().words == f"compresses at 700: about {left} more {more}"
     await conversation.close()
 
 
@@ -247,7 +248,7 @@ async def test_another_model_is_previewed_with_its_own_window(
     view = await workspace.preview_model(conversation, None, "small")
     assert view.budget.room is not None and view.budget.room.window == 1024
     assert view.budget.over_limit
-    assert view.words == "too long: 870 fit; fold or leave out something"
+    assert view.words == "is compressed before the next message"
     assert conversation.choice.window == 8192
     await workspace.switch_model(conversation, None, "small")
     room = conversation.context().budget.room

@@ -52,6 +52,37 @@ async def test_a_session_keeps_one_window_so_the_model_is_loaded_once(
     assert server.loads == 1
 
 
+async def test_what_others_load_meanwhile_does_not_change_the_window(
+    open_workspace: OpenWorkspace, server: OllamaServer
+) -> None:
+    workspace = await open_workspace(on(server))
+    conversation = await workspace.begin(model=MODEL)
+    await finish(conversation.send("One"))
+    server.loaded[MODEL] = 2048
+    await workspace.models.capabilities("ollama", MODEL)
+    await finish(conversation.send("Two"))
+    await finish(conversation.regenerate())
+    assert [body["options"]["num_ctx"] for body in chats(server)] == [8192] * 3
+    await conversation.close()
+
+
+async def test_what_the_server_finds_too_long_comes_back_with_its_numbers(
+    open_workspace: OpenWorkspace, server: OllamaServer
+) -> None:
+    async def counts_more(request: Request, reply: Reply) -> None:
+        body = request.json
+        body["messages"][-1]["content"] = "word " * 9000
+        await server.answer(replace(request, body=json.dumps(body).encode()), reply)
+
+    server.chat = counts_more
+    conversation = await (await open_workspace(on(server))).begin(model=MODEL)
+    told, failed = (await finish(conversation.send("Short to us")))[-2:]
+    assert isinstance(told, PromptTooLong)
+    assert told.tokens > 9000
+    assert isinstance(failed, TurnFailed) and failed.kind == "OverLimit"
+    await conversation.close()
+
+
 async def test_why_it_is_slow_is_recorded_with_the_reply(
     open_workspace: OpenWorkspace, server: OllamaServer
 ) -> None:

@@ -16,7 +16,7 @@ from ollm_tui.engine.workspace import Workspace
 from ollm_tui.providers.scripted import MODEL, Scripted
 from ollm_tui.services.recording import Recording
 from ollm_tui.services.session_library import SessionLibrary
-from ollm_tui.settings.schema import Settings
+from ollm_tui.settings.schema import ModelSettings, Settings
 from ollm_tui.storage.layout import StoreLayout
 
 
@@ -89,22 +89,49 @@ async def test_every_provider_is_asked_at_once_and_failures_are_values(
     workspace: Workspace,
 ) -> None:
     models = (ModelInfo(name=MODEL, max_window=8192),)
-    assert await workspace.offers() == [
-        ProviderOffer("one", models),
-        ProviderOffer("down", error="nobody answers", hint="start it"),
-        ProviderOffer("two", models),
-        ProviderOffer("keyless", error="keyless has no key", hint="set one"),
-    ]
+    assert {offer.name: offer async for offer in workspace.models.offers()} == {
+        "one": ProviderOffer("one", models),
+        "down": ProviderOffer("down", error="nobody answers", hint="start it"),
+        "two": ProviderOffer("two", models),
+        "keyless": ProviderOffer("keyless", error="keyless has no key", hint="set one"),
+    }
 
 
 async def test_capabilities_are_those_of_the_named_provider(workspace: Workspace) -> None:
-    assert (await workspace.capabilities("two", MODEL)).window == 8192
+    assert (await workspace.models.capabilities("two", MODEL)).window == 8192
     with pytest.raises(UsageError):
-        await workspace.capabilities("nobody", MODEL)
+        await workspace.models.capabilities("nobody", MODEL)
 
 
-async def test_a_server_that_never_answers_does_not_hold_up_the_others() -> None:
+async def test_who_answers_first_is_told_first_and_a_silent_server_holds_up_nobody() -> None:
     providers = Several(Silent(name="silent"), Scripted(name="quick"))
-    silent, quick, _ = await ModelChooser(Settings(), providers, offer_seconds=0.05).offers()
-    assert silent.error == "no answer within 0.05 seconds" and not silent.models
-    assert [model.name for model in quick.models] == [MODEL]
+    chooser = ModelChooser(Settings(), providers, offer_seconds=0.05)
+    *early, late = [offer async for offer in chooser.offers()]
+    assert {offer.name for offer in early} == {"quick", "keyless"}
+    assert late == ProviderOffer(
+        "silent", error="no answer within 0.05 seconds", hint="try again in a moment"
+    )
+
+
+async def test_nobody_is_asked_any_more_once_the_list_is_closed() -> None:
+    silent = Silent(name="silent")
+    chooser = ModelChooser(Settings(), Several(silent, Scripted(name="quick")))
+    before = asyncio.all_tasks()
+    offers = chooser.offers()
+    await anext(offers)
+    await offers.aclose()
+    await asyncio.sleep(0)
+    assert asyncio.all_tasks() == before
+
+
+async def test_the_provider_that_is_part_of_the_program_is_listed_first() -> None:
+    providers = Several(Scripted(name="ollama"), Scripted(name="embedded"))
+    assert ModelChooser(Settings(), providers).names == ["embedded", "ollama", "keyless"]
+
+
+async def test_known_models_are_those_offered_so_far_and_those_of_the_settings() -> None:
+    settings = Settings(models={"mine": ModelSettings(window=2048)})
+    chooser = ModelChooser(settings, Several(Scripted(name="one")))
+    assert chooser.known_models == ["mine"]
+    assert [offer.name async for offer in chooser.offers()]
+    assert chooser.known_models == [MODEL, "mine"]

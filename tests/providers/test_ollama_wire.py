@@ -171,29 +171,64 @@ async def test_the_cuts_of_the_stream_make_no_difference(places: list[int]) -> N
         await provider.close()
 
 
+def chats(server: OllamaServer) -> list[dict[str, Any]]:
+    return [request.json for request in server.requests if request.path == "/api/chat"]
+
+
+def refusing(server: OllamaServer, field: str, version: str) -> Handler:
+    """A server that refuses a field as long as it has this version."""
+
+    async def old(request: Request, reply: Reply) -> None:
+        if server.version == version and field in request.json:
+            await reply.json({"error": f'json: unknown field "{field}"'}, 400)
+        else:
+            await server.answer(request, reply)
+
+    return old
+
+
 async def test_a_model_that_cannot_think_is_asked_to_only_once() -> None:
     async with served() as (provider, server):
         for _ in range(2):
             assert text_of(await collect(provider, ask("Hi", MODEL, thinking=True))) == "Hi"
-        assert ["think" in r.json for r in server.requests] == [True, False, False]
+        assert ["think" in body for body in chats(server)] == [True, False, False]
         await collect(provider, ask("Hi", THINKER, thinking=True))
-        assert server.requests[-1].json["think"] is True
+        assert chats(server)[-1]["think"] is True
 
 
 @pytest.mark.parametrize("field", ["shift", "truncate"])
-async def test_a_field_an_older_server_refuses_is_left_out_from_then_on(field: str) -> None:
+async def test_a_field_an_older_server_refuses_is_left_out_for_all_its_models(field: str) -> None:
     async with served() as (provider, server):
+        server.chat = refusing(server, field, server.version)
+        for model in (MODEL, MODEL, THINKER):
+            assert text_of(await collect(provider, ask("Hi", model))) == "Hi"
+        assert [field in body for body in chats(server)] == [True, False, False, False]
 
-        async def old(request: Request, reply: Reply) -> None:
-            if field in request.json:
-                await reply.json({"error": f'json: unknown field "{field}"'}, 400)
-            else:
-                await server.answer(request, reply)
 
-        server.chat = old
+async def test_a_server_that_was_replaced_by_another_version_is_asked_anew() -> None:
+    async with served() as (provider, server):
+        server.chat = refusing(server, "truncate", server.version)
+        await collect(provider, ask("Hi", MODEL))
+        server.version = "0.35.0"
         for _ in range(2):
-            assert text_of(await collect(provider, ask("Hi", MODEL))) == "Hi"
-        assert [field in r.json for r in server.requests] == [True, False, False]
+            await collect(provider, ask("Hi", MODEL))
+        assert ["truncate" in body for body in chats(server)] == [True, False, True, True]
+
+
+async def test_the_version_is_asked_for_only_where_something_was_refused() -> None:
+    async with served() as (provider, server):
+        for _ in range(2):
+            await collect(provider, ask("Hi", MODEL))
+        assert [request.path for request in server.requests] == ["/api/chat"] * 2
+
+
+async def test_a_server_without_a_version_is_remembered_all_the_same() -> None:
+    async with served() as (provider, server):
+        server.version = ""
+        server.chat = refusing(server, "shift", "")
+        for _ in range(2):
+            await collect(provider, ask("Hi", MODEL))
+        assert ["shift" in body for body in chats(server)] == [True, False, False]
 
 
 async def test_a_prompt_that_is_too_long_is_refused_with_its_counts() -> None:

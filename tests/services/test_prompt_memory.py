@@ -158,3 +158,27 @@ def test_a_lone_surrogate_can_be_kept(home: Path) -> None:
     memory(home).keep_draft("s1", "a\ud800b")
     assert memory(home).history() == ["a\ufffdb"]
     assert memory(home).draft("s1") == "a\ufffdb"
+
+
+def test_the_sidebar_is_left_as_it_was(home: Path) -> None:
+    assert not memory(home).sidebar_is_open()
+    memory(home).keep_sidebar(True)
+    assert memory(home, Path("/work/other")).sidebar_is_open(), "in every project"
+    memory(home).keep_sidebar(False)
+    assert not memory(home).sidebar_is_open()
+
+
+def test_without_a_directory_the_sidebar_is_remembered_until_the_end(home: Path) -> None:
+    mine = memory(None)
+    mine.keep_sidebar(True)
+    assert mine.sidebar_is_open() and not memory(None).sidebar_is_open()
+    assert not home.exists()
+
+
+def test_a_damaged_memory_of_the_screen_is_as_good_as_none(home: Path) -> None:
+    home.mkdir()
+    for content in (b"", b"{", b'{"sidebar": 7}', b"\xff", b"[" * 100_000):
+        (home / "screen.json").write_bytes(content)
+        assert not memory(home).sidebar_is_open()
+    memory(home).keep_sidebar(True)
+    assert memory(home).sidebar_is_open()

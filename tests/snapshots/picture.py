@@ -31,7 +31,7 @@ async def take_picture(app: OllmApp, pilot: Pilot[int], size: tuple[int, int], t
     while before != now:
         await pilot.pause(0.05)
         before, now = now, app.export_screenshot(simplify=True)
-    return _steady(now)
+    return steady(now)
 
 
 def words_of(picture: str) -> list[str]:
@@ -45,7 +45,7 @@ def made_with() -> str:
     return f"<!-- {', '.join(f'{name} {version(name)}' for name in names)} -->"
 
 
-def _steady(svg: str) -> str:
+def steady(svg: str) -> str:
     """The same for the same screen, short, and an element a line."""
     svg = _NUMBERED.sub("terminal", _NEEDLESS.sub("", svg))
     return _ELEMENT.sub("\n", svg.replace("&#160;", HARD_SPACE))

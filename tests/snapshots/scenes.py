@@ -17,6 +17,7 @@ from ollm_tui.providers.scripted import Script
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.transcript.transcript import Transcript
 from ollm_tui.tui.widgets.choice_list import ChoiceList
+from tests.snapshots import compression_scenes
 from tests.snapshots.samples import QUESTION, THOUGHT, all_sessions, id_of
 from tests.snapshots.stage import stage, until
 from tests.tui.seen import chat, state, stream, type_in
@@ -172,6 +173,10 @@ SCENES: Mapping[str, Scene] = {
     "models": model_picker,
     "themes": pressing("f9"),
     "not-saved": not_saved,
+    "compression": compression_scenes.compression,
+    "compressed": compression_scenes.compressed,
+    "compression-preview": compression_scenes.preview,
+    "checkpoints": compression_scenes.checkpoints,
 }
 
 

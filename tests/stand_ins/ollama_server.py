@@ -40,6 +40,7 @@ class OllamaServer:
         self.loaded: dict[str, int] = {}
         """Running models and the window each was given."""
         self.loads = 0
+        self.version = "0.34.0"
         self.models = {
             MODEL: _tag(MODEL, ["completion", "tools"], "2026-01-02T10:00:00.123456789+02:00"),
             THINKER: _tag(THINKER, ["completion", "tools", "thinking"], "2026-01-02T09:00:00Z"),
@@ -128,7 +129,7 @@ class OllamaServer:
             case "/api/chat":
                 await self.chat(request, reply)
             case "/api/version":
-                await reply.json({"version": "0.34.0"})
+                await reply.json({"version": self.version})
             case "/api/tags":
                 await reply.json({"models": list(self.models.values())})
             case "/api/ps":

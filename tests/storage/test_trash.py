@@ -28,12 +28,18 @@ def library(tmp_path: Path) -> SessionLibrary:
     library.add(stored_session(NAME))
     go_on(library.store, NAME, user_message("old-3"))
     layout = library.store.layout
-    for path in (layout.snapshots / NAME / "snapshots", layout.older_sessions / NAME):
+    for path in (
+        layout.snapshots / NAME / "snapshots",
+        layout.older_sessions / NAME,
+        layout.older_snapshots / NAME,
+    ):
         path.mkdir(parents=True)
         (path / "snapshot-1.json").write_text("{}")
     layout.drafts.mkdir()
+    layout.jobs.mkdir()
     for path in (
         layout.drafts / NAME,
+        layout.jobs / f"{NAME}.jsonl",
         layout.older_session(NAME),
         layout.original(NAME),
         layout.quarantine(NAME),

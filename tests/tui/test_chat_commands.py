@@ -183,7 +183,7 @@ async def test_details_show_model_tokens_and_speed(open_app: OpenApp) -> None:
         await send(app, pilot, "one")
         assert "tok/s" not in " ".join(stream(app))
         await slash(app, pilot, "/details")
-        assert "scripted · 40 tokens · 2.0 s · 20 tok/s" in " ".join(stream(app))
+        assert "scripted · wrote 40 in 2.0 s, 20 tok/s" in " ".join(stream(app))
 
 
 async def test_find_marks_words_and_n_goes_on(open_app: OpenApp) -> None:

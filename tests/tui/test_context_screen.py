@@ -138,6 +138,29 @@ async def test_behind_it_are_goal_mode_model_window_cache_and_speed(open_app: Op
         assert "wrote 40 in 2.0 s, 20 tok/s" in joined
 
 
+async def test_every_answer_says_why_it_was_slow(open_app: OpenApp) -> None:
+    done = Completed(finish="stop", usage=USAGE)
+    async with open_app([[TextDelta(FIRST), done], [TextDelta("brief")]]) as (app, pilot):
+        await send(app, pilot, "one")
+        await send(app, pilot, "two")
+        await press(app, pilot, "f5", "o", "home", "down", "down")
+        about = str(app.screen.query_one("#about", Static).content)
+        assert about.startswith("700 of 900 tokens were known already   mostly loading the model")
+
+
+@pytest.mark.parametrize(("columns", "marks"), ((60, False), (80, True), (120, True)))
+async def test_the_legend_names_the_marks_where_there_is_a_bar(
+    open_app: OpenApp, columns: int, marks: bool
+) -> None:
+    async with breakdown(open_app, (columns, 24)) as (app, _):
+        legend = str(app.screen.query_one("#legend", Static).content)
+        assert "▁ for the answer 1.2k" in legend and "░ free" in legend
+        assert ("│ compresses at 5.6k" in legend, "┊ snapshot at 5.9k" in legend) == (marks, marks)
+        assert max(map(len, legend.splitlines())) <= columns - 2
+        seen = shown(app)
+        assert all(line in seen for line in legend.splitlines()), "nothing of it is cut off"
+
+
 async def test_an_empty_conversation_teaches(open_app: OpenApp) -> None:
     async with open_app(size=(60, 20)) as (app, pilot):
         await press(app, pilot, "f5")

@@ -6,6 +6,7 @@ import pytest
 
 from ollm_tui.tui.screens.help import HelpScreen
 from ollm_tui.tui.screens.help_page import NOTHING_FITS, HelpEntry, help_columns
+from tests.tui.conftest import OpenApp
 from tests.tui.dialogs.host import NOTHING_YET, Host, shown
 
 ENTRIES = [
@@ -82,3 +83,10 @@ def test_no_line_is_wider_than_its_column() -> None:
     for width in (40, 54, 90):
         for column in help_columns([long, *ENTRIES], [width, width]):
             assert max(len(line) for line in column.plain.splitlines()) <= width
+
+
+async def test_the_help_explains_the_gauge(open_app: OpenApp) -> None:
+    async with open_app(size=(120, 60)) as (app, pilot):
+        await pilot.press("f1", "slash", *"compressed")
+        await pilot.pause()
+        assert "│" in shown(app) and "Here the conversation is compressed" in shown(app)

@@ -91,6 +91,35 @@ async def test_enter_runs_the_chosen_one_if_the_word_is_not_complete() -> None:
         assert shown(app) == [] and app.prompt.text == ""
 
 
+async def test_enter_means_what_was_typed_where_any_words_may_follow() -> None:
+    goal = Completion("goal", values=lambda: ("done", "pause"), is_free=True)
+    async with desk([goal]) as (app, pilot):
+        await type_in(pilot, "/goal d")
+        await pilot.pause()
+        assert words(app) == ["done"]
+        await pilot.press("enter")
+        await type_in(pilot, "/goal one")
+        await pilot.pause()
+        assert shown(app) == [], "a word within another is not meant"
+        await pilot.press("enter")
+        await type_in(pilot, "/goal pa")
+        await pilot.press("tab", "enter")
+        assert app.said == [
+            Prompt.CommandSent("goal", "d"),
+            Prompt.CommandSent("goal", "one"),
+            Prompt.CommandSent("goal", "pause"),
+        ]
+
+
+async def test_enter_within_a_half_typed_name_takes_the_name() -> None:
+    async with desk() as (app, pilot):
+        await type_in(pilot, "/the light")
+        await pilot.press("home", "right", "right")
+        await pilot.pause()
+        await pilot.press("enter")
+        assert app.said == [Prompt.CommandSent("theme", "light")]
+
+
 async def test_enter_runs_what_was_typed_if_that_is_complete() -> None:
     async with desk((Completion("help"), Completion("helpful"))) as (app, pilot):
         await type_in(pilot, "/help")

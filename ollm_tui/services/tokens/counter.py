@@ -87,6 +87,19 @@ class TokenCounter:
         exact = self._own and entry.plain is not None and not entry.images
         return Count(self._tokens(entry), "exact" if exact else "estimated")
 
+    def text_tokens(self, text: str) -> int:
+        """The tokens of a text by itself, as well as is known at once; nothing is remembered."""
+        careful = careful_estimate(text)
+        if self._tokenizer is None:
+            return round(careful)
+        plain = self._tokenizer.count(text)
+        return plain if self._own else round(self._learnt.text_tokens(plain, careful))
+
+    @property
+    def around_message(self) -> int:
+        """What the template adds to every message."""
+        return self._learnt.per_message
+
     def growing(self, count: PromptCount, question: Piece) -> GrowingCount:
         """The count of a prompt to which the answer to its last message is being added."""
         tokenizer, entry, around = self._tokenizer, self._entry(question), self._learnt.per_message

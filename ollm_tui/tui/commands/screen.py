@@ -16,12 +16,16 @@ from ollm_tui.tui.dialogs.palette import CommandPalette, PaletteEntry
 from ollm_tui.tui.dialogs.picker import Picker
 from ollm_tui.tui.dialogs.theme_picker import ThemePicker
 from ollm_tui.tui.entries import local_time
+from ollm_tui.tui.gauge_legend import MEANINGS
 from ollm_tui.tui.key_names import key_names
 from ollm_tui.tui.screens.chat import ChatScreen
 from ollm_tui.tui.screens.help import HelpEntry, HelpScreen
 from ollm_tui.tui.screens.settings import SettingsScreen
 from ollm_tui.tui.widgets.choice_list import Choice
+from ollm_tui.tui.widgets.gauge import Gauge
 from ollm_tui.tui.widgets.prompt import Prompt
+
+IN_THE_GAUGE = "In the gauge"
 
 
 def palette(chat: ChatScreen, _argument: str) -> None:
@@ -70,7 +74,12 @@ def keys(chat: ChatScreen, _argument: str) -> None:
         for binding in Prompt.BINDINGS
         if isinstance(binding, Binding)
     ]
-    order = list(GROUPS.values())
+    characters = chat.query_one(Gauge).characters
+    entries += [
+        HelpEntry(IN_THE_GAUGE, characters[kind], meaning.sentence, colour=meaning.colour)
+        for kind, meaning in MEANINGS.items()
+    ]
+    order = [*GROUPS.values(), IN_THE_GAUGE]
     entries.sort(key=lambda entry: order.index(entry.group))
     loaded = chat.app.loaded
     places = [

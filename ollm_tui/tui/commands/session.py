@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import cast, get_args
 
@@ -62,6 +63,23 @@ async def load(chat: ChatScreen, argument: str) -> None:
 
 async def sidebar(chat: ChatScreen, _argument: str) -> None:
     """Show the sessions beside the stream and go there; again, hide them."""
+    is_open = await _show_sidebar(chat)
+    if is_open:
+        chat.query_one(ChatSidebar).begin()
+    else:
+        chat.prompt.focus()
+    await asyncio.to_thread(chat.app.memory.keep_sidebar, is_open)
+
+
+async def reopen_sidebar(chat: ChatScreen, _argument: str) -> None:
+    """As it was when the program was left; the prompt keeps the focus. On a narrow terminal the
+    sessions would stand in the place of the conversation."""
+    if not chat.has_class("narrow") and not chat.query(ChatSidebar):
+        await _show_sidebar(chat)
+
+
+async def _show_sidebar(chat: ChatScreen) -> bool:
+    """Show the sidebar, or hide it if it is there; whether it is there now."""
     if not chat.query(ChatSidebar):
         pane = ChatSidebar(chat, _actions(chat), unicode=chat.app.abilities.unicode)
         await chat.query_one("#middle").mount(pane, before=0)
@@ -69,11 +87,8 @@ async def sidebar(chat: ChatScreen, _argument: str) -> None:
     pane = chat.query_one(ChatSidebar)
     pane.display = not pane.display
     chat.set_class(pane.display, "with-sidebar")
-    if pane.display:
-        chat.reload_sidebar()
-        pane.begin()
-    else:
-        chat.prompt.focus()
+    chat.reload_sidebar()
+    return pane.display
 
 
 async def rename(chat: ChatScreen, argument: str) -> None:

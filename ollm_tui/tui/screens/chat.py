@@ -16,19 +16,16 @@ from textual.containers import Horizontal
 from textual.screen import Screen
 from textual.theme import Theme
 
-from ollm_tui.core.context_marks import ContextChange
 from ollm_tui.core.errors import OllmError, StoreError, UsageError
 from ollm_tui.core.events import AnyTurnEvent, PromptTooLong, TurnStarted
 from ollm_tui.core.intake import visible
-from ollm_tui.core.message import Attachment
-from ollm_tui.tui.command_table import BY_SLASH, COMMANDS, bindings
+from ollm_tui.tui.command_table import BY_SLASH, bindings
+from ollm_tui.tui.command_values import completions
 from ollm_tui.tui.draft_keeper import DraftKeeper
-from ollm_tui.tui.entries import entry_of
 from ollm_tui.tui.state_lines import StateLines
 from ollm_tui.tui.transcript.entry import Entry
 from ollm_tui.tui.transcript.transcript import Transcript
 from ollm_tui.tui.turn_view import TurnView
-from ollm_tui.tui.widgets.completion import Completion
 from ollm_tui.tui.widgets.completion_list import CompletionList
 from ollm_tui.tui.widgets.gauge import Gauge
 from ollm_tui.tui.widgets.prompt import Prompt
@@ -38,9 +35,11 @@ from ollm_tui.tui.widgets.waiting import Waiting
 from ollm_tui.tui.widgets.welcome import Welcome
 
 if TYPE_CHECKING:
+    from ollm_tui.core.compression_events import AnyCompressionEvent
     from ollm_tui.engine.conversation import Conversation
     from ollm_tui.tui.app import OllmApp
     from ollm_tui.tui.chat_sidebar import ChatSidebar
+    from ollm_tui.tui.compression_view import CompressionView
     from ollm_tui.tui.session_actions import SessionActions
 
 LONG_TURN_SECONDS = 10
@@ -73,9 +72,11 @@ class ChatScreen(Screen[None]):
         self.last_copied: tuple[str, int] = ("", 0)
         """The message a code block was copied from, and which one."""
         self.session_actions: SessionActions | None = None
+        self.compression_view: CompressionView | None = None
+        self._has_compressed = False
+        """Whether that was tried since the last message: once is enough."""
         self.lines: StateLines
         self._view: TurnView
-        self._drafts_of: str | None = None
 
     # The parts
 
@@ -88,7 +89,7 @@ class ChatScreen(Screen[None]):
         yield Waiting()
         yield Gauge(unicode=self.app.abilities.unicode)
         yield CompletionList()
-        yield Prompt(PLACEHOLDER, _completions())
+        yield Prompt(PLACEHOLDER, completions(self))
         yield StatusLine(id="status")
 
     @property
@@ -200,7 +201,8 @@ class ChatScreen(Screen[None]):
 
     @on(Prompt.Edited)
     def _keep_draft(self) -> None:
-        """What is being written survives a crash."""
+        """What is being written survives a crash, and its length is told before it is sent."""
+        self.lines.show_draft()
         if not self.prompt.text and self.app.conversation is None:
             return  # the prompt is new; the draft of the last time has yet to be read
         self.drafts.note(self.prompt.draft)
@@ -223,6 +225,15 @@ class ChatScreen(Screen[None]):
         """Back to where one writes."""
         self.prompt.focus()
 
+    def _on_compression_panel_cancel_wanted(self) -> None:
+        self.conversation.cancel()
+
+    async def _on_compression_panel_whole_wanted(self) -> None:
+        await self.action_command("compression.watch")
+
+    def _on_compression_panel_left(self) -> None:
+        self.prompt.focus()
+
     @on(Waiting.Changed)
     def _let_take_back(self, event: Waiting.Changed) -> None:
         self.prompt.can_take_back = event.count > 0
@@ -233,10 +244,10 @@ class ChatScreen(Screen[None]):
             raise UsageError("the model is still answering", "Esc stops it")
         self.is_busy = True
         self.transcript.go_to_end()
-        self.run_turn(turn)
+        self._run_turn(turn)
 
     @work(group="turn")
-    async def run_turn(self, turn: AsyncGenerator[AnyTurnEvent, None]) -> None:
+    async def _run_turn(self, turn: AsyncGenerator[AnyTurnEvent, None]) -> None:
         """Consume the events of one turn."""
         begun = time.monotonic()
         is_too_long = False
@@ -246,38 +257,41 @@ class ChatScreen(Screen[None]):
                     self._view.take(event)
                     is_too_long = is_too_long or isinstance(event, PromptTooLong)
                     if isinstance(event, TurnStarted):
-                        self._keep_draft_of_session()
+                        self.drafts.move_to(self._draft_key(), self.prompt.draft)
         except OllmError as error:
             self._view.note_error(error, f"error-{time.monotonic_ns()}")
         finally:
             self.is_busy = False
-        self.lines.doing = ""
         if is_too_long:
-            await self._take_back_too_long()
-        self.lines.show_facts()
-        self.reload_sidebar()
+            await import_module("ollm_tui.tui.too_long").take_back(self)
         if not self.app.is_looked_at and time.monotonic() - begun > LONG_TURN_SECONDS:
             self.app.bell()
-        self._send_next()
+        self._has_compressed = False
+        self.go_on(is_turn_over=True)
 
-    async def _take_back_too_long(self) -> None:
-        """A message that did not fit would keep all that follow from fitting: it is left out of
-        the context and stands in the prompt again, to be made shorter."""
-        state = self.conversation.state
-        own = [message for message in state.branch() if message.role == "user"]
-        if not own:
-            return
-        await self.conversation.change_context(ContextChange("exclude", (own[-1].id,)))
-        self.transcript.replace(entry_of(own[-1], state))
-        if not self.prompt.text:
-            attachments = [part for part in own[-1].parts if isinstance(part, Attachment)]
-            self.prompt.put(own[-1].text, attachments)
+    def go_on(self, *, is_turn_over: bool = False) -> None:
+        """Something is over: show the facts, and do what comes next."""
+        self.lines.doing = ""
+        self.lines.show_facts()
+        self.reload_sidebar()
+        self._send_next(is_turn_over=is_turn_over)
 
-    def _send_next(self) -> None:
+    def _show_compression(self, event: AnyCompressionEvent) -> None:
+        # Loaded when first used, as commands are.
+        import_module("ollm_tui.tui.compression_run").view_of(self).take(event)
+
+    def _send_next(self, *, is_turn_over: bool = False) -> None:
+        """Send what waits. A full context is compressed before that, or right after a turn, but
+        never when a session is only opened to be read."""
         is_free = not (self.is_busy or self.is_holding)
         conversation = self.app.conversation if is_free else None
-        if conversation and (sent := self.query_one(Waiting).take()):
-            self.start(conversation.send(sent.text, sent.attachments))
+        waiting = self.query_one(Waiting)
+        if conversation and (waiting.count or is_turn_over):
+            if not self._has_compressed and conversation.compression.is_due:
+                self._has_compressed = True
+                self.run_worker(self.action_command("compression.by_itself"), group="turn")
+            elif sent := waiting.take():
+                self.start(conversation.send(sent.text, sent.attachments))
         self.lines.show_state()
 
     # Conversations
@@ -296,6 +310,8 @@ class ChatScreen(Screen[None]):
             self.lines.tell(self.lines.hints.line(*keys, *more))
             return
         self.show_conversation(conversation, (*self.app.warnings, *problems))
+        if self.app.memory.sidebar_is_open():
+            await self.action_command("session.reopen_sidebar")
 
     async def switch(self, opening: Opening) -> None:
         """Open another conversation in the place of this one; if that fails, this one stays."""
@@ -325,13 +341,18 @@ class ChatScreen(Screen[None]):
         self.editing = None
         self.is_holding = False
         self.lines.alarm("")
-        self._view = TurnView(self.transcript, conversation.state, self.lines)
+        self.compression_view = None
+        self._has_compressed = False
+        if self.app.loaded.settings.compression.enabled:
+            conversation.on_overflow = "compress"
+        self._view = TurnView(
+            self.transcript, conversation.state, self.lines, self._show_compression
+        )
         self.show_branch()
         for number, problem in enumerate(problems):
             self.transcript.add(Entry(f"problem-{number}", "error", visible(problem)))
         self.prompt.remember(self.app.memory.history())
-        self._drafts_of = self._draft_key()
-        draft = self.drafts.switch_to(self._drafts_of)
+        draft = self.drafts.switch_to(self._draft_key())
         if self.prompt.text:
             self.drafts.note(self.prompt.draft)
         else:
@@ -351,14 +372,6 @@ class ChatScreen(Screen[None]):
             if pane.display:
                 cast("ChatSidebar", pane).reload()
 
-    def _keep_draft_of_session(self) -> None:
-        """From its first message on, a draft belongs to the session, no longer to the project."""
-        if self._draft_key() != self._drafts_of:
-            self.drafts.note("")
-            self._drafts_of = self._draft_key()
-            self.drafts.switch_to(self._drafts_of)
-            self.drafts.note(self.prompt.draft)
-
     def _draft_key(self) -> str | None:
         """Before its first message a session has no draft of its own, but the project has."""
         conversation = self.app.conversation
@@ -376,11 +389,3 @@ class ChatScreen(Screen[None]):
     def on_resize(self, event: events.Resize) -> None:
         """A narrow terminal shows the sidebar in the place of the stream."""
         self.set_class(event.size.width < NARROW, "narrow")
-
-
-def _completions() -> list[Completion]:
-    return [
-        Completion(command.slash, command.argument, command.title)
-        for command in COMMANDS
-        if command.slash
-    ]

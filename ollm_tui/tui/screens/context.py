@@ -16,12 +16,14 @@ from ollm_tui.core.context_marks import ContextChange, MarksRestored
 from ollm_tui.core.errors import OllmError, UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.tui.dialogs.question import Question
+from ollm_tui.tui.gauge_legend import legend
 from ollm_tui.tui.screens.context_facts import facts_text
 from ollm_tui.tui.screens.context_keys import BINDINGS, KEYS
-from ollm_tui.tui.screens.context_lines import DEEDS, about_item, effect, item_choices, legend
+from ollm_tui.tui.screens.context_lines import DEEDS, about_item, effect, item_choices
 from ollm_tui.tui.screens.prompt_view import PromptScreen, export_prompt
 from ollm_tui.tui.widgets.choice_list import ChoiceList
 from ollm_tui.tui.widgets.gauge import Gauge
+from ollm_tui.tui.widgets.gauge_line import COMPACT
 from ollm_tui.tui.widgets.live_keys import LiveKeys
 
 if TYPE_CHECKING:
@@ -91,6 +93,7 @@ class ContextScreen(Screen[str | None]):
     def on_resize(self) -> None:
         """Lines are broken elsewhere."""
         self._show_facts()
+        self._show_legend()
 
     @work(exclusive=True)
     async def settle(self) -> None:
@@ -246,11 +249,16 @@ class ContextScreen(Screen[str | None]):
         unicode = not self.app.has_class("-ascii")
         choices = item_choices(self._view, in_order=self._in_order, unicode=unicode)
         self.query_one(ChoiceList).show(choices)
-        characters = self.query_one(Gauge).characters
-        self.query_one("#legend", Static).update(legend(self._view, characters))
+        self._show_legend()
         self._show_facts()
         self._show_about()
         self._show_effect()
+
+    def _show_legend(self) -> None:
+        """The marks only where there is a bar to stand in."""
+        gauge, width = self.query_one(Gauge), self.size.width - 2
+        text = legend(self._view, gauge.characters, width, marks=width >= COMPACT)
+        self.query_one("#legend", Static).update(text)
 
     def _show_facts(self) -> None:
         text = facts_text(self._conversation, self.size.width - 3)
@@ -258,8 +266,10 @@ class ContextScreen(Screen[str | None]):
 
     def _show_about(self) -> None:
         """What the highlighted line has no room for; of an empty conversation, what comes."""
-        item = next((each for each in self._view.items if each.key == self._key), None)
-        text = about_item(item) if item and len(self._conversation.state) else NOTHING_SAID
+        state, key = self._conversation.state, self._key
+        item = next((each for each in self._view.items if each.key == key), None)
+        usage = state[key].usage if key in state else None
+        text = about_item(item, usage) if item and len(state) else NOTHING_SAID
         about = self.query_one("#about", Static)
         about.update(Content(visible(text)))
         about.set_class(not text, "empty")

@@ -14,6 +14,7 @@ from ollm_tui.core.message import Usage
 from ollm_tui.core.session_state import SessionState
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.engine.goals import GoalKeeper
+from ollm_tui.tui.answer_times import cached_words, why_slow
 
 LABEL_CELLS = 9
 LEAST_CELLS = 20
@@ -69,35 +70,10 @@ def _speed(state: SessionState) -> Iterator[Row]:
     if usage is None:
         yield "speed", "measured with the first answer"
         return
-    if usage.cached_tokens is not None:
-        read = f"{usage.cached_tokens:,} of {usage.input_tokens:,} tokens were known already"
-        yield "cached", read if usage.cached_tokens else "nothing: the whole prompt was read"
-    if text := "; ".join(_times(usage)):
-        yield "speed", f"{_slowest(usage)}{text}"
-
-
-def _times(usage: Usage) -> Iterator[str]:
-    if usage.load_seconds:
-        yield f"loaded in {usage.load_seconds:.1f} s"
-    if usage.prompt_seconds:
-        new = usage.input_tokens - (usage.cached_tokens or 0)
-        rate = new / usage.prompt_seconds
-        yield f"read {new:,} in {usage.prompt_seconds:.1f} s, {rate:,.0f} tok/s"
-    if usage.output_seconds:
-        rate = usage.output_tokens / usage.output_seconds
-        yield f"wrote {usage.output_tokens:,} in {usage.output_seconds:.1f} s, {rate:,.0f} tok/s"
-
-
-def _slowest(usage: Usage) -> str:
-    """What took most of the time, where more than one thing was measured."""
-    times = {
-        "loading the model": usage.load_seconds or 0,
-        "reading the prompt": usage.prompt_seconds or 0,
-        "writing": usage.output_seconds or 0,
-    }
-    if sum(1 for seconds in times.values() if seconds) < 2:
-        return ""
-    return f"mostly {max(times, key=lambda what: times[what])}: "
+    if cached := cached_words(usage):
+        yield "cached", cached
+    if times := why_slow(usage):
+        yield "speed", times
 
 
 def _last_usage(state: SessionState) -> Usage | None:

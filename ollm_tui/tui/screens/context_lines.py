@@ -6,14 +6,12 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from textual.content import Content
-
 from ollm_tui.core.context_marks import Action, ContextChange, Mark, Marks
-from ollm_tui.core.counts import short_count
+from ollm_tui.core.message import Usage
 from ollm_tui.engine.context_view import ContextItem, ContextView
-from ollm_tui.services.tokens.prompt_count import GROUPS, Group
+from ollm_tui.services.tokens.prompt_count import Group
+from ollm_tui.tui.answer_times import cached_words, why_slow
 from ollm_tui.tui.widgets.choice_list import Choice
-from ollm_tui.tui.widgets.gauge_bar import Characters, Kind
 
 WHOSE: Mapping[Group, str] = MappingProxyType(
     {
@@ -24,18 +22,13 @@ WHOSE: Mapping[Group, str] = MappingProxyType(
         "tools": "tool",
     }
 )
-MARK_WORDS: Mapping[Mark, str] = MappingProxyType(
-    {"pinned": "pinned", "excluded": "left out", "folded": "folded"}
-)
-_LEGEND: Mapping[Kind, tuple[str, str]] = MappingProxyType(
+MARK_WORDS: Mapping[str, str] = MappingProxyType(
     {
-        "system": ("always sent", "$secondary"),
-        "checkpoints": ("checkpoints", "$secondary"),
-        "user": ("yours", "$accent"),
-        "assistant": ("the model's", "$primary"),
-        "tools": ("tools", "$success"),
-        "free": ("free", "$text-muted"),
-        "reserve": ("for the answer", "$text-muted"),
+        "pinned": "pinned",
+        "excluded": "left out",
+        "folded": "folded",
+        "covered": "in a checkpoint",
+        "elided": "cut short",
     }
 )
 
@@ -73,37 +66,22 @@ def item_choices(view: ContextView, *, in_order: bool, unicode: bool) -> list[Ch
     items: Sequence[ContextItem] = view.items
     if not in_order:
         items = sorted(items, key=lambda item: -item.tokens.tokens)
-    marks = {"pinned": "★", "excluded": "✕", "folded": "▸"}
+    marks = {"pinned": "★", "excluded": "✕", "folded": "▸", "covered": "▪", "elided": "▹"}
     if not unicode:
-        marks = {"pinned": "*", "excluded": "x", "folded": ">"}
+        marks = {"pinned": "*", "excluded": "x", "folded": ">", "covered": "=", "elided": "~"}
     return [_choice(item, view, marks.get(item.mark, " ")) for item in items]
 
 
-def legend(view: ContextView, characters: Characters) -> Content:
-    """What the bar's segments stand for, with their tokens."""
-    room = view.budget.room
-    tokens: dict[Kind, int] = {group: getattr(view.budget.parts, group) for group in GROUPS}
-    if room:
-        tokens |= {"free": room.free, "reserve": room.reserve}
-    parts = [
-        Content.assemble(
-            (characters[kind], _LEGEND[kind][1]),
-            (f" {_LEGEND[kind][0]} {short_count(number)}", "$text-muted"),
-        )
-        for kind, number in tokens.items()
-        if number
-    ]
-    return Content("   ").join(parts)
-
-
-def about_item(item: ContextItem) -> str:
-    """What is to know of one line more than it has room for."""
+def about_item(item: ContextItem, usage: Usage | None = None) -> str:
+    """What is to know of one line more than it has room for; of an answer, why it was slow."""
     facts: list[str] = []
     if item.whole.tokens != item.tokens.tokens:
         facts.append(f"{item.tokens} of {item.whole} tokens are sent")
     if item.attachments:
         costs = ", ".join(f"{each.name} {each.tokens}" for each in item.attachments)
         facts.append(f"attached: {costs}")
+    if usage:
+        facts += filter(None, (cached_words(usage), why_slow(usage)))
     return "   ".join(facts)
 
 

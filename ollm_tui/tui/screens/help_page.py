@@ -21,10 +21,12 @@ class HelpEntry(NamedTuple):
     title: str
     slash: str = ""
     description: str = ""
+    colour: str = "$accent"
+    """Of the keys."""
 
     def fits(self, words: Iterable[str]) -> bool:
         """Whether every word is in it."""
-        text = " ".join(self).casefold()
+        text = " ".join(self[:-1]).casefold()
         return all(word in text for word in words)
 
 
@@ -72,6 +74,6 @@ def _lines(entry: HelpEntry, key_width: int, room: int) -> list[Content]:
     keys += [""] * (count - len(keys))
     said += [("", "")] * (count - len(said))
     return [
-        Content.assemble((key.ljust(key_width), "$accent"), (text, style))
+        Content.assemble((key.ljust(key_width), entry.colour), (text, style))
         for key, (text, style) in zip(keys, said, strict=True)
     ]

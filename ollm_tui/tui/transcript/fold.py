@@ -6,7 +6,7 @@ from typing import Literal
 
 from ollm_tui.tui.transcript.passage import Passage
 
-FoldKind = Literal["reasoning", "tool", "attachment", "retrieval"]
+FoldKind = Literal["reasoning", "tool", "attachment", "retrieval", "checkpoint"]
 """Reasoning stands before the words of an entry, all others after them."""
 
 

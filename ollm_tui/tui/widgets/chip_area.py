@@ -10,7 +10,7 @@ from textual.widgets import TextArea
 from textual.widgets.text_area import Edit, EditResult, Location, Selection
 
 from ollm_tui.core.intake import clean
-from ollm_tui.tui.widgets.chips import Chips, Span, is_long
+from ollm_tui.tui.widgets.chips import Chips, Span, Written, is_long
 
 TALLEST = 10
 LEAST_TALL = 3
@@ -52,6 +52,11 @@ class ChipArea(TextArea):
     def whole_text(self) -> str:
         """The text with every paste written out."""
         return self._chips.whole(self.text)
+
+    @property
+    def written(self) -> Written:
+        """The text as it is sent, and the pastes that go along."""
+        return self._chips.pack(self.text)
 
     def put_whole(self, text: str) -> None:
         """Replace the text; a paste that stands in it unchanged is a chip again."""

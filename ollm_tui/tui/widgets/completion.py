@@ -16,6 +16,8 @@ class Completion(NamedTuple):
     description: str = ""
     values: Callable[[], Sequence[str]] | None = None
     """What may follow the name, asked for when it is needed."""
+    is_free: bool = False
+    """Whether other words may follow as well: then Enter means what was typed."""
 
 
 class Option(NamedTuple):
@@ -88,7 +90,10 @@ class Completer:
         if self._moved:
             is_meant = True
         elif space:
-            is_meant = bool(argument) and argument not in self._values.get(name, ())
+            known = self._completions.get(name)
+            is_free = known is not None and known.is_free
+            is_typed = is_free or argument in self._values.get(name, ())
+            is_meant = bool(argument) and not is_typed
         else:
             is_meant = name.lower() not in self._completions
         return self.options[self.chosen] if is_meant else None
@@ -118,7 +123,10 @@ class Completer:
             self._values[name] = [
                 value for value in known.values() if not UNSAFE.search(value) and "\n" not in value
             ]
-        for value in _ranked(argument, self._values[name]):
+        found = _ranked(argument, self._values[name])
+        if known.is_free:
+            found = [value for value in found if value.lower().startswith(argument.lower())]
+        for value in found:
             line = f"/{name} {value}"
             yield Option(value, line=line, column=len(line))
 

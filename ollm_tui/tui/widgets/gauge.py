@@ -68,6 +68,7 @@ class Gauge(Widget, can_focus=False):
         self._shown: Reading | None = None
         """The context as it was last shown; a reply that is written adds to it."""
         self._reading: Reading | None = None
+        self._draft = 0
         self._line = Line((), ())
 
     def show(self, view: ContextView, note: str = "") -> None:
@@ -86,6 +87,12 @@ class Gauge(Widget, can_focus=False):
         """Show the prompt with what arrived of its reply; costs the same at any length."""
         if self._shown:
             self._draw(self._shown.grown(count))
+
+    def show_draft(self, tokens: int) -> None:
+        """Show about how much the prompt would add; many letters change nothing of it."""
+        self._draft = tokens
+        if self._reading:
+            self._draw(self._reading)
 
     def alarm(self, text: str) -> None:
         """Something is wrong with what the model read; stays until it is called without words."""
@@ -132,6 +139,6 @@ class Gauge(Widget, can_focus=False):
 
     def _draw(self, reading: Reading) -> None:
         """Only if the picture is another one now: many words change nothing of it."""
-        self._reading = reading
+        self._reading = reading._replace(draft=self._draft)
         if self.line != self._line:
             self.refresh()

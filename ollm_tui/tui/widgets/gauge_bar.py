@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 MarkKind = Literal["trigger", "snapshot"]
 Kind = Group | Literal["free", "reserve"] | MarkKind
 """What a cell of the bar stands for."""
+MARKS: tuple[MarkKind, ...] = ("trigger", "snapshot")
 Run = tuple[Kind, int]
 """Cells in a row of one kind."""
 
@@ -24,7 +25,7 @@ Characters = Mapping[Kind, str]
 
 
 def _characters(drawn: str) -> Characters:
-    kinds: tuple[Kind, ...] = (*GROUPS, "free", "reserve", "trigger", "snapshot")
+    kinds: tuple[Kind, ...] = (*GROUPS, "free", "reserve", *MARKS)
     return MappingProxyType(dict(zip(kinds, drawn, strict=True)))
 
 
@@ -48,7 +49,7 @@ def bar(parts: Parts, room: Room, width: int) -> list[Run]:
     cells = share_cells([tokens for _, tokens in pieces], max(width - len(marks), 0))
     runs: list[Run] = []
     for (kind, _), count in zip(pieces, cells, strict=True):
-        count = 1 if kind in ("trigger", "snapshot") else count
+        count = 1 if kind in MARKS else count
         if count:
             runs.append((kind, count))
     return runs

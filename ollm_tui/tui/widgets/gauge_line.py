@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 FULL, COMPACT = 98, 70
 """Cells from which there is room for the long and for the short numbers beside a bar; a
 terminal of 100 columns leaves 98."""
+DRAFT_SHOWN = 200
+"""Tokens in the prompt from which they are worth a word before they are sent."""
 NEAR_SHARE = 0.9
 """From this part of the compression trigger on it is near."""
 
@@ -36,14 +38,19 @@ class Reading(NamedTuple):
     """Whether the prompt may not be sent."""
     note: str = ""
     alarm: str = ""
+    draft: int = 0
+    """About how many tokens more the prompt would send."""
+    compresses: bool = False
+    """Whether room is made by itself where there is none."""
 
     @classmethod
     def of(cls, view: ContextView, note: str = "", alarm: str = "") -> Reading:
         """A context as it is now."""
         budget = view.budget
         estimated = view.count.source == "estimated"
-        over = budget.room is not None and budget.over_limit
-        return cls(budget.parts, budget.room, estimated, view.words, over, note, alarm)
+        over = budget.room is not None and budget.over_limit and not view.compresses
+        reading = cls(budget.parts, budget.room, estimated, view.words, over, note, alarm)
+        return reading._replace(compresses=view.compresses)
 
     def grown(self, count: Count) -> Reading:
         """The same while a reply is written: whatever is new is the model's.
@@ -59,6 +66,13 @@ class Reading(NamedTuple):
             tools=self.parts.tools,
         )
         return self._replace(parts=parts, estimated=count.source == "estimated")
+
+    @property
+    def draft_fits(self) -> bool:
+        """Whether what is in the prompt may be sent: beside all that was said, or beside what
+        no compression makes smaller."""
+        beside = self.parts.fixed if self.compresses else self.parts.total
+        return self.room is None or beside + self.draft <= self.room.limit
 
     @property
     def state(self) -> State:
@@ -108,11 +122,34 @@ def _choices(reading: Reading, width: int) -> Iterator[tuple[Text, ...]]:
     look = looks.get(reading.state, "words")
     numbers = Text("numbers" if look == "words" else look, _numbers(reading, width))
     long, short = (Text(look, f"  {words}") for words in _words(reading))
+    if drafts := _draft(reading):
+        yield numbers, drafts[0], long
+        yield numbers, drafts[0], short
+        yield numbers, drafts[0]
+        yield numbers, drafts[1]
+        return
     if reading.note and width >= COMPACT:
         yield numbers, long, Text("words", f"   {reading.note}")
     yield numbers, long
     yield numbers, short
     yield (Text(look, short.text.strip()),) if reading.alarm else (numbers,)
+
+
+def _draft(reading: Reading) -> tuple[Text, Text] | None:
+    """What the prompt would add, in a sentence and in a word or two; nothing where it is little,
+    or where there is worse to tell."""
+    tokens, room = f"  + ≈{short_count(reading.draft)}", reading.room
+    if not reading.draft or reading.state in ("alarm", "over"):
+        return None
+    if room and not reading.draft_fits:
+        fit = f"{short_count(room.free)} more fit"
+        if reading.compresses:
+            fit = f"{short_count(room.available)} fit"
+        long = f"{tokens} in the prompt: too long, {fit}"
+        return Text("over", long), Text("over", f"{tokens}: too long")
+    if reading.draft < DRAFT_SHOWN:
+        return None
+    return Text("numbers", f"{tokens} in the prompt"), Text("numbers", tokens)
 
 
 def _words(reading: Reading) -> tuple[str, str]:
@@ -128,7 +165,19 @@ def _words(reading: Reading) -> tuple[str, str]:
         case "empty":
             return f"nothing said yet: {free:,} tokens fit", "nothing said yet"
         case "near" | "calm":
-            return reading.words, f"full at {short_count(limit)}"
+            return reading.words, _what_is_next(reading)
+
+
+def _what_is_next(reading: Reading) -> str:
+    """In two or three words what the long ones say."""
+    room, parts = reading.room, reading.parts
+    if room is None:
+        return ""
+    if not reading.compresses:
+        return f"full at {short_count(room.limit)}"
+    if parts.conversation >= room.trigger:
+        return "compressed next"
+    return f"compresses at {short_count(parts.fixed + room.trigger)}"
 
 
 def _numbers(reading: Reading, width: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator
 
 import pytest
 
@@ -10,7 +11,7 @@ from ollm_tui.core.errors import Unavailable
 from ollm_tui.core.provider import Capabilities, ModelInfo
 from ollm_tui.engine.model_choice import ProviderOffer
 from ollm_tui.tui.dialogs.line_input import LineInput
-from ollm_tui.tui.dialogs.model_picker import ASKING, REST_SECONDS, ModelPicker, ability_words
+from ollm_tui.tui.dialogs.model_picker import NOBODY, REST_SECONDS, ModelPicker, ability_words
 from ollm_tui.tui.dialogs.palette import CommandPalette, PaletteEntry
 from ollm_tui.tui.dialogs.picker import Picker
 from ollm_tui.tui.dialogs.theme_picker import ThemePicker
@@ -129,18 +130,22 @@ OFFERS = [
 ]
 
 
-async def offers() -> list[ProviderOffer]:
-    return OFFERS
+NAMES = ["ollama", "far"]
 
 
-async def capabilities(_provider: str, model: str) -> Capabilities:
+async def offers() -> AsyncGenerator[ProviderOffer, None]:
+    for offer in OFFERS:
+        yield offer
+
+
+async def describe(_provider: str, model: str) -> str:
     if model == "large:70b":
-        raise Unavailable("it broke")
-    return Capabilities(tools=True, thinking=False)
+        raise Unavailable("it broke", "mend it")
+    return "tools, no thinking"
 
 
 async def test_models_are_grouped_and_the_highlighted_one_tells_what_it_can() -> None:
-    app = Host(ModelPicker(offers, capabilities))
+    app = Host(ModelPicker(NAMES, offers, describe))
     async with app.run_test() as pilot:
         await pilot.pause(REST_SECONDS * 2)
         text = shown(app)
@@ -149,13 +154,13 @@ async def test_models_are_grouped_and_the_highlighted_one_tells_what_it_can() ->
         assert "tools, no thinking" in text
         await pilot.press("down")
         await pilot.pause(REST_SECONDS * 2)
-        assert "it broke" in shown(app)
+        assert "it broke. mend it" in shown(app)
         await pilot.press("enter")
         assert app.given == ("ollama", "large:70b")
 
 
 async def test_a_provider_that_does_not_answer_says_why_and_cannot_be_chosen() -> None:
-    app = Host(ModelPicker(offers, capabilities, ("ollama", "large:70b")))
+    app = Host(ModelPicker(NAMES, offers, describe, ("ollama", "large:70b")))
     async with app.run_test() as pilot:
         await pilot.pause()
         await pilot.press("down", "enter")
@@ -164,30 +169,87 @@ async def test_a_provider_that_does_not_answer_says_why_and_cannot_be_chosen() -
         assert app.given is NOTHING_YET
 
 
-async def test_the_model_picker_takes_keys_while_servers_are_silent() -> None:
-    silence = asyncio.Event()
+class Slow:
+    """Servers of which the second answers when it is told to."""
 
-    async def never() -> list[ProviderOffer]:
-        await silence.wait()
-        return []
+    def __init__(self) -> None:
+        self.answer = asyncio.Event()
 
-    app = Host(ModelPicker(never, capabilities))
-    async with app.run_test() as pilot:
-        await pilot.press(*"qw")
-        assert ASKING in shown(app)
-        assert app.screen.query_one(LineInput).value == "qw"
-        await pilot.press("escape")
-        assert app.given is None
+    async def offers(self) -> AsyncGenerator[ProviderOffer, None]:
+        yield ProviderOffer("embedded", (ModelInfo(name="tiny"), ModelInfo(name="small")))
+        await self.answer.wait()
+        yield OFFERS[0]
 
 
-async def test_nobody_to_answer_is_said() -> None:
-    async def fails() -> list[ProviderOffer]:
-        raise Unavailable("the network is gone", "Plug it in")
-
-    app = Host(ModelPicker(fails, capabilities))
+async def test_what_is_there_can_be_taken_while_another_server_is_looked_for() -> None:
+    app = Host(ModelPicker(["embedded", "ollama"], Slow().offers, describe))
     async with app.run_test() as pilot:
         await pilot.pause()
-        assert "the network is gone. Plug it in" in shown(app)
+        assert "tiny" in shown(app)
+        assert "looking for ollama ..." in shown(app)
+        await pilot.press("enter")
+        assert app.given == ("embedded", "tiny")
+
+
+async def test_the_highlight_stays_when_a_server_answers_late() -> None:
+    slow = Slow()
+    app = Host(ModelPicker(["embedded", "ollama"], slow.offers, describe))
+    async with app.run_test() as pilot:
+        await pilot.press("down")
+        slow.answer.set()
+        await pilot.pause()
+        assert "looking for" not in shown(app)
+        await pilot.press("enter")
+        assert app.given == ("embedded", "small")
+
+
+async def test_the_model_that_answers_now_is_listed_before_its_server_is_found() -> None:
+    app = Host(ModelPicker(["embedded", "ollama"], Slow().offers, describe, ("ollama", "far:7b")))
+    async with app.run_test() as pilot:
+        await pilot.press("enter")
+        assert app.given == ("ollama", "far:7b")
+
+
+async def test_an_early_enter_is_answered_in_words() -> None:
+    slow = Slow()
+    app = Host(ModelPicker(["embedded", "ollama"], slow.offers, describe))
+    async with app.run_test() as pilot:
+        await pilot.press(*"70b", "enter")
+        await pilot.pause()
+        assert "nothing fits yet: still looking for ollama" in shown(app)
+        slow.answer.set()
+        await pilot.pause()
+        await pilot.press("enter")
+        assert app.given == ("ollama", "large:70b")
+
+
+async def test_only_the_line_looked_at_last_is_told_about() -> None:
+    asked: list[str] = []
+
+    async def slowly(_provider: str, model: str) -> str:
+        asked.append(model)
+        await asyncio.sleep(REST_SECONDS if model == "small:1b" else 0)
+        return f"about {model}"
+
+    app = Host(ModelPicker(NAMES, offers, slowly))
+    async with app.run_test() as pilot:
+        await pilot.pause(REST_SECONDS * 1.5)
+        await pilot.press("down")
+        await pilot.pause(REST_SECONDS * 3)
+        assert asked == ["small:1b", "large:70b"]
+        assert "about large:70b" in shown(app)
+        assert "about small:1b" not in shown(app)
+
+
+async def test_without_any_provider_the_way_to_one_is_said() -> None:
+    async def nobody() -> AsyncGenerator[ProviderOffer, None]:
+        for offer in ():
+            yield offer
+
+    app = Host(ModelPicker([], nobody, describe))
+    async with app.run_test() as pilot:
+        await pilot.pause()
+        assert NOBODY in shown(app)
 
 
 def test_what_a_server_does_not_say_is_left_out() -> None:

@@ -1,0 +1,153 @@
+"""What a compression leaves in the context: checkpoints in the place of messages, data cut short.
+
+Only the context changes; every message stays in the session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
+from typing import Literal
+
+import msgspec
+
+from ollm_tui.core.counts import counted
+from ollm_tui.core.ledger import Ledger
+from ollm_tui.core.message import Value
+
+Strategy = Literal["truncate", "summarize", "hybrid"]
+Trigger = Literal["auto", "manual", "overflow"]
+"""Why it was compressed: the threshold was reached, by hand, or a prompt did not fit."""
+
+DETAILED, MODERATE, COMPACT = 3, 2, 1
+"""How much a checkpoint still tells; it becomes less as it grows old."""
+
+
+class Checkpoint(Value, frozen=True):
+    """A summary that stands in the context for older messages."""
+
+    id: str
+    level: int
+    covers: tuple[str, str]
+    """The first and the last message it stands for."""
+    messages: tuple[str, ...]
+    """All of them; the user's own are only among them where the user agreed."""
+    summary: str
+    """The model's words, or the user's; empty where no model was asked."""
+    ledger: Ledger
+    facts: str
+    """The ledger as it stands in the prompt."""
+    original_tokens: int
+    current_tokens: int
+    compression_number: int
+    created_at: str
+    model: str | None = None
+    edited: bool = False
+    """Whether the user changed the summary."""
+    trusted: bool = False
+
+
+class CompressedContext(Value, frozen=True):
+    """What of the conversation is not sent as it was said."""
+
+    checkpoints: tuple[str, ...] = ()
+    """Ids of checkpoints of the history, in the order of the prompt."""
+    elided: tuple[str, ...] = ()
+    """Messages whose data (tool output, attachments) is cut short."""
+
+    def __bool__(self) -> bool:
+        return bool(self.checkpoints or self.elided)
+
+
+class Compression(Value, frozen=True, omit_defaults=True):
+    """One compression: what it made, and the contexts before and after it."""
+
+    number: int
+    at: str
+    strategy: str
+    trigger: str
+    before_tokens: int
+    after_tokens: int
+    before: CompressedContext
+    after: CompressedContext
+    created: tuple[Checkpoint, ...] = ()
+    """Checkpoints that are new, also those that are older ones made shorter."""
+    folded: tuple[str, ...] = ()
+    """Messages that are part of a checkpoint since this compression."""
+    elisions: dict[str, str] = msgspec.field(default_factory=dict[str, str])
+    """Messages whose data is cut short since this compression, and the facts kept of each."""
+    last: str | None = None
+    """The last message of the conversation at that time."""
+    model: str | None = None
+    """Who summarised."""
+    snapshot: str | None = None
+    """The context as it was before."""
+    seconds: float = 0.0
+    note: str = ""
+    """What the user should know: that no model could be asked."""
+    undone_at: str | None = None
+
+    @property
+    def words(self) -> str:
+        """What happened, for the user."""
+        done: list[str] = []
+        if self.folded:
+            done.append(f"{counted(len(self.folded), 'message')} folded into a checkpoint")
+        if self.elisions:
+            done.append(f"{counted(len(self.elisions), 'old output')} cut short")
+        tokens = f"{self.before_tokens:,} → {self.after_tokens:,} tokens"
+        return f"{', '.join(done)}: {tokens}"
+
+
+History = tuple[Compression, ...]
+
+
+def checkpoints_of(compressed: CompressedContext, history: History) -> tuple[Checkpoint, ...]:
+    """The checkpoints of a context, in their order; what is unknown is left out."""
+    wanted = set(compressed.checkpoints)
+    found = {made.id: made for entry in history for made in entry.created if made.id in wanted}
+    return tuple(found[key] for key in compressed.checkpoints if key in found)
+
+
+class Shortening(msgspec.Struct, frozen=True):
+    """What of a conversation is sent in another form, quick to ask."""
+
+    checkpoints: tuple[Checkpoint, ...] = ()
+    elided: Mapping[str, str] = MappingProxyType({})
+    """Messages whose data is cut short, and the facts that are left of it."""
+
+    @classmethod
+    def of(cls, compressed: CompressedContext, history: History) -> Shortening:
+        """What a session has."""
+        kept = {key: facts for entry in history for key, facts in entry.elisions.items()}
+        elided = {key: kept.get(key, "") for key in compressed.elided}
+        return cls(checkpoints_of(compressed, history), elided)
+
+    @property
+    def covered(self) -> frozenset[str]:
+        """Every message that some checkpoint stands for."""
+        return frozenset(key for checkpoint in self.checkpoints for key in checkpoint.messages)
+
+    def within(self, branch: Collection[str]) -> Shortening:
+        """What holds on a branch: a checkpoint of messages that are not all there does not."""
+        holding = tuple(
+            checkpoint
+            for checkpoint in self.checkpoints
+            if all(key in branch for key in checkpoint.messages)
+        )
+        return Shortening(holding, self.elided)
+
+
+def last_undoable(history: History, now: CompressedContext) -> Compression | None:
+    """The compression that made the present context; None if something else did since."""
+    for entry in reversed(history):
+        if entry.undone_at is None:
+            return entry if entry.after == now else None
+    return None
+
+
+def was_undone(history: History) -> bool:
+    """Whether the last compression was taken back; what a restore brought along was none."""
+    done = (entry for entry in reversed(history) if entry.before != entry.after)
+    last = next(done, None)
+    return last is not None and last.undone_at is not None

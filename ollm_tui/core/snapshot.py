@@ -1,0 +1,310 @@
+"""A snapshot: the context of a session at one moment, and what going back to it sets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from ollm_tui.core import clock
+from ollm_tui.core.compression import (
+    Checkpoint,
+    CompressedContext,
+    Compression,
+    History,
+    Shortening,
+)
+from ollm_tui.core.context_entry import ContextEntry
+from ollm_tui.core.file_change import FileVersion
+from ollm_tui.core.goals import Goal, active_goal
+from ollm_tui.core.message import Message, Reasoning, Value, new_id
+from ollm_tui.core.reasoning_traces import ReasoningStorage
+from ollm_tui.core.session import Metadata, ModeChange
+from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.titles import title_of
+
+SNAPSHOT_VERSION = "2.0"
+FIRST_MODE = "assistant"
+"""The mode of a session that never changed it."""
+
+Reason = Literal[
+    "compression", "threshold", "restore", "clear", "model", "mode", "fork", "manual", "older"
+]
+"""Why a snapshot was taken; `older`: by an earlier program, nobody knows."""
+
+ALWAYS_HELD = ("user", "system")
+"""Whose messages a snapshot has in full: some of these are sent beside a checkpoint."""
+_CHARACTERS_PER_TOKEN = 4
+_LOOKED_AT = 500
+"""Characters of a message that are enough for a title."""
+
+
+class GoalStack(Value, frozen=True):
+    """The goals of the session."""
+
+    goals: tuple[Goal, ...] = ()
+
+
+class ArchivedMessage(Value, frozen=True):
+    """A user's message an earlier program kept only in short."""
+
+    id: str
+    summary: str
+    timestamp: str
+    full_message_available: bool = False
+
+
+class SnapshotMetadata(Value, frozen=True):
+    """Facts about the context."""
+
+    model: str = "unknown"
+    context_size: int = 0
+    """The window in tokens; 0 where nobody knows."""
+    compression_ratio: float = 1.0
+    """Tokens of the context for each token it had without checkpoints."""
+    total_user_messages: int = 0
+    active_goal_id: str | None = None
+    total_goals_completed: int = 0
+    total_checkpoints: int = 0
+    is_reasoning_model: bool = False
+    total_thinking_tokens: int = 0
+    """About; thoughts are not sent, so nobody counts them."""
+
+
+class ContextSnapshot(Value, frozen=True):
+    """Everything needed to have the same prompt again."""
+
+    id: str
+    session_id: str
+    timestamp: str
+    token_count: int
+    summary: str
+    order: tuple[str, ...]
+    """The ids of all messages of the branch. Earlier programs had no such field."""
+    user_messages: tuple[Message, ...] = ()
+    """All of the user's, in full."""
+    archived_user_messages: tuple[ArchivedMessage, ...] = ()
+    messages: tuple[Message, ...] = ()
+    """All others that are sent; those behind a checkpoint are only in the session."""
+    goal_stack: GoalStack = GoalStack()
+    reasoning_storage: ReasoningStorage = ReasoningStorage()
+    metadata: SnapshotMetadata = SnapshotMetadata()
+    version: str = SNAPSHOT_VERSION
+    name: str = ""
+    """Given by the user. A named snapshot is never removed by itself."""
+    pinned: bool = False
+    """Kept by the user, with or without a name."""
+    reason: Reason = "manual"
+    head: str | None = None
+    checkpoints: tuple[Checkpoint, ...] = ()
+    compressed: CompressedContext = CompressedContext()
+    elisions: dict[str, str] = msgspec.field(default_factory=dict[str, str])
+    """Messages whose data is cut short, and the facts kept of each."""
+    pins: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+    folded: dict[str, int] = msgspec.field(default_factory=dict[str, int])
+    context_entries: tuple[ContextEntry, ...] = ()
+    mode: str = FIRST_MODE
+    system_prompt: str = ""
+    provider: str = "unknown"
+    window: int | None = None
+    files: tuple[FileVersion, ...] = ()
+    """What tools had changed by then."""
+
+    def sent(self) -> Iterator[Message]:
+        """The messages it holds, in the order of the conversation."""
+        held = {message.id: message for message in (*self.user_messages, *self.messages)}
+        return (held[key] for key in self.order if key in held)
+
+
+class SnapshotSummary(msgspec.Struct, frozen=True, rename="camel"):
+    """What a list shows of a snapshot, without opening it."""
+
+    id: str
+    session_id: str
+    timestamp: str
+    token_count: int = 0
+    summary: str = ""
+    size: int = 0
+    """Of its file, in bytes."""
+    name: str = ""
+    pinned: bool = False
+    reason: Reason = "manual"
+    head: str | None = None
+    message_count: int = 0
+    user_message_count: int = 0
+    checkpoint_count: int = 0
+    model: str = "unknown"
+    window: int | None = None
+    damage: str | None = None
+    """Why it cannot be read, where it cannot."""
+
+    @property
+    def is_automatic(self) -> bool:
+        """Whether it may be removed by itself when there are newer ones."""
+        kept = self.name or self.pinned or self.damage
+        return not kept and self.reason not in ("manual", "older")
+
+
+def snapshot_of(
+    state: SessionState,
+    tokens: int,
+    *,
+    reason: Reason,
+    name: str = "",
+    window: int | None = None,
+    files: tuple[FileVersion, ...] = (),
+) -> ContextSnapshot:
+    """The context of a session as it is now. `window` is what is really sent, where known."""
+    header, metadata = state.header, state.header.metadata
+    branch = state.branch() if header.head else []
+    short = Shortening.of(metadata.compressed, metadata.compression_history)
+    held = _held(branch, short, metadata)
+    window = window or header.window
+    return ContextSnapshot(
+        id=new_id(),
+        session_id=header.session_id,
+        timestamp=clock.now(),
+        token_count=tokens,
+        summary=_summary(branch),
+        user_messages=tuple(message for message in held if message.role == "user"),
+        messages=tuple(message for message in held if message.role != "user"),
+        goal_stack=GoalStack(goals=metadata.goals),
+        reasoning_storage=ReasoningStorage.of(branch),
+        metadata=_facts(branch, tokens, short.checkpoints, metadata, (header.model, window)),
+        name=name,
+        reason=reason,
+        order=tuple(message.id for message in branch),
+        head=header.head,
+        checkpoints=short.checkpoints,
+        compressed=metadata.compressed,
+        elisions=dict(short.elided),
+        pins=metadata.pins,
+        excluded=metadata.excluded,
+        folded=metadata.folded,
+        context_entries=metadata.context_entries,
+        mode=mode_of(metadata),
+        system_prompt=header.system_prompt,
+        provider=header.provider,
+        window=window,
+        files=files,
+    )
+
+
+def metadata_at(snapshot: ContextSnapshot, metadata: Metadata) -> Metadata:
+    """What a session knows after going back: histories go on, everything else is as it was.
+
+    An earlier program's snapshot tells nothing but what was said.
+    """
+    if snapshot.reason == "older":
+        return replace(metadata, token_count=snapshot.token_count)
+    before = mode_of(metadata)
+    modes = metadata.mode_history
+    if before != snapshot.mode:
+        change = ModeChange(before, snapshot.mode, clock.now(), "command")
+        modes = (*modes, change)
+    return replace(
+        metadata,
+        token_count=snapshot.token_count,
+        mode_history=modes,
+        goals=snapshot.goal_stack.goals,
+        pins=snapshot.pins,
+        excluded=snapshot.excluded,
+        folded=snapshot.folded,
+        context_entries=snapshot.context_entries,
+        compressed=snapshot.compressed,
+        compression_history=_history_with(metadata.compression_history, snapshot),
+    )
+
+
+def summary_of(snapshot: ContextSnapshot, size: int) -> SnapshotSummary:
+    """What a list shows of it."""
+    return SnapshotSummary(
+        id=snapshot.id,
+        session_id=snapshot.session_id,
+        timestamp=snapshot.timestamp,
+        token_count=snapshot.token_count,
+        summary=snapshot.summary,
+        size=size,
+        name=snapshot.name,
+        pinned=snapshot.pinned,
+        reason=snapshot.reason,
+        head=snapshot.head,
+        message_count=len(snapshot.order),
+        user_message_count=len(snapshot.user_messages),
+        checkpoint_count=len(snapshot.checkpoints),
+        model=snapshot.metadata.model,
+        window=snapshot.window,
+    )
+
+
+def mode_of(metadata: Metadata) -> str:
+    """The name of the mode a session is in."""
+    return metadata.mode_history[-1].to if metadata.mode_history else FIRST_MODE
+
+
+def _held(branch: list[Message], short: Shortening, metadata: Metadata) -> list[Message]:
+    """What is sent, and what was never the model's or a tool's, whatever stands for it."""
+    holding = short.within({message.id for message in branch})
+    left_out = holding.covered - frozenset(metadata.pins)
+    return [each for each in branch if each.role in ALWAYS_HELD or each.id not in left_out]
+
+
+def _summary(branch: list[Message]) -> str:
+    """What the user said last."""
+    said = (message.text for message in reversed(branch) if message.role == "user")
+    return next((title_of(text[:_LOOKED_AT]) for text in said if text.strip()), "Nothing said yet")
+
+
+def _facts(
+    branch: list[Message],
+    tokens: int,
+    checkpoints: tuple[Checkpoint, ...],
+    metadata: Metadata,
+    model: tuple[str, int | None],
+) -> SnapshotMetadata:
+    saved = sum(each.original_tokens - each.current_tokens for each in checkpoints)
+    goal = active_goal(metadata.goals)
+    thinking = sum(
+        len(part.text) for message in branch for part in message.parts if type(part) is Reasoning
+    )
+    name, window = model
+    return SnapshotMetadata(
+        model=name,
+        context_size=window or 0,
+        compression_ratio=round(tokens / (tokens + saved), 4) if tokens and saved > 0 else 1.0,
+        total_user_messages=sum(message.role == "user" for message in branch),
+        active_goal_id=goal.id if goal else None,
+        total_goals_completed=sum(goal.status == "done" for goal in metadata.goals),
+        total_checkpoints=len(checkpoints),
+        is_reasoning_model=thinking > 0,
+        total_thinking_tokens=thinking // _CHARACTERS_PER_TOKEN,
+    )
+
+
+def _history_with(history: History, snapshot: ContextSnapshot) -> History:
+    """A history by which the context of a snapshot means what it meant then.
+
+    Another session does not know its checkpoints, and a later compression may have kept other
+    facts of the same message. What is added counts as undone: it was never done here.
+    """
+    now = Shortening.of(snapshot.compressed, history)
+    if now == Shortening(snapshot.checkpoints, snapshot.elisions):
+        return history
+    brought = Compression(
+        number=max((entry.number for entry in history), default=0) + 1,
+        at=snapshot.timestamp,
+        strategy="restored",
+        trigger="manual",
+        before_tokens=snapshot.token_count,
+        after_tokens=snapshot.token_count,
+        before=snapshot.compressed,
+        after=snapshot.compressed,
+        created=tuple(each for each in snapshot.checkpoints if each not in now.checkpoints),
+        elisions=snapshot.elisions,
+        snapshot=snapshot.id,
+        undone_at=snapshot.timestamp,
+    )
+    return (*history, brought)

@@ -1,0 +1,139 @@
+"""JSON in and out for snapshots; what this version does not know is kept where it was.
+
+The walk follows the types of the values, never foreign data inside them, so that nothing a
+tool or a model said can be taken for one of our marks.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from functools import cache
+from types import MappingProxyType
+from typing import Any, cast, get_args
+
+import msgspec
+
+from ollm_tui.core.encoding import CannotDecode, Tree, parse_json
+from ollm_tui.core.message import EXTRA_KEY, Part, UnknownPart, Value
+from ollm_tui.core.snapshot import ContextSnapshot
+
+Walk = Callable[[Any], Any]
+
+_UNKNOWN_PART = cast(str, UnknownPart.__struct_config__.tag)
+_PARTS = cast("tuple[type[Value], ...]", get_args(Part))
+_MARK = EXTRA_KEY[0].encode()
+"""Both our marks begin with it: where it is not in the bytes, msgspec has written them right."""
+
+
+def decode_snapshot(data: bytes) -> ContextSnapshot:
+    """A snapshot of this version. CannotDecode if the bytes are none."""
+    try:
+        return _decoder().decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return snapshot_from_tree(parse_json(data))
+
+
+def snapshot_from_tree(tree: Any) -> ContextSnapshot:
+    """A snapshot from already parsed JSON. CannotDecode if it is none."""
+    try:
+        return msgspec.convert(_absorb(ContextSnapshot, tree), ContextSnapshot)
+    except (msgspec.ValidationError, TypeError, AttributeError, RecursionError) as error:
+        raise CannotDecode(str(error)) from error
+
+
+def encode_snapshot(snapshot: ContextSnapshot) -> bytes:
+    """A snapshot as compact JSON; what was unknown when it was read stands where it was."""
+    try:
+        data = msgspec.json.encode(snapshot)
+        if _MARK not in data:
+            return data
+    except UnicodeEncodeError:
+        pass  # a lone surrogate: only an escape can hold it
+    tree = _release(ContextSnapshot, msgspec.to_builtins(snapshot))
+    return json.dumps(tree, separators=(",", ":")).encode("ascii")
+
+
+@cache
+def _decoder() -> msgspec.json.Decoder[ContextSnapshot]:
+    """Made when first needed: most programs never open a snapshot."""
+    return msgspec.json.Decoder(ContextSnapshot)
+
+
+@cache
+def _inside(kind: type[Value]) -> Mapping[str, tuple[type[Value], ...]]:
+    """The fields of a value that are values, lists of them or parts, by their names on disk."""
+    found = {
+        field.encode_name: _values_in(field.type)
+        for field in msgspec.structs.fields(kind)
+        if field.encode_name != EXTRA_KEY
+    }
+    return MappingProxyType({name: kinds for name, kinds in found.items() if kinds})
+
+
+def _values_in(annotation: Any) -> tuple[type[Value], ...]:
+    if isinstance(annotation, type) and issubclass(annotation, Value):
+        return (annotation,)
+    return tuple(kind for inner in get_args(annotation) for kind in _values_in(inner))
+
+
+def _each(item: Any, walk: Walk) -> Any:
+    if isinstance(item, list | tuple):
+        return [walk(each) for each in cast("list[Any]", item)]
+    return item if item is None else walk(item)
+
+
+def _absorb(kind: type[Value], tree: Any) -> Tree:
+    """Unknown fields set aside, here and in every value inside."""
+    known = {field.encode_name for field in msgspec.structs.fields(kind)} - {EXTRA_KEY}
+    tag_field = kind.__struct_config__.tag_field
+    kept = {name: item for name, item in tree.items() if name in known or name == tag_field}
+    extra = {name: item for name, item in tree.items() if name not in kept}
+    for name, kinds in _inside(kind).items():
+        if name in kept:
+            kept[name] = _each(kept[name], _absorbing(kinds))
+    return kept | {EXTRA_KEY: extra} if extra else kept
+
+
+def _absorbing(kinds: tuple[type[Value], ...]) -> Walk:
+    kind, *others = kinds
+    return _absorb_part if others else lambda tree: _absorb(kind, tree)
+
+
+def _absorb_part(tree: Any) -> Tree:
+    kind = _part_types().get(tree.get("type"))
+    if kind is None:
+        return {"type": _UNKNOWN_PART, "raw": tree}
+    absorbed = _absorb(kind, tree)
+    try:
+        msgspec.convert(absorbed, kind)
+    except msgspec.ValidationError:
+        return {"type": _UNKNOWN_PART, "raw": tree}
+    return absorbed
+
+
+def _release(kind: type[Value], tree: Tree) -> Tree:
+    """Unknown fields put back."""
+    for name, kinds in _inside(kind).items():
+        if name in tree:
+            tree[name] = _each(tree[name], _releasing(kinds))
+    extra = tree.pop(EXTRA_KEY, None)
+    return tree | extra if extra else tree
+
+
+def _releasing(kinds: tuple[type[Value], ...]) -> Walk:
+    kind, *others = kinds
+    return _release_part if others else lambda tree: _release(kind, tree)
+
+
+def _release_part(tree: Tree) -> Tree:
+    if tree["type"] == _UNKNOWN_PART:
+        return tree["raw"]
+    return _release(_part_types()[tree["type"]], tree)
+
+
+@cache
+def _part_types() -> Mapping[Any, type[Value]]:
+    return MappingProxyType(
+        {kind.__struct_config__.tag: kind for kind in _PARTS if kind is not UnknownPart}
+    )

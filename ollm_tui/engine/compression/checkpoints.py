@@ -1,0 +1,161 @@
+"""Checkpoints as they are made, grow old and are merged: always within their size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+from msgspec.structs import replace
+
+from ollm_tui.core import clock
+from ollm_tui.core.compression import DETAILED, Checkpoint
+from ollm_tui.core.ledger import Ledger
+from ollm_tui.core.message import Message, new_id
+from ollm_tui.engine.compression.checkpoint_sizes import Sizes, level_at_age
+from ollm_tui.engine.compression.ledger import ledger_of, merged, rendered
+from ollm_tui.engine.compression.summary_syntax import sentences
+from ollm_tui.engine.prompt_message import checkpoint_text
+
+FACTS_SHARE = 2
+"""Of a checkpoint's size: one part in so many is for the facts, where there is a summary too."""
+FRAME_TOKENS = 24
+"""What stands around summary and facts, in the prompt's own words."""
+
+Count = Callable[[str], int]
+
+
+class CheckpointMaker:
+    """Makes the checkpoints of one compression."""
+
+    def __init__(
+        self, number: int, sizes: Sizes, count: Count, around: int, model: str | None
+    ) -> None:
+        """`count` gives the tokens of a text, `around` what a template adds to a message."""
+        self.sizes = sizes
+        self._number = number
+        self._count = count
+        self._frame = FRAME_TOKENS + around
+        self._around = around
+        self._model = model
+
+    def facts(self, ledger: Ledger) -> str:
+        """The facts as they stand in the new checkpoint, beside a summary."""
+        return rendered(ledger, self._facts_room(self.sizes.new), self._count)
+
+    def made(
+        self,
+        folded: Sequence[Message],
+        rolled: Sequence[Checkpoint],
+        ledger: Ledger,
+        summary: str,
+        original_tokens: int,
+    ) -> Checkpoint:
+        """The new checkpoint; without a summary the facts have all of its room."""
+        keys = (*(key for each in rolled for key in each.messages), *(m.id for m in folded))
+        original = original_tokens + sum(each.original_tokens for each in rolled)
+        return self._sized(
+            Checkpoint(
+                id=new_id(),
+                level=DETAILED,
+                covers=(keys[0], keys[-1]),
+                messages=keys,
+                summary=summary,
+                ledger=ledger,
+                facts="",
+                original_tokens=original,
+                current_tokens=0,
+                compression_number=self._number,
+                created_at=clock.now(),
+                model=self._model if summary else None,
+            ),
+            self.sizes.new,
+        )
+
+    def room_for_summary(self, ledger: Ledger, size: int) -> int:
+        """Tokens a summary may have beside the facts of a ledger."""
+        facts = self._count(rendered(ledger, self._facts_room(size), self._count))
+        return max(0, size - self._frame - facts)
+
+    def wants_aging(self, checkpoint: Checkpoint) -> bool:
+        """Whether an older checkpoint has to become shorter because of its age."""
+        return level_at_age(self._number - checkpoint.compression_number) < checkpoint.level
+
+    def aged(self, checkpoint: Checkpoint, summary: str) -> Checkpoint:
+        """An older checkpoint at the level of its age, with another summary."""
+        level = min(checkpoint.level, level_at_age(self._number - checkpoint.compression_number))
+        older = replace(checkpoint, id=new_id(), level=level, summary=summary)
+        return self._sized(older, min(self.sizes.at_level(level), checkpoint.current_tokens))
+
+    def merged(self, first: Checkpoint, second: Checkpoint, summary: str, size: int) -> Checkpoint:
+        """One checkpoint in the place of two that follow one another."""
+        together = Checkpoint(
+            id=new_id(),
+            level=min(first.level, second.level),
+            covers=(first.covers[0], second.covers[1]),
+            messages=(*first.messages, *second.messages),
+            summary=summary,
+            ledger=merged(first.ledger, second.ledger),
+            facts="",
+            original_tokens=first.original_tokens + second.original_tokens,
+            current_tokens=0,
+            compression_number=first.compression_number,
+            created_at=clock.now(),
+            model=second.model or first.model,
+        )
+        return self._sized(together, size)
+
+    def within(self, checkpoint: Checkpoint, size: int) -> Checkpoint:
+        """An older checkpoint cut down to a size."""
+        return self._sized(replace(checkpoint, id=new_id()), size)
+
+    def corrected(self, checkpoint: Checkpoint, newer: Ledger) -> Checkpoint:
+        """An older checkpoint without what newer messages superseded; the same if nothing was."""
+        known = {(fact.kind, fact.text) for fact in checkpoint.ledger.facts}
+        facts = tuple(
+            fact
+            for fact in merged(checkpoint.ledger, newer).facts
+            if (fact.kind, fact.text) in known
+        )
+        outdated = {(f.kind, f.text) for f in facts if not f.current}
+        if not any((f.kind, f.text) in outdated for f in checkpoint.ledger.facts if f.current):
+            return checkpoint
+        ledger = replace(checkpoint.ledger, facts=facts)
+        changed = replace(checkpoint, id=new_id(), ledger=ledger)
+        return self._sized(changed, checkpoint.current_tokens)
+
+    def _sized(self, checkpoint: Checkpoint, size: int) -> Checkpoint:
+        """A checkpoint within its size: facts first, then as many sentences as there is room."""
+        room = size - self._frame
+        has_summary = bool(checkpoint.summary.strip())
+        facts_room = self._facts_room(size) if has_summary else room
+        facts = rendered(checkpoint.ledger, max(0, facts_room), self._count)
+        summary = shortened(checkpoint.summary, room - self._count(facts), self._count)
+        if has_summary:  # what the summary leaves is for more facts
+            facts = rendered(checkpoint.ledger, max(0, room - self._count(summary)), self._count)
+        made = replace(checkpoint, summary=summary, facts=facts)
+        return replace(made, current_tokens=self._count(checkpoint_text(made)) + self._around)
+
+    def _facts_room(self, size: int) -> int:
+        return max(0, size - self._frame) // FACTS_SHARE
+
+
+def ledger_for(messages: Sequence[Message], folded: Collection[str]) -> Ledger:
+    """The facts of folded messages as the whole conversation leaves them: what a later message
+    changed is not current, and what stays in the prompt need not be said twice."""
+    kept = {message.id for message in messages if message.id not in folded}
+    return ledger_of(messages).without_sources(kept)
+
+
+def shortened(text: str, most: int, count: Count) -> str:
+    """As many whole sentences of a text as so many tokens hold."""
+    if most <= 0 or not text.strip():
+        return ""
+    if count(text) <= most:
+        return text
+    kept: list[str] = []
+    used = 0
+    for sentence in sentences(text):
+        used += count(sentence) + 1
+        if used > most:
+            break
+        kept.append(sentence)
+    return " ".join(kept)

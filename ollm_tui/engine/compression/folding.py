@@ -1,0 +1,167 @@
+"""Messages become a checkpoint, and the older checkpoints make way for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from ollm_tui.core.compression import COMPACT, DETAILED, Checkpoint
+from ollm_tui.core.compression_events import (
+    AnyCompressionEvent,
+    CheckpointAged,
+    CheckpointCreated,
+    LedgerMade,
+)
+from ollm_tui.core.goals import active_goal
+from ollm_tui.core.ledger import Ledger
+from ollm_tui.engine.compression.checkpoints import CheckpointMaker, ledger_for
+from ollm_tui.engine.compression.ledger import merged
+from ollm_tui.engine.compression.material import Material
+from ollm_tui.engine.compression.plan import Plan
+from ollm_tui.engine.compression.summariser import SummaryWanted
+from ollm_tui.engine.compression.summary_guard import SummaryFailed
+from ollm_tui.engine.compression.summary_writer import FACTS_ALONE, SummaryWriter
+
+
+class Folding:
+    """Makes the checkpoints of one compression; they are in `checkpoints` when it is over."""
+
+    def __init__(
+        self,
+        material: Material,
+        plan: Plan,
+        maker: CheckpointMaker,
+        writer: SummaryWriter,
+        longest_summary: int,
+    ) -> None:
+        self._plan = plan
+        self._maker = maker
+        self._writer = writer
+        self._longest = longest_summary
+        self._material = material
+        rolled = {checkpoint.id for checkpoint in plan.rolled}
+        older = material.assembly.shortening.checkpoints
+        self._older = [checkpoint for checkpoint in older if checkpoint.id not in rolled]
+        self.new: Checkpoint | None = None
+        self.note = ""
+        """What the user should know about it."""
+
+    @property
+    def checkpoints(self) -> tuple[Checkpoint, ...]:
+        """All checkpoints of the context, in the order of the prompt."""
+        return (*self._older, self.new) if self.new else tuple(self._older)
+
+    async def events(self, *, may_do_without: bool) -> AsyncGenerator[AnyCompressionEvent, None]:
+        """Make them. SummaryFailed if the model is of no use and must not be done without."""
+        ledger = await asyncio.to_thread(self._ledger)
+        if facts := self._maker.facts(ledger):
+            yield LedgerMade(text=facts)
+        try:
+            async with aclosing(self._writer.write(self._wanted(ledger))) as steps:
+                async for step in steps:
+                    yield step
+        except SummaryFailed as error:
+            if not may_do_without:
+                raise
+            self.note = f"{error.message}: {FACTS_ALONE}"
+        self.note = self.note or self._writer.note
+        folded, rolled = self._plan.fold, self._plan.rolled
+        tokens = self._material.total(folded)
+        self.new = self._maker.made(folded, rolled, ledger, self._writer.text, tokens)
+        yield CheckpointCreated(checkpoint=self.new)
+        async with aclosing(self._age(ledger)) as steps:
+            async for step in steps:
+                yield step
+
+    def shrink(self, share: float) -> None:
+        """Cut all checkpoints down to a share of what they have: they were estimated too low."""
+
+        def smaller(checkpoint: Checkpoint) -> Checkpoint:
+            return self._maker.within(checkpoint, int(checkpoint.current_tokens * share))
+
+        self._older = [smaller(checkpoint) for checkpoint in self._older]
+        self.new = smaller(self.new) if self.new else None
+
+    def _ledger(self) -> Ledger:
+        keys = {message.id for message in self._plan.fold}
+        ledger = ledger_for(self._material.messages, keys)
+        for checkpoint in reversed(self._plan.rolled):
+            ledger = merged(checkpoint.ledger, ledger)
+        return ledger
+
+    def _wanted(self, ledger: Ledger) -> SummaryWanted:
+        size = self._maker.sizes.new
+        goal = active_goal(self._material.metadata.goals)
+        return SummaryWanted(
+            messages=self._plan.fold,
+            earlier="\n".join(each.summary for each in self._plan.rolled if each.summary),
+            facts=self._maker.facts(ledger),
+            goal=goal.text if goal else "",
+            instructions=self._plan.wanted.instructions,
+            most_tokens=min(self._longest, self._maker.room_for_summary(ledger, size)),
+            level=DETAILED,
+        )
+
+    async def _age(self, newer: Ledger) -> AsyncGenerator[AnyCompressionEvent, None]:
+        """Older checkpoints lose what is superseded, become shorter, and are merged until all
+        of them together have room."""
+        for place, checkpoint in enumerate(self._older):
+            corrected = self._maker.corrected(checkpoint, newer)
+            if self._maker.wants_aging(corrected):
+                async with aclosing(self._shorten(corrected.summary, corrected)) as steps:
+                    async for step in steps:
+                        yield step
+                corrected = self._maker.aged(corrected, self._writer.text)
+            if corrected is not checkpoint:
+                self._older[place] = corrected
+                yield CheckpointAged(checkpoint=corrected, replaces=(checkpoint.id,))
+        while self._excess() > 0 and self._older:
+            async with aclosing(self._merge_oldest()) as steps:
+                async for step in steps:
+                    yield step
+
+    async def _merge_oldest(self) -> AsyncGenerator[AnyCompressionEvent, None]:
+        """The two oldest become one; the last of the older ones becomes part of the new one."""
+        assert self.new is not None
+        first, *others = self._older
+        second = others[0] if others else self.new
+        room = first.current_tokens + second.current_tokens - self._excess()
+        both = "\n".join(text for text in (first.summary, second.summary) if text)
+        async with aclosing(self._shorten(both, second)) as steps:
+            async for step in steps:
+                yield step
+        least = self._maker.sizes.at_level(COMPACT)
+        only = self._maker.merged(first, second, self._writer.text, max(least, room))
+        if others:
+            self._older = [only, *others[1:]]
+        else:
+            self._older, self.new = [], only
+        yield CheckpointAged(checkpoint=only, replaces=(first.id, second.id))
+
+    async def _shorten(
+        self, summary: str, checkpoint: Checkpoint
+    ) -> AsyncGenerator[AnyCompressionEvent, None]:
+        """A shorter summary of a summary; if the model is of no use, its first sentences."""
+        most = self._maker.sizes.at_level(max(COMPACT, checkpoint.level - 1))
+        wanted = SummaryWanted(
+            messages=(),
+            earlier=summary,
+            facts=checkpoint.facts,
+            goal="",
+            instructions="",
+            most_tokens=min(self._longest, most),
+            level=max(COMPACT, checkpoint.level - 1),
+        )
+        try:
+            if summary:
+                async with aclosing(self._writer.write(wanted)) as steps:
+                    async for step in steps:
+                        yield step
+        except SummaryFailed:
+            self._writer.text = ""
+        self._writer.text = self._writer.text or summary
+
+    def _excess(self) -> int:
+        total = sum(checkpoint.current_tokens for checkpoint in self.checkpoints)
+        return total - self._maker.sizes.cap

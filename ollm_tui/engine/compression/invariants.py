@@ -1,0 +1,126 @@
+"""What must be true of a context that was compressed; also checked in production."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from ollm_tui.core.compression import Checkpoint
+from ollm_tui.core.intake import clean
+from ollm_tui.core.message import Message
+from ollm_tui.core.provider import PromptMessage
+from ollm_tui.engine.compression.checkpoint_sizes import LEAST_CAP
+from ollm_tui.engine.compression.summary_syntax import sanitised
+from ollm_tui.engine.context_view import ContextView
+
+
+def violations(
+    before: ContextView,
+    after: ContextView,
+    folded: Collection[str],
+    new: Sequence[Checkpoint],
+) -> list[str]:
+    """Everything that is wrong with a compressed context, in words; empty if it may be used.
+
+    `folded` are the messages that were meant to become part of a checkpoint, `new` the
+    checkpoints that were made for it.
+    """
+    found = [
+        *_system_prompt(before, after),
+        *_size(before, after),
+        *order_violations(after.prompt.assembly.prompt),
+        *_kept(before, after, frozenset(folded)),
+    ]
+    for checkpoint in new:
+        found += _summary(checkpoint)
+    return found
+
+
+def order_violations(prompt: Sequence[PromptMessage]) -> Iterator[str]:
+    """What a provider would refuse: roles out of turn, empty messages, unanswered calls."""
+    last, open_calls = "system", set[str]()
+    known: set[str] = set()
+    for place, message in enumerate(prompt):
+        says = message.text.strip() or message.images or message.tool_calls
+        if not says and message.role != "tool":
+            yield f"message {place} is empty"
+        if message.role == "tool":
+            if message.tool_call_id not in open_calls:
+                yield f"result {message.tool_call_id} answers no call before it"
+            open_calls.discard(message.tool_call_id or "")
+        elif open_calls:
+            yield f"calls {sorted(open_calls)} are not answered"
+            open_calls.clear()
+        if message.role == "system" and place:
+            yield "a system message is not the first"
+        if message.role == last and message.role in ("user", "assistant"):
+            yield f"two {last} messages follow one another"
+        if message.role == "assistant" and last == "system":
+            yield "a reply comes before any question"
+        for call in message.tool_calls:
+            if call.call_id in known:
+                yield f"call {call.call_id} is there twice"
+            known.add(call.call_id)
+            open_calls.add(call.call_id)
+        last = message.role
+    if open_calls:
+        yield f"calls {sorted(open_calls)} are not answered"
+
+
+def _system_prompt(before: ContextView, after: ContextView) -> Iterator[str]:
+    if _system(before) != _system(after):
+        yield "the system prompt is another one"
+
+
+def _system(view: ContextView) -> PromptMessage | None:
+    prompt = view.prompt.assembly.prompt
+    return prompt[0] if prompt and prompt[0].role == "system" else None
+
+
+def _size(before: ContextView, after: ContextView) -> Iterator[str]:
+    if after.count.tokens >= before.count.tokens:
+        yield f"{after.count.tokens:,} tokens are not fewer than {before.count.tokens:,}"
+    room = after.budget.room
+    cap = max(room.checkpoint_cap, LEAST_CAP) if room else None
+    if cap is not None and after.budget.parts.checkpoints > cap:
+        yield f"checkpoints take {after.budget.parts.checkpoints:,} of {cap:,}"
+
+
+def _kept(before: ContextView, after: ContextView, folded: frozenset[str]) -> Iterator[str]:
+    """Whatever was sent and not meant to be folded is still sent; the user's words verbatim."""
+    sent_before, sent_after = _sent(before), _sent(after)
+    for message in before.prompt.messages:
+        if message.id not in sent_before or message.id in folded:
+            continue
+        is_own = message.role == "user" and _is_verbatim(message, sent_before[message.id])
+        if message.id not in sent_after:
+            yield f"message {message.id} is no longer sent"
+        elif is_own and not _is_verbatim(message, sent_after[message.id]):
+            yield f"your message {message.id} is not as it was"
+    last = next((m for m in reversed(before.prompt.messages) if m.role == "user"), None)
+    if last and last.id in folded:
+        yield "your last message was folded"
+    for key in before.prompt.assembly.marks.pinned & folded:
+        yield f"the pinned message {key} was folded"
+
+
+def _is_verbatim(message: Message, sent: Sequence[str]) -> bool:
+    return any(message.text in text for text in sent)
+
+
+def _sent(view: ContextView) -> dict[str, list[str]]:
+    """The texts each message has a part in."""
+    found: dict[str, list[str]] = {}
+    for piece, owners in view.prompt.pieces():
+        for owner in owners:
+            found.setdefault(owner.key, []).append(piece.message.text)
+    return found
+
+
+def _summary(checkpoint: Checkpoint) -> Iterator[str]:
+    if checkpoint.trusted:
+        yield "a summary must not be trusted"
+    if not checkpoint.edited and sanitised(checkpoint.summary) != checkpoint.summary:
+        yield "a summary carries what looks like instructions or calls"
+    for text in (checkpoint.summary, checkpoint.facts):
+        if clean(text) != text:
+            yield "a checkpoint carries control characters"

@@ -1,0 +1,202 @@
+"""Facts brought together: the same one once, what was done closed, what was replaced gone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import get_args
+
+from msgspec.structs import replace
+
+from ollm_tui.core.ledger import Fact, FactKind
+from ollm_tui.engine.compression.facts_claims import Said, said_in, takes_back
+from ollm_tui.engine.compression.facts_words import GENERIC, all_words, slot_of, word_set
+
+_CHANGEABLE: tuple[FactKind, ...] = ("constraint", "decision", "value", "todo", "note")
+_CLAIMING: tuple[FactKind, ...] = (*_CHANGEABLE, "dead-end")
+_MOST: dict[FactKind, int] = {"constraint": 200, "todo": 150}
+_MOST_OTHERS = 120
+"""Facts of one kind a ledger keeps, the newest; of constraints and tasks more."""
+
+_MOST_DONE = 60
+_MOST_SHARING = 100
+"""Facts with one word in common that a later one is compared with, the newest."""
+_WORTH_KEEPING = 3
+_SAME_TASK = 0.6
+_SAME_THING = 0.6
+"""How many of the words that count must be the same."""
+_SAME_BUT = 3
+_CLAUSE = re.compile(r", |; | [—–-] |: |(?:,)? (?:and|but|while|und|et|y) ")
+_REFUSALS = word_set("not never no avoid without don't won't drop nicht kein pas jamais nunca")
+_RUNS_SHOWN = 3
+_ADDING = word_set("also additionally too well both plus besides moreover auch aussi también")
+
+
+class _Entry:
+    """A fact on its way through the settling, with what it says worked out once."""
+
+    def __init__(self, fact: Fact) -> None:
+        self.fact = fact
+        self.gone = False
+        claims = fact.kind in _CLAIMING
+        self.said = said_in(fact.text) if claims else Said((), (), False)
+        self.words = all_words(fact.text) if claims else frozenset[str]()
+        self.content = self.words - GENERIC
+
+
+class _Settling:
+    """Facts taken in one after the other; each may close or replace earlier ones."""
+
+    def __init__(self) -> None:
+        self._entries: dict[tuple[FactKind, str], _Entry] = {}
+        self._by_word: dict[str, list[_Entry]] = {}
+        self._last: dict[FactKind, _Entry] = {}
+
+    def take(self, fact: Fact) -> None:
+        """One more fact, newer than all before."""
+        key = (fact.kind, fact.text.casefold())
+        known = self._entries.pop(key, None)
+        if known:
+            known.gone = True
+        newer = _Entry(_again(known.fact, fact) if known else fact)
+        self._take_back(newer)
+        self._drop_if_repeated(newer.fact)
+        self._entries[key] = newer
+        self._last[fact.kind] = newer
+        for word in newer.words:
+            sharing = self._by_word.setdefault(word, [])
+            sharing.append(newer)
+            if len(sharing) > 2 * _MOST_SHARING:
+                sharing[:] = [entry for entry in sharing if not entry.gone][-_MOST_SHARING:]
+
+    def facts(self) -> list[Fact]:
+        """What still holds, in the order it was last said."""
+        return [entry.fact for entry in self._entries.values() if not entry.gone]
+
+    def _drop_if_repeated(self, fact: Fact) -> None:
+        """A sentence that is told again together with the next one is told once."""
+        last = self._last.get(fact.kind)
+        if last and fact.source == last.fact.source and fact.text.startswith(last.fact.text):
+            last.gone = True
+
+    def _take_back(self, newer: _Entry) -> None:
+        if newer.fact.kind == "todo" and not newer.fact.current:
+            for entry in self._with_any(newer.content):
+                entry.gone = entry.gone or _is_closed_by(entry, newer)
+        elif newer.fact.kind != "todo":
+            slots = (slot for claim in newer.said.claims for slot in claim.slots)
+            names = map(slot_of, newer.said.replaced)
+            for entry in self._with_any(frozenset(chain(*slots, *names, newer.content))):
+                if _may_take_back(newer.fact, entry.fact):
+                    _replace_claims(entry, newer)
+
+    def _with_any(self, words: frozenset[str]) -> list[_Entry]:
+        """The earlier facts that share a word, in a fixed order."""
+        found = chain.from_iterable(self._by_word.get(word, ()) for word in sorted(words))
+        return [entry for entry in dict.fromkeys(found) if not entry.gone]
+
+
+def settled(facts: Iterable[Fact]) -> tuple[Fact, ...]:
+    """The facts that still hold, each once, where it was said last; oldest first."""
+    settling = _Settling()
+    for fact in facts:
+        if fact.text:
+            settling.take(fact)
+    return _newest(settling.facts())
+
+
+def _again(known: Fact, fact: Fact) -> Fact:
+    """A fact said once more: the user's word stays the user's, a command gains a run."""
+    about = _runs(known.about, fact.about) if fact.kind == "command" else fact.about
+    return replace(fact, about=about, from_user=known.from_user or fact.from_user)
+
+
+def _runs(known: str, more: str) -> str:
+    if not more or known.endswith(more):
+        return known
+    runs = [run for run in f"{known}, then {more}".split(", then ") if run]
+    distinct = [run for at, run in enumerate(runs) if not at or runs[at - 1] != run]
+    return ", then ".join(distinct[-_RUNS_SHOWN:])
+
+
+def _is_closed_by(entry: _Entry, done: _Entry) -> bool:
+    if entry.fact.kind != "todo" or not entry.fact.current or not entry.content:
+        return False
+    shared = len(entry.content & done.content)
+    return shared >= _SAME_TASK * min(len(entry.content), max(len(done.content), 2))
+
+
+def _may_take_back(newer: Fact, older: Fact) -> bool:
+    """Nobody but the user changes the user's constraints, and no output what was said."""
+    if newer.text in older.text or older.kind not in _CHANGEABLE:
+        return False
+    if older.kind == "constraint":
+        return newer.from_user
+    told_by_a_tool = newer.kind == "value" and not newer.about
+    return not told_by_a_tool or (older.kind == "value" and not older.about)
+
+
+def _replace_claims(entry: _Entry, newer: _Entry) -> None:
+    """Takes out the clauses that no longer hold; a fact goes if little else is left of it."""
+    if _is_taken_back_by_name(entry, newer) or _is_retold(entry, newer):
+        entry.gone = True
+        return
+    stale = [claim.start for claim in entry.said.claims if takes_back(newer.said, claim)]
+    if not stale:
+        return
+    rest = _without_clauses(entry.fact.text, stale)
+    if entry.fact.kind == "value" or len(slot_of(rest) - GENERIC) < _WORTH_KEEPING:
+        entry.gone = True
+    else:
+        entry.fact = replace(entry.fact, text=rest)
+        entry.said = said_in(rest)
+
+
+def _without_clauses(text: str, places: Sequence[int]) -> str:
+    """A sentence without the clauses that some places lie in."""
+    kept: list[str] = []
+    start = 0
+    for border in (*_CLAUSE.finditer(text), None):
+        end = border.start() if border else len(text)
+        stale = any(start <= place < end for place in places)
+        kept.append("[…]" if stale else text[start:end])
+        kept.append(border[0] if border else "")
+        start = border.end() if border else end
+    return "".join(kept)
+
+
+def _is_taken_back_by_name(entry: _Entry, newer: _Entry) -> bool:
+    """Whether "moved from Postgres to SQLite" speaks of the Postgres of an earlier decision."""
+    if entry.fact.kind in ("value", "todo") or entry.words & _REFUSALS:
+        return False
+    names = (name for name in newer.said.replaced if name not in entry.said.replaced)
+    return any(not name[0].isdigit() and slot_of(name) <= entry.words for name in names)
+
+
+def _is_retold(entry: _Entry, newer: _Entry) -> bool:
+    """Whether a later fact speaks of all that an earlier one is about, or of all but its value."""
+    if entry.fact.kind not in ("decision", "value", "note") or newer.words & _ADDING:
+        return False
+    shared = len(entry.content & newer.content)
+    if newer.said.changes:
+        return shared > 1 and shared >= _SAME_THING * len(entry.content)
+    more = len(newer.content) - shared
+    return shared > 1 and shared == len(entry.content) and more <= _SAME_BUT
+
+
+def _newest(facts: Sequence[Fact]) -> tuple[Fact, ...]:
+    """As many of each kind as a ledger keeps."""
+    room = {kind: _MOST.get(kind, _MOST_OTHERS) for kind in get_args(FactKind)}
+    done_room = _MOST_DONE
+    kept: list[Fact] = []
+    for fact in reversed(facts):
+        left = room[fact.kind] if fact.current else done_room
+        if left <= 0:
+            continue
+        if fact.current:
+            room[fact.kind] -= 1
+        else:
+            done_room -= 1
+        kept.append(fact)
+    return tuple(reversed(kept))

@@ -1,0 +1,87 @@
+"""A ledger as lines of a prompt: what matters most first, never above its room."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from ollm_tui.core.ledger import Fact, FactKind, Ledger
+from ollm_tui.engine.compression.facts_kinds import is_strong
+
+_TITLES: dict[FactKind, str] = {
+    "constraint": "constraints (the user's words)",
+    "decision": "decided",
+    "todo": "open",
+    "dead-end": "dead ends",
+    "error": "errors",
+    "file": "files",
+    "value": "values",
+    "command": "commands",
+    "identifier": "names",
+    "note": "also said",
+}
+"""By what matters most."""
+
+_LISTED: frozenset[FactKind] = frozenset(("file", "value", "command", "identifier"))
+_LISTED_SEPARATOR: dict[FactKind, str] = {"file": ", ", "identifier": ", "}
+_FIRST_ROUND = 8
+"""Facts of each kind that come before the rest of any kind, so that none crowds out all others."""
+
+
+def rendered(ledger: Ledger, most_tokens: int, count: Callable[[str], int]) -> str:
+    """The ledger as text of at most `most_tokens`; empty if there is nothing to tell."""
+    facts = _by_importance(ledger)
+    fits, too_many = 0, len(facts) + 1
+    best = ""
+    while too_many - fits > 1:
+        middle = (fits + too_many) // 2
+        text = _text(facts[:middle])
+        if count(text) <= most_tokens:
+            fits, best = middle, text
+        else:
+            too_many = middle
+    return best
+
+
+def _by_importance(ledger: Ledger) -> list[tuple[int, Fact]]:
+    """The facts that are shown, each with its place, the one that goes first at the end."""
+    shown = [(place, fact) for place, fact in enumerate(ledger.facts) if fact.current]
+    spoken = "\n".join(fact.text for _, fact in shown if fact.kind not in _LISTED)
+    told = "\n".join(fact.text for _, fact in shown if fact.kind != "identifier")
+    covering: dict[FactKind, str] = {"value": spoken, "identifier": told}
+    rounds: tuple[list[tuple[int, Fact]], list[tuple[int, Fact]]] = ([], [])
+    for kind in _TITLES:
+        of_kind = [
+            (place, fact)
+            for place, fact in shown
+            if fact.kind == kind and fact.text not in covering.get(kind, "")
+        ]
+        of_kind.sort(key=_rank, reverse=True)
+        first = len(of_kind) if kind == "constraint" else _FIRST_ROUND
+        rounds[0].extend(of_kind[:first])
+        rounds[1].extend(of_kind[first:])
+    return rounds[0] + rounds[1]
+
+
+def _rank(placed: tuple[int, Fact]) -> tuple[bool, bool, int]:
+    place, fact = placed
+    return fact.from_user, is_strong(fact), place
+
+
+def _text(chosen: Sequence[tuple[int, Fact]]) -> str:
+    in_order = [fact for _, fact in sorted(chosen, key=lambda pair: pair[0])]
+    return "\n".join(line for kind in _TITLES for line in _lines(kind, in_order))
+
+
+def _lines(kind: FactKind, facts: Sequence[Fact]) -> Iterator[str]:
+    told = [_told(fact) for fact in facts if fact.kind == kind]
+    if not told:
+        return
+    if kind in _LISTED:
+        yield f"{_TITLES[kind]}: {_LISTED_SEPARATOR.get(kind, '; ').join(told)}"
+    else:
+        yield f"{_TITLES[kind]}:"
+        yield from (f"- {text}" for text in told)
+
+
+def _told(fact: Fact) -> str:
+    return f"{fact.text} → {fact.about}" if fact.kind == "command" and fact.about else fact.text

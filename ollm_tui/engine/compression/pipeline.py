@@ -1,0 +1,212 @@
+"""A compression from the first look to a draft that may be applied, as events.
+
+Nothing is changed here: whoever stops it anywhere has the context as it was.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+
+from msgspec.structs import replace
+
+from ollm_tui.core import clock
+from ollm_tui.core.compression import CompressedContext, Compression
+from ollm_tui.core.compression_events import (
+    AnyCompressionEvent,
+    CompressionDrafted,
+    CompressionFailed,
+    CompressionSkipped,
+    CompressionStarted,
+    DataElided,
+    Draft,
+    SnapshotTaken,
+    StageReached,
+    UserMessagesFill,
+)
+from ollm_tui.core.session import compressed
+from ollm_tui.engine.compression.checkpoints import CheckpointMaker
+from ollm_tui.engine.compression.folding import Folding
+from ollm_tui.engine.compression.invariants import violations
+from ollm_tui.engine.compression.material import Material
+from ollm_tui.engine.compression.plan import Plan, make_plan, own_messages_fill
+from ollm_tui.engine.compression.summariser import Summariser
+from ollm_tui.engine.compression.summary_guard import SummaryFailed
+from ollm_tui.engine.compression.summary_writer import SummaryWriter
+from ollm_tui.engine.compression.wanted import CompressionWanted
+from ollm_tui.engine.session_context import SessionContext
+
+log = logging.getLogger(__name__)
+
+ATTEMPTS_TO_SHRINK = 4
+SHRINK_MORE = 0.9
+"""An estimate that was too low once is so again."""
+
+Snapshot = Callable[[], Awaitable[str | None]]
+"""Keeps the context as it is; the snapshot's id, or None if there is none."""
+
+
+class Pipeline:
+    """Runs one compression of a conversation's context, up to a draft."""
+
+    def __init__(
+        self,
+        context: SessionContext,
+        wanted: CompressionWanted,
+        longest_summary: int,
+        snapshot: Snapshot | None = None,
+    ) -> None:
+        self._context = context
+        self._wanted = wanted
+        self._writer = SummaryWriter(self._summariser())
+        self._longest = longest_summary
+        self._snapshot = snapshot
+        self._snapshot_id: str | None = None
+        self._begun = time.monotonic()
+
+    async def events(self) -> AsyncGenerator[AnyCompressionEvent, None]:
+        """What happens; the last one is a draft, or why there is none."""
+        material = await self._context.material()
+        if own_messages_fill(material) and not self._wanted.fold_own:
+            yield _own_fill(material)
+        plan = await asyncio.to_thread(make_plan, material, self._wanted)
+        if isinstance(plan, CompressionSkipped):
+            yield plan
+            return
+        yield self._started(material, plan)
+        yield StageReached(stage="identify")
+        if self._snapshot:
+            yield StageReached(stage="snapshot")
+            self._snapshot_id = await self._snapshot()
+            if self._snapshot_id:
+                yield SnapshotTaken(snapshot_id=self._snapshot_id)
+        if plan.elide:
+            yield StageReached(stage="elide")
+            yield DataElided(
+                message_ids=tuple(plan.elide),
+                before_tokens=plan.elided_before,
+                after_tokens=plan.elided_after,
+            )
+        folding = Folding(material, plan, self._maker(material, plan), self._writer, self._longest)
+        if plan.fold:
+            yield StageReached(stage="summarise")
+            # A prompt that cannot be sent is worse than one without a summary.
+            may_do_without = self._wanted.trigger == "overflow"
+            try:
+                steps = folding.events(may_do_without=may_do_without)
+                async with aclosing(steps):
+                    async for step in steps:
+                        yield step
+            except SummaryFailed as error:
+                yield CompressionFailed(error=error.message, hint=error.hint, kind="SummaryFailed")
+                return
+        yield StageReached(stage="validate")
+        yield await self._validated(material, plan, folding)
+
+    def _summariser(self) -> Summariser | None:
+        if self._wanted.strategy == "truncate":
+            return None
+        context = self._context
+        room = context.view().budget.room
+        return Summariser(context.choice, context.counter.text_tokens, room.limit if room else None)
+
+    def _started(self, material: Material, plan: Plan) -> CompressionStarted:
+        needs_model = bool(plan.fold) and self._writer.asks_model
+        return CompressionStarted(
+            number=material.metadata.compression_count + 1,
+            strategy=self._wanted.strategy,
+            trigger=self._wanted.trigger,
+            before_tokens=material.budget.used,
+            expected_tokens=plan.expected,
+            limit=material.room.limit,
+            fates=plan.fates,
+            model=self._context.choice.model if needs_model else "",
+        )
+
+    def _maker(self, material: Material, plan: Plan) -> CheckpointMaker:
+        counter = self._context.counter
+        return CheckpointMaker(
+            material.metadata.compression_count + 1,
+            plan.sizes,
+            counter.text_tokens,
+            counter.around_message,
+            self._context.choice.model,
+        )
+
+    async def _validated(
+        self, material: Material, plan: Plan, folding: Folding
+    ) -> CompressionDrafted | CompressionFailed:
+        draft = self._draft(material, plan, folding)
+        for _ in range(ATTEMPTS_TO_SHRINK):
+            after = await self._context.view_with(
+                compressed(material.metadata, draft.compression)
+            )
+            taken = after.budget.parts.checkpoints
+            if taken <= plan.sizes.cap:
+                break
+            folding.shrink(plan.sizes.cap / taken * SHRINK_MORE)
+            draft = self._draft(material, plan, folding)
+        return await validated(self._context, draft)
+
+    def _draft(self, material: Material, plan: Plan, folding: Folding) -> Draft:
+        before = material.metadata.compressed
+        older = {checkpoint.id for checkpoint in material.assembly.shortening.checkpoints}
+        made = tuple(each for each in folding.checkpoints if each.id not in older)
+        covered = {key for checkpoint in folding.checkpoints for key in checkpoint.messages}
+        elided = [key for key in (*before.elided, *plan.elide) if key not in covered]
+        compression = Compression(
+            number=material.metadata.compression_count + 1,
+            at=clock.now(),
+            strategy=self._wanted.strategy,
+            trigger=self._wanted.trigger,
+            before_tokens=material.budget.used,
+            after_tokens=plan.expected,
+            before=before,
+            after=CompressedContext(
+                checkpoints=tuple(each.id for each in folding.checkpoints), elided=tuple(elided)
+            ),
+            created=made,
+            folded=tuple(message.id for message in plan.fold),
+            elisions=plan.elide,
+            last=self._context.leaf,
+            model=folding.new.model if folding.new else None,
+            snapshot=self._snapshot_id,
+            seconds=round(time.monotonic() - self._begun, 3),
+            note=folding.note,
+        )
+        return Draft(
+            compression=compression,
+            based_on=before,
+            head=self._context.leaf,
+            checkpoint=folding.new,
+        )
+
+
+async def validated(
+    context: SessionContext, draft: Draft
+) -> CompressionDrafted | CompressionFailed:
+    """A draft with the tokens it leaves, or what is wrong with it."""
+    compression = draft.compression
+    before = context.view()
+    after = await context.view_with(compressed(context.metadata, compression))
+    wrong = violations(before, after, compression.folded, compression.created)
+    if wrong:
+        log.error("a compression was given up: %s", "; ".join(wrong))
+        return CompressionFailed(
+            error=f"the compressed context would not be right: {wrong[0]}",
+            hint="nothing was changed; logs/ollm.log has the details",
+            kind="Invalid",
+        )
+    exact = replace(compression, before_tokens=before.count.tokens, after_tokens=after.count.tokens)
+    return CompressionDrafted(draft=replace(draft, compression=exact))
+
+
+def _own_fill(material: Material) -> UserMessagesFill:
+    own = [message for message in material.messages if message.role == "user"]
+    foldable = sum(1 for message in own[:-1] if not material.is_pinned(message))
+    return UserMessagesFill(
+        tokens=material.own_tokens, limit=material.room.limit, foldable=foldable
+    )

@@ -1,0 +1,134 @@
+"""Snapshots of one conversation: taken by hand and before risky steps, and the way back."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from ollm_tui.core import clock
+from ollm_tui.core.errors import StoreError, UsageError
+from ollm_tui.core.intake import clean
+from ollm_tui.core.session import Restore
+from ollm_tui.core.snapshot import ContextSnapshot, Reason, SnapshotSummary, snapshot_of
+from ollm_tui.engine.held_session import HeldSession
+from ollm_tui.engine.session_context import SessionContext
+from ollm_tui.services.snapshot_restore import restoration
+from ollm_tui.services.snapshot_thresholds import Thresholds
+from ollm_tui.services.snapshots import Snapshots
+from ollm_tui.settings.schema import Snapshots as Settings
+
+log = logging.getLogger(__name__)
+
+
+class SnapshotKeeper:
+    """Takes and restores the snapshots of one session."""
+
+    def __init__(
+        self,
+        session: HeldSession,
+        context: SessionContext,
+        store: Snapshots | None,
+        settings: Settings,
+        check_free: Callable[[], None],
+    ) -> None:
+        self._session = session
+        self._context = context
+        self._store = store
+        self._check_free = check_free
+        self._thresholds = Thresholds()
+        self._is_over = False
+        self._thresholds.on_context_threshold(settings.auto_threshold, self._pass_threshold)
+
+    @property
+    def restores(self) -> tuple[Restore, ...]:
+        """Every time the context was set back, the oldest first."""
+        return self._context.metadata.restores
+
+    def now(self, reason: Reason = "manual", name: str = "") -> ContextSnapshot:
+        """The context as it is, as a snapshot that is nowhere kept yet."""
+        return snapshot_of(
+            self._session.state,
+            self._context.count().tokens,
+            reason=reason,
+            name=" ".join(clean(name).split()),
+            window=self._context.choice.window,
+        )
+
+    async def take(self, name: str = "") -> SnapshotSummary:
+        """Keep the context as it is, by hand. UsageError if there is nothing yet."""
+        if not len(self._session.state):
+            raise UsageError("nothing has been said yet", "send a message first")
+        if self._store is None:
+            raise UsageError("this conversation keeps no snapshots", "open it from the store")
+        taken = await self._store.create(self.now("manual", name))
+        assert taken is not None
+        return taken
+
+    async def before(self, reason: Reason) -> str | None:
+        """Keep the context before something risky; its id. What fails is told by the store and
+        stops nothing: the session has everything that was said."""
+        if self._store is None or not len(self._session.state):
+            return None
+        try:
+            taken = await self._store.create(self.now(reason))
+        except StoreError as error:
+            log.warning("no snapshot before %s", reason, exc_info=error)
+            return None
+        return taken.id if taken else None
+
+    async def list(self) -> list[SnapshotSummary]:
+        """The snapshots of this session, newest first."""
+        return await self._store.list(self._session.session_id) if self._store else []
+
+    async def get(self, snapshot_id: str) -> ContextSnapshot:
+        """One of them, read. StoreError if it is not there."""
+        if self._store is None:
+            raise StoreError("this conversation keeps no snapshots", "open it from the store")
+        return await self._store.get(self._session.session_id, snapshot_id)
+
+    async def restore(self, snapshot: ContextSnapshot) -> Restore:
+        """Set the context back to a snapshot. Nothing is removed: what was said since stays as a
+        branch, and `undo_restore` is the way back."""
+        return await self._restore(snapshot, None)
+
+    async def undo_restore(self) -> Restore:
+        """Take back the last restore. UsageError if there is none to take back."""
+        undone = {each.undoes for each in self.restores}
+        waiting = [e for e in self.restores if e.at not in undone and e.undoes is None]
+        if not waiting or waiting[-1].safety is None:
+            raise UsageError("there is no restore to undo", "F3 shows where one can go back to")
+        return await self._restore(await self.get(waiting[-1].safety), waiting[-1].at)
+
+    async def check_threshold(self) -> None:
+        """After a turn: a snapshot when the context has just passed the threshold."""
+        room = self._context.budget(self._context.count()).room
+        if room:
+            for callback in self._thresholds.crossed(self._context.count().tokens, room.limit):
+                callback()
+        if self._is_over:
+            self._is_over = False
+            await self.before("threshold")
+
+    async def _restore(self, snapshot: ContextSnapshot, undoes: str | None) -> Restore:
+        self._check_free()
+        safety = await self.before("restore")
+        state, moment = self._session.state, clock.now()
+        plan = restoration(snapshot, state)
+        note = Restore(
+            at=moment,
+            snapshot=snapshot.id,
+            title=snapshot.name or snapshot.summary,
+            safety=safety,
+            before=state.header.head,
+            undoes=undoes,
+        )
+        metadata = replace(plan.metadata, restores=(*plan.metadata.restores, note))
+        await self._session.record(*replace(plan, metadata=metadata).records(moment))
+        if self._store:
+            self._store.tell_restored(self._session.session_id, snapshot.id)
+        return note
+
+    def _pass_threshold(self) -> None:
+        self._is_over = True

@@ -1,0 +1,81 @@
+"""Third front end: the job tools for other agents, over MCP on stdin and stdout.
+
+Loaded only by `ollm mcp`: the SDK takes about a second.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import msgspec
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp.types import (
+    CallToolRequestParams,
+    CallToolResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    TextContent,
+    Tool,
+)
+
+from ollm_tui import __version__
+from ollm_tui.core.errors import OllmError
+from ollm_tui.services.jobs.job_tools import JobTools
+from ollm_tui.services.jobs.jobs import Jobs
+
+INSTRUCTIONS = (
+    "Run commands and code as jobs. Start a session, run code in it with exec; its directory, "
+    "environment and variables last. Long work: exec with background, then waitJob or "
+    "getJobOutput. Every job ends with this server."
+)
+
+log = logging.getLogger(__name__)
+
+
+async def serve(jobs: Jobs, tools: JobTools) -> None:
+    """Serve until stdin closes; then every job is ended."""
+    server = build_server(tools)
+    try:
+        await jobs.reconcile()
+        async with stdio_server() as (incoming, outgoing):
+            await server.run(incoming, outgoing, server.create_initialization_options())
+    finally:
+        await jobs.close()
+
+
+def build_server(tools: JobTools) -> Server[Any]:
+    """A server of the job tools, for any transport."""
+    listed = [
+        Tool(name=tool.name, description=tool.description, input_schema=tool.schema)
+        for tool in tools.tools()
+    ]
+
+    async def list_tools(_context: Any, _params: PaginatedRequestParams | None) -> ListToolsResult:
+        return ListToolsResult(tools=listed)
+
+    async def call_tool(_context: Any, params: CallToolRequestParams) -> CallToolResult:
+        return await answer(tools, params.name, params.arguments or {})
+
+    return Server(
+        "ollm",
+        version=__version__,
+        instructions=INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+
+
+async def answer(tools: JobTools, name: str, arguments: dict[str, Any]) -> CallToolResult:
+    """The result of a call as JSON, or its error as one line with a hint."""
+    try:
+        value = await tools.call(name, arguments)
+    except OllmError as error:
+        log.info("%s: %s", name, error.message)
+        line = " ".join(f"{error.message} ({error.hint})".split())
+        return CallToolResult(content=[TextContent(text=line)], is_error=True)
+    text = msgspec.json.encode(value).decode()
+    # A structured answer has to be an object.
+    structured: dict[str, Any] = {"items": value} if isinstance(value, list) else value
+    return CallToolResult(content=[TextContent(text=text)], structured_content=structured)

@@ -1,0 +1,121 @@
+"""The environment of child processes: what they need to work, and nothing they could leak."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from fnmatch import translate
+from functools import cache
+
+from ollm_tui.core.intake import visible
+from ollm_tui.services.redaction.redactor import Redactor
+from ollm_tui.settings.schema import Environment
+
+CORE_VARIABLES = ("PATH", "HOME", "USER", "SHELL", "TERM", "LANG", "LC_*")
+"""What passes where the settings cannot be used at all."""
+
+STARTS_CODE = (
+    *("LD_*", "DYLD_*", "GCONV_PATH", "BASH_ENV", "BASH_FUNC_*", "ENV", "ZDOTDIR", "FPATH", "PS4"),
+    *("PROMPT_COMMAND", "SHELLOPTS", "BASHOPTS", "CDPATH", "IFS", "PERL5*", "PERLLIB", "RUBYOPT"),
+    *("RUBYLIB", "NODE_OPTIONS", "NODE_PATH", "NODE_REPL_*", "NPM_CONFIG_NODE_OPTIONS"),
+    *("NPM_CONFIG_SCRIPT_SHELL", "PYTHONSTARTUP", "PYTHONPATH", "PYTHONHOME", "PYTHONINSPECT"),
+    *("PYTHONBREAKPOINT", "PYTHONUSERBASE", "PYTHONWARNINGS", "PYTHONEXECUTABLE", "LUA_INIT*"),
+    *("LUA_PATH*", "LUA_CPATH*", "PHPRC", "PHP_INI_SCAN_DIR", "R_PROFILE*", "R_ENVIRON*"),
+    *("JULIA_LOAD_PATH", "ERL_*FLAGS", "TCLLIBPATH", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS"),
+    *("JDK_JAVA_OPTIONS", "CLASSPATH", "MAVEN_OPTS", "GRADLE_OPTS", "DOTNET_STARTUP_HOOKS"),
+    *("COR_*", "CORECLR_*", "RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "MAKEFLAGS", "MAKEFILES"),
+    *("GIT_EXTERNAL_DIFF", "GIT_SSH*", "GIT_ASKPASS", "GIT_PAGER", "GIT_EDITOR", "GIT_CONFIG*"),
+    *("GIT_SEQUENCE_EDITOR", "GIT_PROXY_COMMAND", "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR", "GIT_DIR"),
+    *("SSH_ASKPASS", "SUDO_ASKPASS", "PAGER", "MANPAGER", "LESSOPEN", "LESSCLOSE", "BROWSER"),
+    *("VISUAL", "VIMINIT", "EXINIT", "OPENSSL_CONF", "OPENSSL_ENGINES", "GREP_OPTIONS"),
+    *("RIPGREP_CONFIG_PATH", "FZF_DEFAULT_COMMAND", "TERMINFO", "TERMCAP"),
+)
+"""Variables by which a program loads or runs code; denied whatever the settings say, unless
+one is allowed by its exact name."""
+
+_PATTERN = re.compile(r"(?:[A-Za-z0-9_.*?%-]|\[!?[A-Za-z0-9_-]+\])+")
+_WILDCARD = re.compile(r"[*?\[]")
+
+
+@dataclass(frozen=True)
+class CleanEnvironment:
+    """What a child process gets, and what it does not get."""
+
+    variables: dict[str, str]
+    withheld: tuple[str, ...]
+    """The names of the others, sorted; never their values."""
+    warnings: tuple[str, ...] = ()
+    """What was wrong with the settings, in words for the user."""
+
+
+def cleaned(
+    environ: Mapping[str, str],
+    settings: Environment | None,
+    grants: Collection[str] = (),
+    redactor: Redactor | None = None,
+) -> CleanEnvironment:
+    """The part of an environment that may be handed on.
+
+    An exact name that is allowed or granted passes; else what a deny rule matches is withheld;
+    of the rest the policy strict passes what a pattern allows, open everything. Settings of None
+    could not be read: then only the core variables pass.
+    """
+    if settings is None:
+        rules = _Rules("strict", CORE_VARIABLES, Environment().deny_patterns)
+        warnings = ["the environment settings cannot be used; only core variables are passed on"]
+    else:
+        default = Environment()
+        allow, bad_allow = _usable(settings.allow_list, default.allow_list)
+        deny, bad_deny = _usable(settings.deny_patterns, default.deny_patterns)
+        rules = _Rules(settings.policy, allow, deny)
+        warnings = [_warning("allowList", name) for name in bad_allow]
+        warnings += [_warning("denyPatterns", name) for name in bad_deny]
+    exact = rules.exact | {name.upper() for name in grants}
+    redactor = redactor or Redactor()
+    passed = {
+        name: value
+        for name, value in environ.items()
+        if name.upper() in exact
+        or (not rules.denies(name) and rules.lets_pass(name) and not redactor.find(value))
+    }
+    withheld = tuple(sorted(name for name in environ if name not in passed))
+    return CleanEnvironment(passed, withheld, tuple(warnings))
+
+
+class _Rules:
+    """The names of the settings, by what they do. Case makes no difference."""
+
+    def __init__(self, policy: str, allow: Collection[str], deny: Collection[str]) -> None:
+        self.exact = frozenset(name.upper() for name in allow if not _WILDCARD.search(name))
+        self._allowed = _any_of(frozenset(name.upper() for name in allow))
+        self._denied = _any_of(frozenset(name.upper() for name in (*deny, *STARTS_CODE)))
+        self._open = policy == "open"
+
+    def denies(self, name: str) -> bool:
+        """Whether a name must not pass unless it is allowed exactly."""
+        return self._denied.fullmatch(name.upper()) is not None
+
+    def lets_pass(self, name: str) -> bool:
+        """Whether the policy passes a name that nothing denies."""
+        return self._open or self._allowed.fullmatch(name.upper()) is not None
+
+
+@cache
+def _any_of(patterns: frozenset[str]) -> re.Pattern[str]:
+    return re.compile("|".join(map(translate, sorted(patterns))) or "(?!)")
+
+
+def _usable(given: Iterable[str], default: Iterable[str]) -> tuple[list[str], list[str]]:
+    """The patterns that can be understood, and the others; with others the defaults hold too."""
+    patterns = list(given)
+    bad = [pattern for pattern in patterns if not _PATTERN.fullmatch(pattern)]
+    good = [pattern for pattern in patterns if pattern not in bad]
+    return (good + list(default), bad) if bad else (good, bad)
+
+
+def _warning(key: str, pattern: str) -> str:
+    return (
+        f"environment.{key}: {visible(pattern)!r} is no name of a variable, also with * and ?; "
+        "the defaults are used in its place"
+    )

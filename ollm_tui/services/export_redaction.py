@@ -1,0 +1,47 @@
+"""A session as it may leave the machine: every secret in it is replaced by its mark."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from ollm_tui.core.encoding import session_from_tree, to_tree
+from ollm_tui.core.session import Session
+from ollm_tui.services.redaction.redactor import Redactor
+
+_TELLING = re.compile(r"pass|pwd|secret|token|key|auth|cred|cookie", re.IGNORECASE)
+_IMAGE = re.compile(r"image/")
+
+
+def without_secrets(session: Session, redactor: Redactor) -> Session:
+    """The same session where there is nothing to hide."""
+    tree = to_tree(session)
+    hidden = _hidden(tree, "", redactor)
+    return session if hidden == tree else session_from_tree(cast(dict[str, Any], hidden))
+
+
+def _hidden(value: object, name: str, redactor: Redactor) -> object:
+    match value:
+        case str():
+            return _text(value, name, redactor)
+        case Mapping():
+            pairs = cast(Mapping[str, object], value)
+            if _IMAGE.match(str(pairs.get("mediaType", ""))):
+                return value  # a mark would damage the picture
+            return {key: _hidden(item, key, redactor) for key, item in pairs.items()}
+        case Sequence():
+            return [_hidden(item, name, redactor) for item in cast(Sequence[object], value)]
+        case _:
+            return value
+
+
+def _text(text: str, name: str, redactor: Redactor) -> str:
+    # Where there is no secret, every character stays: also one a terminal would act on.
+    if redactor.find(text):
+        return redactor.redact(text)
+    if _TELLING.search(name) and '"' not in text:
+        beginning = f'{name}="'
+        if redactor.find(f'{beginning}{text}"'):
+            return redactor.redact(f'{beginning}{text}"')[len(beginning) : -1]
+    return text

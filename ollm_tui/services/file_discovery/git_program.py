@@ -1,0 +1,87 @@
+"""What only git itself knows: its settings, its index. No repository gets to run anything.
+
+Every question may stay unanswered: git is missing, or does not trust the folder's owner.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping, Sequence
+from typing import Self
+
+ANSWER_SECONDS = 30
+
+_PASSED_ON = (
+    *("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR"),
+    *("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"),
+)
+_SET = {
+    "LC_ALL": "C",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+}
+_HARMLESS = ("--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
+
+
+class Question:
+    """A git command that runs while others work. Used with `with`: it never stays behind."""
+
+    def __init__(self, folder: str, question: Sequence[str], environ: Mapping[str, str]) -> None:
+        try:
+            self._process = subprocess.Popen(
+                ("git", *_HARMLESS, *question),
+                cwd=folder,
+                env=environ,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+        except OSError:
+            self._process = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+
+    def answer(self) -> list[str]:
+        """What it said, ended by NUL each; nothing when it failed."""
+        if self._process is None:
+            return []
+        try:
+            said, _ = self._process.communicate(timeout=ANSWER_SECONDS)
+        except subprocess.TimeoutExpired:
+            return []
+        if self._process.returncode:
+            return []
+        return said.decode("utf-8", "surrogateescape").split("\0")[:-1]
+
+
+class GitProgram:
+    """The git command, with an environment of few variables."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = {name: environ[name] for name in environ if name in _PASSED_ON} | _SET
+
+    def core_settings(self, folder: str) -> dict[str, str]:
+        """`excludesfile` and `ignorecase` of the section core, as far as they are set."""
+        words = ("config", "-z", "--get-regexp", r"^core\.(excludesfile|ignorecase)$")
+        found: dict[str, str] = {}
+        with Question(folder, words, self._environ) as question:
+            for entry in question.answer():
+                key, assigned, value = entry.partition("\n")
+                found[key.removeprefix("core.")] = value if assigned else "true"
+        return found
+
+    def tracked_but_ignored(self, folder: str) -> Question:
+        """Files below a folder, relative to it, that are in the index though rules ignore them.
+
+        In a conflict git names a file once for each side.
+        """
+        words = ("ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
+        return Question(folder, words, self._environ)

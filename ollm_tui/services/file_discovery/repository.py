@@ -1,0 +1,58 @@
+"""Where a repository begins, and what marks a folder as one."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+_HEAD = re.compile(rb"ref:\s*refs/|[0-9a-f]{40}")
+
+
+class Repository(NamedTuple):
+    """A work tree, and the two folders git keeps its own files in."""
+
+    top: Path
+    git: Path
+    """Of this work tree: its index lies here."""
+    common: Path
+    """Of all its work trees."""
+
+
+def find_repository(folder: Path) -> Repository | None:
+    """The repository a folder lies in."""
+    place = folder.resolve()
+    found = (repository_at(candidate) for candidate in (place, *place.parents))
+    return next(filter(None, found), None)
+
+
+def repository_at(folder: Path) -> Repository | None:
+    """The repository whose top a folder is."""
+    git = folder / ".git"
+    link = _read(git)
+    if link.startswith(b"gitdir: "):
+        git = folder / _as_path(link.removeprefix(b"gitdir: "))
+    common = git
+    if link := _read(git / "commondir"):
+        common = git / _as_path(link)
+    head = _read(git / "HEAD")
+    try:
+        if (git / "HEAD").is_symlink():  # as old programs wrote it
+            head = b"ref: " + os.fsencode((git / "HEAD").readlink())
+        is_one = (common / "objects").is_dir() and (common / "refs").is_dir()
+    except OSError:
+        return None
+    return Repository(folder, git, common) if is_one and _HEAD.match(head) else None
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(4096)
+    except OSError:
+        return b""
+
+
+def _as_path(line: bytes) -> str:
+    return os.fsdecode(line.rstrip(b"\r\n").replace(b"\0", b""))

@@ -1,0 +1,1 @@
+"""Shells and jobs: running code in processes that are tracked, bounded and never left behind."""

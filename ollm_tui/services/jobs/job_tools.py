@@ -1,0 +1,217 @@
+"""The job tools as other programs call them: their names, parameters and answers.
+
+Times are milliseconds here and offsets are bytes of the stream as it was printed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ollm_tui.core.errors import JobError
+from ollm_tui.core.job import Job, JobOutput
+from ollm_tui.core.session import new_session_id
+from ollm_tui.services.jobs.jobs import Jobs
+from ollm_tui.services.jobs.shell import ShellView
+from ollm_tui.services.jobs.tool_calls import (
+    EndSession,
+    Exec,
+    GetJobOutput,
+    KillJob,
+    ListJobs,
+    ListSessions,
+    StartSession,
+    ToolCall,
+    UpdateSession,
+    WaitJob,
+)
+
+LISTED_CHARACTERS = 4096
+"""Of each stream, in a list of jobs."""
+MOST_MARKS = 1000
+"""Offsets of one job that are remembered as pairs."""
+
+
+class JobTool(NamedTuple):
+    """A tool: what it is called, what it does, what it takes."""
+
+    name: str
+    description: str
+    schema: dict[str, Any]
+
+
+class JobTools:
+    """Answers calls with plain values, ready to be JSON."""
+
+    def __init__(self, jobs: Jobs, cwd: Path) -> None:
+        self._jobs = jobs
+        self._cwd = cwd
+        self._marks: dict[str, dict[int, tuple[int, int]]] = {}
+        self._answers: dict[type[ToolCall], Callable[[Any], Awaitable[Any]]] = {
+            StartSession: self._start_session,
+            UpdateSession: self._update_session,
+            EndSession: self._end_session,
+            ListSessions: self._list_sessions,
+            Exec: self._exec,
+            ListJobs: self._list_jobs,
+            GetJobOutput: self._job_output,
+            KillJob: self._kill,
+            WaitJob: self._wait,
+        }
+        self._calls = {_camel(kind.__name__): kind for kind in self._answers}
+
+    def tools(self) -> list[JobTool]:
+        """All tools."""
+        return [
+            JobTool(name, " ".join((kind.__doc__ or "").split()), _schema(kind))
+            for name, kind in self._calls.items()
+        ]
+
+    async def call(self, name: str, arguments: dict[str, Any]) -> Any:
+        """Do what a tool does. JobError if there is no such tool, or it cannot."""
+        if name not in self._calls:
+            raise JobError(f"there is no tool {name!r}", f"there are: {', '.join(self._calls)}")
+        kind = self._calls[name]
+        try:
+            call = msgspec.convert(arguments, kind)
+        except msgspec.ValidationError as error:
+            raise JobError(f"{name}: {error}", "see the tool's parameters") from error
+        return await self._answers[kind](call)
+
+    async def _start_session(self, call: StartSession) -> dict[str, Any]:
+        cwd = self._cwd / (call.cwd or ".")
+        if not cwd.is_dir():
+            raise JobError(f"there is no directory {cwd}", "name one that exists")
+        view = await self._jobs.open_shell(new_session_id(), cwd, call.env, call.vars)
+        return _session(view)
+
+    async def _update_session(self, call: UpdateSession) -> dict[str, Any]:
+        cwd = None if call.cwd is None else Path(call.cwd)
+        return _session(self._jobs.change_shell(call.session_id, cwd, call.env, call.vars))
+
+    async def _end_session(self, call: EndSession) -> dict[str, Any]:
+        for job in self._jobs.list_jobs(call.session_id):
+            self._marks.pop(job.id, None)
+        await self._jobs.close_shell(call.session_id)
+        return {"sessionId": call.session_id, "ended": True}
+
+    async def _list_sessions(self, _call: ListSessions) -> list[dict[str, Any]]:
+        return [_session(view) for view in self._jobs.shells()]
+
+    async def _exec(self, call: Exec) -> dict[str, Any]:
+        if call.session_id is not None:
+            return await self._exec_in(call.session_id, call)
+        if call.background:
+            raise JobError("a background job needs a session", "call startSession first")
+        session_id = new_session_id()
+        await self._jobs.open_shell(session_id, self._cwd)
+        try:
+            return await self._exec_in(session_id, call)
+        finally:
+            await self._jobs.close_shell(session_id)
+
+    async def _exec_in(self, session_id: str, call: Exec) -> dict[str, Any]:
+        job = await self._jobs.exec(
+            session_id,
+            call.code,
+            call.language,
+            call.background,
+            call.timeout and call.timeout / 1000,
+            call.env,
+        )
+        if call.background:
+            return {"jobId": job.id, "pid": job.pid}
+        return {**_result(self._jobs.job_output(job.id)), "jobId": job.id}
+
+    async def _list_jobs(self, call: ListJobs) -> list[dict[str, Any]]:
+        which = call.filter
+        jobs = self._jobs.list_jobs(call.session_id, which.status, which.background, which.limit)
+        return [_job(self._jobs.job_output(job.id)) for job in jobs]
+
+    async def _job_output(self, call: GetJobOutput) -> dict[str, Any]:
+        job = self._job(call)
+        marks = self._marks.setdefault(job.id, {})
+        if isinstance(call.since, int):
+            since = marks.get(call.since, (call.since, call.since))
+        else:
+            since = call.since.stdout, call.since.stderr
+        output = self._jobs.job_output(job.id, *since)
+        streams = [
+            part.on_character_borders(ended=not output.job.running)
+            for part in (output.stdout, output.stderr)
+        ]
+        stdout, stderr = streams
+        # One number stands for both offsets: at equal sums nothing has come in between.
+        marks[stdout.end + stderr.end] = stdout.end, stderr.end
+        if len(marks) > MOST_MARKS:
+            del marks[next(iter(marks))]
+        return {
+            "stdout": stdout.text(),
+            "stderr": stderr.text(),
+            "offset": stdout.end + stderr.end,
+            "offsets": {"stdout": stdout.end, "stderr": stderr.end},
+            "status": output.job.status,
+            "exitCode": output.job.exit_code,
+            "truncated": {"stdout": stdout.truncated, "stderr": stderr.truncated},
+        }
+
+    async def _kill(self, call: KillJob) -> dict[str, Any]:
+        job = await self._jobs.kill(self._job(call).id, call.signal)
+        return {"jobId": job.id, "status": job.status, "exitCode": job.exit_code, "note": job.note}
+
+    async def _wait(self, call: WaitJob) -> dict[str, Any]:
+        job = await self._jobs.wait(self._job(call).id, call.timeout and call.timeout / 1000)
+        return {**_result(self._jobs.job_output(job.id)), "duration": job.duration}
+
+    def _job(self, call: GetJobOutput | KillJob | WaitJob) -> Job:
+        job = self._jobs.job(call.job_id)
+        if job.session_id != call.session_id:
+            raise JobError(f"{job.id} is not a job of that session", f"it is of {job.session_id}")
+        return job
+
+
+def _camel(name: str) -> str:
+    return name[0].lower() + name[1:]
+
+
+def _schema(kind: type[ToolCall]) -> dict[str, Any]:
+    (_, shared) = msgspec.json.schema_components([kind], ref_template="#/$defs/{name}")
+    own = shared.pop(kind.__name__)
+    return {**own, "$defs": shared} if shared else own
+
+
+def _session(view: ShellView) -> dict[str, Any]:
+    return {
+        "id": view.id,
+        "sessionId": view.id,
+        "cwd": view.cwd,
+        "env": view.environment,
+        "vars": view.variables,
+        "createdAt": view.created_at,
+        "lastActivityAt": view.last_activity_at,
+        "jobs": view.jobs,
+        "runningJobs": view.running_jobs,
+    }
+
+
+def _result(output: JobOutput) -> dict[str, Any]:
+    job = output.job
+    return {
+        "stdout": output.stdout.text(),
+        "stderr": output.stderr.text(),
+        "code": job.exit_code,
+        "success": job.status == "completed",
+        "status": job.status,
+        "note": job.note,
+    }
+
+
+def _job(output: JobOutput) -> dict[str, Any]:
+    shown = msgspec.to_builtins(output.job)
+    for name, part in (("stdout", output.stdout), ("stderr", output.stderr)):
+        shown[name] = part.text()[-LISTED_CHARACTERS:]
+        shown[f"{name}Truncated"] = part.truncated
+    return shown

@@ -1,0 +1,109 @@
+"""The child process that starts jobs: `python -m ollm_tui.services.jobs.launcher NUMBER`.
+
+Orders come over the socket of that number; for each it forks a keeper, which costs a
+millisecond where a new interpreter costs twenty. It ends when the app is gone.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import select
+import signal
+import socket
+import sys
+from types import FrameType
+
+from ollm_tui.services.jobs import process_tree
+from ollm_tui.services.jobs.keeper import become_subreaper, keep
+from ollm_tui.services.jobs.order import read_order
+
+MOST_FILES = 16
+"""That travel with an order."""
+
+
+class Launcher:
+    """Forks keepers, and ends what a keeper that was killed left behind."""
+
+    def __init__(self, orders: socket.socket) -> None:
+        self._orders = orders
+        self._keepers: set[int] = set()
+        self._wake, wake_writer = os.pipe()
+        os.set_blocking(self._wake, False)
+        os.set_blocking(wake_writer, False)
+        self._wake_writer = wake_writer
+        signal.set_wakeup_fd(wake_writer, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, _woken)
+
+    def run(self) -> None:
+        """Serve until the app is gone and every keeper has ended."""
+        watched = select.poll()
+        watched.register(self._orders, select.POLLIN)
+        watched.register(self._wake, select.POLLIN)
+        serving = True
+        while serving or self._keepers:
+            for descriptor, _ in watched.poll():
+                if descriptor == self._wake:
+                    os.read(self._wake, 4096)
+                    self._reap()
+                elif not self._take_order():
+                    watched.unregister(self._orders)
+                    serving = False
+
+    def _take_order(self) -> bool:
+        data, files, _, _ = socket.recv_fds(self._orders, 1, MOST_FILES, socket.MSG_CMSG_CLOEXEC)
+        if not data:
+            return False
+        order_file, channel_file, *rest = files
+        channel = socket.socket(fileno=channel_file)
+        order = read_order(order_file)
+        keeper = os.fork()
+        if keeper == 0:
+            self._orders.close()
+            signal.set_wakeup_fd(-1)
+            os.close(self._wake)
+            os.close(self._wake_writer)
+            keep(order, channel, rest)
+        self._keepers.add(keeper)
+        channel.close()
+        for descriptor in rest:
+            os.close(descriptor)
+        return True
+
+    def _reap(self) -> None:
+        orphans = False
+        while True:
+            try:
+                number, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if number == 0:
+                break
+            orphans = orphans or status != 0 or number not in self._keepers
+            self._keepers.discard(number)
+        if orphans:
+            self._end_orphans()
+
+    def _end_orphans(self) -> None:
+        """What a keeper kept is ours now; it belongs to no job any more."""
+        lines = process_tree.processes()
+        own = os.getpid()
+        for line in lines:
+            if line.parent == own and line.pid not in self._keepers:
+                family = (line, *process_tree.descendants(line.pid, lines))
+                process_tree.send((each.pid for each in family), signal.SIGKILL)
+
+
+def _woken(_number: int, _frame: FrameType | None) -> None:
+    """The wake-up pipe does the work."""
+
+
+def main() -> None:
+    """Serve the socket whose number was given."""
+    become_subreaper()
+    gc.disable()  # looking at every object would copy every page into every keeper
+    Launcher(socket.socket(fileno=int(sys.argv[1]))).run()
+
+
+if __name__ == "__main__":
+    main()

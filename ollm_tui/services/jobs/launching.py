@@ -1,0 +1,107 @@
+"""The app's side of the launcher: starts it when first needed, hands over orders."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import NamedTuple
+
+import ollm_tui
+from ollm_tui.core.errors import JobError
+from ollm_tui.services.jobs.order import Order, write_order
+
+STOP_SECONDS = 2.0
+COMMAND = (sys.executable, "-S", "-P", "-m", "ollm_tui.services.jobs.launcher")
+"""-S: nothing but the standard library is needed; -P: a file in the project folder must not
+pass for one of our modules."""
+
+
+class Launched(NamedTuple):
+    """The ends of a started job that are ours."""
+
+    channel: socket.socket
+    stdout: int
+    stderr: int
+
+
+class Launching:
+    """One launcher process for all jobs; none before the first job."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._orders: socket.socket | None = None
+
+    def launch(self, order: Order, files: list[int]) -> Launched:
+        """Start a job; `files` are closed. JobError if the system cannot."""
+        with ExitStack() as theirs, ExitStack() as ours:
+            for descriptor in files:
+                theirs.callback(os.close, descriptor)
+            if not hasattr(os, "memfd_create"):
+                raise JobError("jobs need Linux", "run commands in a terminal of your own")
+            try:
+                launched = self._hand_over(order, files, theirs, ours)
+            except OSError as error:
+                raise JobError(
+                    f"a job cannot be started: {error.strerror}", "end some jobs: ollm jobs list"
+                ) from error
+            ours.pop_all()
+            return launched
+
+    def _hand_over(
+        self, order: Order, files: list[int], theirs: ExitStack, ours: ExitStack
+    ) -> Launched:
+        channel, their_channel = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours.callback(channel.close)
+        theirs.callback(their_channel.close)
+        channel.setblocking(False)
+        readers: list[int] = []
+        writers: list[int] = []
+        for _ in ("stdout", "stderr"):
+            reader, writer = os.pipe()
+            ours.callback(os.close, reader)
+            theirs.callback(os.close, writer)
+            os.set_blocking(reader, False)
+            readers.append(reader)
+            writers.append(writer)
+        order_file = write_order(order)
+        theirs.callback(os.close, order_file)
+        self._send([order_file, their_channel.fileno(), *writers, *files])
+        return Launched(channel, readers[0], readers[1])
+
+    def close(self) -> None:
+        """Let the launcher end; every job whose channel is closed ends with it."""
+        if self._orders is not None:
+            self._orders.close()
+        if self._process is not None:
+            try:
+                self._process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                pass  # a job that nobody can end keeps its keeper; both are no longer ours
+        self._orders = self._process = None
+
+    def _send(self, files: list[int]) -> None:
+        if self._process is not None and self._process.poll() is not None:
+            self._orders = None  # somebody killed it; keepers of running jobs live on
+        orders = self._orders or self._start()
+        socket.send_fds(orders, [b"\n"], files)
+
+    def _start(self) -> socket.socket:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._process = subprocess.Popen(
+                (*COMMAND, str(theirs.fileno())),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=(theirs.fileno(),),
+                env={"PYTHONPATH": str(Path(ollm_tui.__file__).parent.parent)},
+                cwd="/",
+                # Ctrl+C in the terminal is meant for the app, not for its jobs.
+                start_new_session=True,
+            )
+        self._orders = ours
+        return ours

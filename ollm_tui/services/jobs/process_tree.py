@@ -1,0 +1,130 @@
+"""Which processes there are and who started whom, read from /proc.
+
+Also loaded by the launcher, so it imports nothing but the standard library.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import NamedTuple
+
+MARK_VARIABLE = "OLLM_JOB"
+"""Set to its id in the environment of every job: found also when nothing else leads there."""
+
+
+class ProcessLine(NamedTuple):
+    """What /proc says about a process."""
+
+    pid: int
+    name: bytes
+    """Of the program it runs, shortened."""
+    state: str
+    parent: int
+    group: int
+    session: int
+    started: int
+    """Clock ticks after boot."""
+
+
+def process(pid: int) -> ProcessLine | None:
+    """One process; None where there is none of that number."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            line = file.read()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    # The name stands in brackets and may hold anything, brackets and spaces too.
+    opening, closing = line.index(b"("), line.rindex(b")")
+    fields = line[closing + 2 :].split()
+    numbers = (int(fields[at]) for at in (1, 2, 3, 19))
+    return ProcessLine(pid, line[opening + 1 : closing], fields[0].decode(), *numbers)
+
+
+def processes() -> list[ProcessLine]:
+    """Every process there is."""
+    with os.scandir("/proc") as entries:
+        numbers = [int(entry.name) for entry in entries if entry.name.isdecimal()]
+    return [found for found in map(process, numbers) if found]
+
+
+def descendants(root: int, lines: Iterable[ProcessLine] | None = None) -> list[ProcessLine]:
+    """All that was started by a process, directly or not, without itself; zombies left out."""
+    children: dict[int, list[ProcessLine]] = {}
+    for line in processes() if lines is None else lines:
+        children.setdefault(line.parent, []).append(line)
+    found: list[ProcessLine] = []
+    open_numbers = [root]
+    while open_numbers:
+        for line in children.get(open_numbers.pop(), ()):
+            open_numbers.append(line.pid)
+            if line.state != "Z":
+                found.append(line)
+    return found
+
+
+def marked(job_id: str, lines: Iterable[ProcessLine] | None = None) -> list[int]:
+    """The processes whose environment says that they belong to a job."""
+    wanted = f"{MARK_VARIABLE}={job_id}".encode()
+    return [
+        line.pid
+        for line in (processes() if lines is None else lines)
+        if line.state != "Z" and wanted in _environment(line.pid)
+    ]
+
+
+def send(numbers: Iterable[int], signal: int) -> None:
+    """Send a signal to processes; some may be gone, some may not be ours to end."""
+    for number in numbers:
+        try:
+            os.kill(number, signal)
+        except (ProcessLookupError, PermissionError):
+            pass
+
+
+def send_below(root: int, *signals: int) -> list[ProcessLine]:
+    """Send signals to all that a process started, a process group at a time; who they went to.
+
+    One call for a group reaches all of it, also those that are being forked right now: with
+    single processes a fork bomb is faster than we are. A job begins a session of its own, so
+    nobody else is in its groups; our own group is never meant.
+    """
+    below = descendants(root)
+    for group in {line.group for line in below} - {os.getpgrp()}:
+        for signal in signals:
+            send_to_group(group, signal)
+    return below
+
+
+def send_to_group(group: int, signal: int) -> None:
+    """Send a signal to a process group, which may be gone."""
+    try:
+        os.killpg(group, signal)
+    except (ProcessLookupError, PermissionError):
+        pass
+
+
+def boot_id() -> str:
+    """Which boot of the machine this is: start times count from there."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
+def task_count() -> int:
+    """Every thread on the machine; 0 where the system does not say."""
+    try:
+        with open("/proc/loadavg", "rb") as file:
+            return int(file.read().split()[3].partition(b"/")[2])
+    except (OSError, IndexError, ValueError):
+        return 0
+
+
+def _environment(pid: int) -> list[bytes]:
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return file.read().split(b"\0")
+    except OSError:
+        return []

@@ -1,0 +1,134 @@
+"""Jobs on disk: one small line when a job starts and one when it ends, never its output."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from ollm_tui.core.job import Job, ProcessMark
+from ollm_tui.services.jobs.process_tree import boot_id, process
+from ollm_tui.storage.atomic_file import read_regular
+from ollm_tui.storage.layout import is_valid_name
+from ollm_tui.storage.shared_file import append_line, keep_last_lines
+
+SUFFIX = ".jsonl"
+MOST_LINES = 2_000
+MOST_BYTES = 4_000_000
+KEPT_DAYS = 30
+LONGEST_CODE = 4096
+
+log = logging.getLogger(__name__)
+
+
+class JobRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A job and the processes it is about."""
+
+    job: Job
+    process: ProcessMark
+    keeper: ProcessMark
+    owner: ProcessMark
+    """The program that runs it; while that lives, the job is nobody else's."""
+
+
+class JobRecords:
+    """The files of jobs below one folder, one a session."""
+
+    def __init__(self, folder: Path, redact: Callable[[str], str] = str) -> None:
+        self._folder = folder
+        self._redact = redact
+
+    def write(self, record: JobRecord) -> None:
+        """Add a line; a disk that takes none is no reason to stop a job."""
+        job = record.job
+        short = msgspec.structs.replace(job, code=self._redact(job.code)[:LONGEST_CODE])
+        line = msgspec.json.encode(msgspec.structs.replace(record, job=short))
+        try:
+            append_line(self._path(job.session_id), line)
+        except OSError as error:
+            log.warning("a job cannot be recorded: %s", error)
+
+    def of(self, session_id: str) -> list[JobRecord]:
+        """The jobs of a session, the oldest first, each as it was last."""
+        try:
+            lines = read_regular(self._path(session_id)).splitlines()
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            log.warning("earlier jobs cannot be read: %s", error)
+            return []
+        found = {record.job.id: record for record in map(_record, lines) if record}
+        return sorted(found.values(), key=lambda record: record.job.sequence)
+
+    def all(self) -> Iterator[JobRecord]:
+        """The jobs of every session."""
+        for session_id in self.sessions():
+            yield from self.of(session_id)
+
+    def sessions(self) -> list[str]:
+        """Every session that has jobs, the latest first."""
+        try:
+            paths = sorted(self._folder.glob(f"*{SUFFIX}"), key=_time, reverse=True)
+        except OSError:
+            return []
+        return [path.name.removesuffix(SUFFIX) for path in paths]
+
+    def cut_back(self, session_id: str) -> None:
+        """Keep the newest lines of a session's file only."""
+        try:
+            keep_last_lines(self._path(session_id), MOST_LINES, MOST_BYTES)
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            log.warning("earlier jobs cannot be cut back: %s", error)
+
+    def remove_old(self) -> None:
+        """Remove files nothing was added to for a month."""
+        before = time.time() - KEPT_DAYS * 86_400
+        for session_id in self.sessions():
+            path = self._path(session_id)
+            if 0 < _time(path) < before:
+                path.unlink(missing_ok=True)
+
+    def _path(self, session_id: str) -> Path:
+        assert is_valid_name(session_id)
+        return self._folder / f"{session_id}{SUFFIX}"
+
+
+def this_program() -> ProcessMark:
+    """The mark of the process we are in."""
+    return mark(os.getpid())
+
+
+def mark(pid: int, started: int | None = None) -> ProcessMark:
+    """The mark of a process of this boot; with 0 for a process that is gone."""
+    if started is None:
+        found = process(pid)
+        started = found.started if found else 0
+    return ProcessMark(pid, started, boot_id())
+
+
+def is_alive(marked: ProcessMark) -> bool:
+    """Whether exactly that process still runs."""
+    found = process(marked.pid)
+    same = found is not None and found.started == marked.started and found.state != "Z"
+    return same and marked.boot == boot_id()
+
+
+def _record(line: bytes) -> JobRecord | None:
+    """The record in a line, or None if it is damaged."""
+    try:
+        return msgspec.json.decode(line, type=JobRecord)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _time(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0

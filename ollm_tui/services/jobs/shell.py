@@ -1,0 +1,149 @@
+"""A session's shell: its state, its jobs, and how much of them is kept."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from ollm_tui.core import clock
+from ollm_tui.core.errors import JobError
+from ollm_tui.core.job import Job, JobOutput, JobStatus, StreamPart
+from ollm_tui.services.jobs.limits import Kept, Limits, Use, to_trim
+from ollm_tui.services.jobs.running_job import RunningJob
+from ollm_tui.services.jobs.shell_state import ShellState, readable
+
+
+class ShellView(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A shell at one moment, for showing."""
+
+    id: str
+    cwd: str
+    environment: dict[str, str]
+    variables: dict[str, Any]
+    """The variables of Python code that are plain values."""
+    created_at: str
+    last_activity_at: str
+    jobs: int
+    running_jobs: int
+
+
+class Shell:
+    """The shell of one session. `earlier` are its jobs from before the program started."""
+
+    def __init__(
+        self, session_id: str, state: ShellState, limits: Limits, earlier: Iterable[Job] = ()
+    ) -> None:
+        self.session_id = session_id
+        self.state = state
+        self.home = state.cwd
+        """Where it goes back to when its directory is gone."""
+        self._limits = limits
+        self._created_at = self._last_activity_at = clock.now()
+        self._earlier = {job.id: job for job in earlier}
+        self._jobs: dict[str, RunningJob] = {}
+        self._sequence = max((job.sequence for job in self._earlier.values()), default=0)
+
+    def next_sequence(self) -> int:
+        """The number of a new job; this is also when the shell was last active."""
+        self._last_activity_at = clock.later(self._last_activity_at, clock.now())
+        self._sequence += 1
+        return self._sequence
+
+    def add(self, running: RunningJob) -> None:
+        """A job of this shell runs."""
+        self._jobs[running.job.id] = running
+
+    def remove(self, job_id: str) -> None:
+        """A job never came to run."""
+        self._jobs.pop(job_id, None)
+
+    def running(self) -> Iterator[RunningJob]:
+        """The jobs that have not ended."""
+        return (each for each in tuple(self._jobs.values()) if each.job.running)
+
+    def children(self, parent: str) -> Iterator[RunningJob]:
+        """The running jobs that a job started."""
+        return (each for each in self.running() if each.job.parent == parent)
+
+    def find(self, job_id: str) -> RunningJob | None:
+        """A job of this program run; None where it is older or not this shell's."""
+        return self._jobs.get(job_id)
+
+    def job(self, job_id: str) -> Job | None:
+        """A job as it is now; None where this shell has none of that id."""
+        found = self._jobs.get(job_id)
+        return found.job if found else self._earlier.get(job_id)
+
+    def jobs(
+        self, status: JobStatus | None, background: bool | None, limit: int | None
+    ) -> list[Job]:
+        """The jobs that fit, the newest first."""
+        every = [*self._earlier.values(), *(each.job for each in self._jobs.values())]
+        fitting = [
+            job
+            for job in sorted(every, key=lambda job: job.sequence, reverse=True)
+            if status in (None, job.status) and background in (None, job.background)
+        ]
+        return fitting[:limit]
+
+    def output(self, job_id: str, stdout_from: int, stderr_from: int) -> JobOutput | None:
+        """What is kept of a job's output; of a job from before nothing is."""
+        if found := self._jobs.get(job_id):
+            return found.output(stdout_from, stderr_from)
+        if job := self._earlier.get(job_id):
+            lost = [
+                StreamPart(total, b"", start < total)
+                for start, total in (
+                    (stdout_from, job.stdout_bytes),
+                    (stderr_from, job.stderr_bytes),
+                )
+            ]
+            return JobOutput(job, lost[0], lost[1])
+        return None
+
+    def change(self, cwd: str | None, env: dict[str, str] | None, given: dict[str, Any]) -> None:
+        """Set directory, environment and variables from outside."""
+        state = self.state.with_variables(given)
+        if state.size > self._limits.variable_bytes:
+            most = self._limits.variable_bytes
+            raise JobError(f"the variables take more than {most:,} bytes", "keep less in them")
+        self.state = msgspec.structs.replace(
+            state, cwd=cwd or state.cwd, environment={**state.environment, **(env or {})}
+        )
+
+    def use(self, last_used: int) -> Use:
+        """What deciding which shell goes needs to know."""
+        return Use(self.session_id, last_used, any(self.running()))
+
+    def trim(self) -> None:
+        """Drop the oldest output until the session fits its limits again."""
+        ended = sorted(
+            (each for each in self._jobs.values() if not each.job.running),
+            key=lambda each: each.ended_at,
+        )
+        used = self.state.size + sum(each.size for each in self._jobs.values())
+        kept = [
+            Kept(each.job.id, 0 if each.job.trimmed else each.size, each.ended_at) for each in ended
+        ]
+        for job_id in to_trim(kept, used, time.monotonic(), self._limits):
+            self._jobs[job_id].trim()
+        for each in ended[: max(0, len(ended) - self._limits.finished_jobs)]:
+            del self._jobs[each.job.id]
+
+    def view(self) -> ShellView:
+        """The shell as it is now."""
+        return ShellView(
+            id=self.session_id,
+            cwd=readable(self.state.cwd),
+            environment={
+                readable(name): readable(value) for name, value in self.state.environment.items()
+            },
+            variables=self.state.variables,
+            created_at=self._created_at,
+            last_activity_at=self._last_activity_at,
+            jobs=len(self._jobs) + len(self._earlier),
+            running_jobs=sum(1 for _ in self.running()),
+        )

@@ -1,0 +1,124 @@
+"""What a shell carries from one job to the next: directory, environment, variables.
+
+A job gets the state as it is when the job starts and gives back its own at the end; the app
+takes it over as a whole, so of jobs that run side by side the last to finish wins.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, cast
+
+import msgspec
+
+from ollm_tui.core.errors import JobError
+from ollm_tui.services.jobs.process_tree import MARK_VARIABLE
+
+_NOT_CARRIED = frozenset({"_", "PWD", "SHLVL", MARK_VARIABLE})
+"""Each job has its own."""
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NO_PYTHON = b'{"values": {}, "pickles": {}, "modules": {}}'
+
+
+class ShellState(msgspec.Struct, frozen=True, kw_only=True):
+    """One moment of a shell."""
+
+    cwd: str
+    environment: Mapping[str, str]
+    declarations: bytes = b""
+    """Variables and functions of shell code, as a script that declares them again."""
+    python: bytes = _NO_PYTHON
+    """Variables of Python code, as JSON: plain values, pickles, modules. Never unpickled here."""
+
+    @property
+    def size(self) -> int:
+        """Bytes that the variables take."""
+        return len(self.declarations) + len(self.python)
+
+    @property
+    def variables(self) -> dict[str, Any]:
+        """The variables of Python code that are plain values and can be written as text."""
+        values = _python(self)["values"]
+        return {name: value for name, value in values.items() if _is_text(value)}
+
+    def with_variables(self, given: Mapping[str, Any]) -> ShellState:
+        """With variables set from outside; texts and numbers also for shell code."""
+        for name in given:
+            if not _IDENTIFIER.fullmatch(name) or name.startswith("__"):
+                raise JobError(
+                    f"{name!r} cannot be the name of a variable",
+                    "letters, digits and _ only, not a digit first",
+                )
+        python = _python(self)
+        for name, value in given.items():
+            python["values"][name] = value
+            python["pickles"].pop(name, None)
+            python["modules"].pop(name, None)
+        lines = [
+            f"{name}={_quoted(str(value))}\n"
+            for name, value in given.items()
+            if isinstance(value, str | int | float) and not isinstance(value, bool)
+        ]
+        return msgspec.structs.replace(
+            self,
+            declarations=self.declarations + "".join(lines).encode("utf-8", "surrogateescape"),
+            python=json.dumps(python).encode(),
+        )
+
+
+def state_after(
+    report: bytes, before: ShellState, only_then: Mapping[str, str], *, python: bool, most: int
+) -> ShellState:
+    """The state a job reported; what was given to this job alone does not stay.
+
+    A report that is not whole, from a job that was killed for instance, changes nothing.
+    Variables of more than `most` bytes stay as they were before.
+    """
+    head, border, variables = report.partition(b"\0\0")
+    if not border or not variables.endswith(b"\0"):
+        return before
+    cwd, *pairs = head.decode("utf-8", "surrogateescape").split("\0")
+    environment = dict(pair.split("=", 1) for pair in pairs if "=" in pair[1:])
+    for name, value in only_then.items():
+        if environment.get(name) == value:
+            del environment[name]
+            if name in before.environment:
+                environment[name] = before.environment[name]
+    for name in before.environment:
+        if not _IDENTIFIER.fullmatch(name):
+            # A shell passes such a name on but cannot report it.
+            environment.setdefault(name, before.environment[name])
+    for name in _NOT_CARRIED:
+        environment.pop(name, None)
+    after = msgspec.structs.replace(before, cwd=cwd, environment=environment)
+    if len(variables) > most:
+        return after
+    if python:
+        return msgspec.structs.replace(after, python=variables[:-1])
+    return msgspec.structs.replace(after, declarations=variables[:-1])
+
+
+def readable(text: str) -> str:
+    """A text that can be written down; names of files and variables may hold any bytes."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _is_text(value: Any) -> bool:
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _python(state: ShellState) -> dict[str, dict[str, Any]]:
+    try:
+        return cast(dict[str, dict[str, Any]], json.loads(state.python))
+    except ValueError:
+        return json.loads(_NO_PYTHON)
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "'\\''") + "'"

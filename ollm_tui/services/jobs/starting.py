@@ -1,0 +1,146 @@
+"""Starting a job in a shell: the program, its environment, its limits, its listener."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from ollm_tui.core import clock
+from ollm_tui.core.errors import JobError
+from ollm_tui.core.job import Job, JobLanguage, JobOutput
+from ollm_tui.services.jobs.command_requests import CommandRequest, serve
+from ollm_tui.services.jobs.execution import Execution, Told
+from ollm_tui.services.jobs.launching import Launching
+from ollm_tui.services.jobs.limits import Limits
+from ollm_tui.services.jobs.order import Order
+from ollm_tui.services.jobs.process_tree import MARK_VARIABLE, task_count
+from ollm_tui.services.jobs.running_job import RunningJob
+from ollm_tui.services.jobs.shell import Shell
+from ollm_tui.services.jobs.shell_program import Program, python_program, shell_program
+from ollm_tui.services.jobs.shell_state import readable
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be run, and how."""
+
+    code: str
+    language: JobLanguage = "shell"
+    background: bool = False
+    timeout: float | None = None
+    """Seconds."""
+    env: dict[str, str] = {}
+    """Variables for this job alone."""
+
+
+class _Place(NamedTuple):
+    cwd: str
+    environment: dict[str, str]
+
+
+class JobStarter:
+    """Starts jobs; all of them end when it is closed, or when this process does."""
+
+    def __init__(self, limits: Limits, told: Told) -> None:
+        self._limits = limits
+        self._told = told
+        self._launching = Launching()
+        self._serving: set[asyncio.Task[None]] = set()
+
+    async def start(self, shell: Shell, wanted: Wanted) -> RunningJob:
+        """Run code in a shell. JobError if it cannot be started."""
+        _check_directory(shell)
+        place = _Place(shell.state.cwd, {**shell.state.environment, **wanted.env})
+        job = _new_job(shell, wanted, place.cwd)
+        if wanted.language == "python":
+            ours, theirs = socket.socketpair()
+            program = python_program(wanted.code, shell.state, theirs.detach())
+            self._serve(ours, shell, job)
+        else:
+            program = shell_program(wanted.code, shell.state)
+        return await self._run(shell, job, program, place, wanted)
+
+    async def run_command(self, shell: Shell, parent: Job, request: CommandRequest) -> JobOutput:
+        """Run a command that Python code asked for, to its end."""
+        now = shell.job(parent.id)
+        if now is None or not now.running:
+            raise JobError("the code that asked for it has ended", "run it again")
+        code = " ".join(request.argv)
+        wanted = Wanted(code=code, language="command", timeout=request.timeout)
+        place = _Place(request.cwd, request.environment)
+        job = msgspec.structs.replace(_new_job(shell, wanted, place.cwd), parent=parent.id)
+        program = Program(request.argv, [], [], None)
+        running = await self._run(shell, job, program, place, wanted)
+        await running.finished.wait()
+        return running.output(0, 0)
+
+    async def close(self) -> None:
+        """Let the launcher go; the jobs must have ended before, or are ended by this."""
+        for task in tuple(self._serving):
+            task.cancel()
+        await asyncio.to_thread(self._launching.close)
+
+    async def _run(
+        self, shell: Shell, job: Job, program: Program, place: _Place, wanted: Wanted
+    ) -> RunningJob:
+        order = Order(
+            argv=program.argv,
+            cwd=place.cwd,
+            environment={**place.environment, "PWD": place.cwd, MARK_VARIABLE: job.id},
+            files=program.numbers,
+            most_processes=self._limits.processes,
+            # The kernel counts all of the user's threads; those of the machine are no fewer.
+            most_tasks=task_count() + self._limits.tasks,
+        )
+        execution = Execution(
+            shell, self._told, program.report, wanted.env, self._limits.variable_bytes
+        )
+        try:
+            launched = self._launching.launch(order, program.files)
+        except JobError:
+            if program.report is not None:
+                os.close(program.report)
+            raise
+        running = RunningJob(job, launched, self._limits, execution)
+        shell.add(running)
+        await running.begin(wanted.timeout)
+        return running
+
+    def _serve(self, channel: socket.socket, shell: Shell, job: Job) -> None:
+        async def run(request: CommandRequest) -> JobOutput:
+            return await self.run_command(shell, job, request)
+
+        task = asyncio.create_task(serve(channel, run))
+        self._serving.add(task)
+        task.add_done_callback(self._serving.discard)
+
+
+def _new_job(shell: Shell, wanted: Wanted, cwd: str) -> Job:
+    number = shell.next_sequence()
+    return Job(
+        id=f"job-{shell.session_id}-{number}",
+        session_id=shell.session_id,
+        sequence=number,
+        code=readable(wanted.code),
+        language=wanted.language,
+        cwd=readable(cwd),
+        background=wanted.background,
+        started_at=clock.now(),
+        pid=0,
+    )
+
+
+def _check_directory(shell: Shell) -> None:
+    """Never run in another directory than the one meant: `rm *` would do harm there."""
+    gone = shell.state.cwd
+    if Path(gone).is_dir():
+        return
+    hint = "make it again, or go on in another session"
+    if Path(shell.home).is_dir():
+        shell.change(shell.home, None, {})
+        hint = f"the shell is back in {shell.home}; run it again"
+    raise JobError(f"the shell's directory is gone: {gone}", hint)

@@ -1,0 +1,1 @@
+"""Secrets in text: found by known values, official formats and context; replaced by marks."""

@@ -1,0 +1,115 @@
+"""Official token formats of clouds, code hosting, package registries and operations."""
+
+from __future__ import annotations
+
+from ollm_tui.services.redaction.rule import Rule, token, token_around
+
+HOSTING_TOKENS: tuple[Rule, ...] = (
+    # Code hosting and building
+    token("github", "ghp_ gho_ ghu_ ghr_", r"gh[pour]_[A-Za-z0-9]{36,255}+"),
+    token("github", "ghs_", r"ghs_[A-Za-z0-9_.\-]{36,2000}+"),
+    token("github", "github_pat_", r"github_pat_[A-Za-z0-9_]{22,255}+"),
+    token(
+        "gitlab",
+        "glpat- gldt- glrt- glrtr- glcbt- glptt- glft- glimt- glagent- gloas- glsoat- glffct-",
+        r"gl(?:pat|dt|rtr?|cbt|ptt|ft|imt|agent|oas|soat|ffct)-[A-Za-z0-9_.\-]{20,300}+",
+    ),
+    token("gitlab", "GR1348941", r"GR1348941[A-Za-z0-9_\-]{20,60}+"),
+    token("bitbucket", "ATBB", r"ATBB[A-Za-z0-9_=\-]{24,60}+"),
+    token("atlassian", "ATATT3 ATCTT3", r"AT[AC]TT3[A-Za-z0-9_=\-]{60,400}+"),
+    token_around("azure-devops", "AZDO", r"[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}", back=76),
+    token("circleci", "CCIPAT_ CCIPRJ_", r"CCIP(?:AT|RJ)_[A-Za-z0-9]{15,30}_[a-f0-9]{40}"),
+    token("buildkite", "bkua_", r"bkua_[a-f0-9]{40}"),
+    token("sonarqube", "sqp_ squ_ sqa_", r"sq[pua]_[a-f0-9]{40}"),
+    token("sourcegraph", "sgp_", r"sgp_(?:[a-f0-9]{16}_|local_)?[a-f0-9]{40}"),
+    token("harness", "pat. sat.", r"[ps]at\.[A-Za-z0-9_\-]{22}\.[a-f0-9]{24}\.[A-Za-z0-9]{20}"),
+    # Clouds and hosting
+    token("aws", "AKIA ASIA ABIA ACCA", r"A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16}"),
+    token("aws", "ABSK", r"ABSK[A-Za-z0-9+/]{60,300}+={0,2}"),
+    token("aws", "bedrock-api-key-", r"bedrock-api-key-[A-Za-z0-9+/=_\-]{40,4000}+"),
+    token("aws", "IQoJb3JpZ2lu", r"IQoJb3JpZ2lu[A-Za-z0-9+/=%]{100,3000}+"),
+    token("aws", "amzn.mws.", r"amzn\.mws\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"),
+    token("aws", "da2-", r"da2-[a-z0-9]{26}"),
+    token("google", "AIza", r"AIza[A-Za-z0-9_\-]{35}"),
+    token("google", "ya29.", r"ya29\.[A-Za-z0-9_\-]{20,1500}+"),
+    token("google", "GOCSPX-", r"GOCSPX-[A-Za-z0-9_\-]{24,60}+"),
+    token("google", "1//0", r"1//0[A-Za-z0-9_\-]{40,250}+"),
+    token("google", "AQ.Ab", r"AQ\.Ab[A-Za-z0-9_\-]{30,200}+"),
+    token("google", "GOOG1E", r"GOOG1E[A-Z0-9]{40,60}+"),
+    token_around("firebase", ":APA91b", r"(?<=[A-Za-z0-9_\-]{11}):APA91b[A-Za-z0-9_\-]{100,250}+"),
+    token_around("azure", "Q~", r"[A-Za-z0-9_~.\-]{3}[78]Q~[A-Za-z0-9_~.\-]{31,34}+", back=4),
+    token_around("azure", "JQQJ99", r"[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{26}", back=52),
+    token_around("azure", "+ASt", r"[A-Za-z0-9+/]{76}\+ASt[A-Za-z0-9+/]{6}==", back=76),
+    token_around("azure", "ACDb", r"[A-Za-z0-9+/]{76}ACDb[A-Za-z0-9+/]{6}==", back=76),
+    token_around("azure", "AzSe", r"[A-Za-z0-9]{42}AzSe[A-Za-z0-9]{6}", back=42),
+    token_around("azure", "AzFu", r"[A-Za-z0-9_\-]{44}AzFu[A-Za-z0-9_\-]{5}[AQgw]==", back=44),
+    token("alibaba", "LTAI", r"LTAI[A-Za-z0-9]{16,26}+"),
+    token("tencent", "AKID", r"AKID[A-Za-z0-9]{32}"),
+    token("yandex", "AQVN", r"AQVN[A-Za-z0-9_\-]{35,38}+"),
+    token("digitalocean", "dop_v1_ doo_v1_ dor_v1_", r"do[opr]_v1_[a-f0-9]{64}"),
+    token("heroku", "HRKU-", r"HRKU-[A-Za-z0-9_\-]{36,80}+"),
+    token("cloudflare", "v1.0-", r"v1\.0-[a-f0-9]{24}-[a-f0-9]{100,160}+"),
+    token("cloudflare", "cfut_ cfat_ cfk_", r"cf(?:ut|at|k)_[A-Za-z0-9]{40,60}+"),
+    token("fly", "fm1_ fm2_ fm1r_ fm2r_", r"fm[12]r?_[A-Za-z0-9+/=,_]{80,3000}+"),
+    token("fly", "fo1_", r"fo1_[A-Za-z0-9_\-]{43}"),
+    token("netlify", "nfp_ nfc_ nfo_ nfu_ nfb_", r"nf[pcoub]_[A-Za-z0-9]{36,40}+"),
+    token("vercel", "vcp_ vci_ vca_ vcr_ vck_", r"vc[piark]_[A-Za-z0-9]{24,80}+"),
+    token("render", "rnd_", r"rnd_(?=[A-Za-z]{0,39}[0-9])[A-Za-z0-9]{28,40}+"),
+    token("scalingo", "tk-us-", r"tk-us-[A-Za-z0-9_\-]{48}"),
+    token("openshift", "sha256~", r"sha256~[A-Za-z0-9_\-]{43}"),
+    token("deno", "ddp_ ddw_", r"dd[pw]_[A-Za-z0-9]{36,40}+"),
+    # Data stores
+    token("databricks", "dapi", r"dapi[a-f0-9]{32}(?:-[0-9])?"),
+    token("supabase", "sbp_", r"sbp_(?:v0_)?[a-f0-9]{40}"),
+    token("supabase", "sb_secret_", r"sb_secret_[A-Za-z0-9_\-]{30,60}+"),
+    token(
+        "planetscale",
+        "pscale_tkn_ pscale_oauth_ pscale_pw_",
+        r"pscale_(?:tkn|oauth|pw)_[A-Za-z0-9_.=\-]{32,64}+",
+    ),
+    token("neon", "napi_", r"napi_[a-z0-9]{40,80}+"),
+    token("aiven", "AVNS_", r"AVNS_[A-Za-z0-9_\-]{15,40}+"),
+    token("mongodb", "mdb_sa_sk_", r"mdb_sa_sk_[A-Za-z0-9_\-]{30,60}+"),
+    token("airtable", "pat", r"pat[A-Za-z0-9]{14}\.[a-f0-9]{64}"),
+    # Package registries
+    token("npm", "npm_", r"npm_[A-Za-z0-9]{36,60}+"),
+    token("pypi", "pypi-AgE", r"pypi-AgE[A-Za-z0-9_\-]{30,1000}+"),
+    token("rubygems", "rubygems_", r"rubygems_[a-f0-9]{48}"),
+    token("crates", "cio", r"cio[A-Za-z0-9]{32}"),
+    token("nuget", "oy2", r"oy2[a-z0-9]{43}"),
+    token("clojars", "CLOJARS_", r"CLOJARS_[a-z0-9]{60}"),
+    token("docker", "dckr_pat_ dckr_oat_", r"dckr_[po]at_[A-Za-z0-9_\-]{27,40}+"),
+    token("artifactory", "AKCp", r"AKCp[A-Za-z0-9]{60,80}+"),
+    token("artifactory", "cmVmd", r"cmVmd[A-Za-z0-9]{59}"),
+    # Secrets, infrastructure and watching
+    token("vault", "hvs. hvb. hvr.", r"hv[sbr]\.[A-Za-z0-9_\-]{20,400}+"),
+    token_around(
+        "terraform", ".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=\-]{60,70}+", back=14
+    ),
+    token("doppler", "dp.", r"dp\.(?:[a-z]{2,5}\.)(?:[A-Za-z0-9_\-]{2,35}\.)?[A-Za-z0-9]{40,44}+"),
+    token("pulumi", "pul-", r"pul-[a-f0-9]{40}"),
+    token("infracost", "ico-", r"ico-[A-Za-z0-9]{32}"),
+    token("prefect", "pnu_ pnb_", r"pn[ub]_[A-Za-z0-9]{36}"),
+    token("1password", "ops_eyJ", r"ops_eyJ[A-Za-z0-9+/=_\-]{80,2000}+"),
+    token("1password", "A3-", r"A3-[A-Z0-9]{6}-(?:[A-Z0-9]{5,6}-){3,4}[A-Z0-9]{5}"),
+    token(
+        "age",
+        "AGE-SECRET-KEY-",
+        r"AGE-SECRET-KEY-(?:PQ-)?1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{50,100}+",
+    ),
+    token(
+        "tailscale", "tskey-", r"tskey-(?:[a-z]{2,12}-)?[A-Za-z0-9]{8,32}(?:-[A-Za-z0-9]{16,60})?"
+    ),
+    token("grafana", "glsa_", r"glsa_[A-Za-z0-9]{32}_[A-Fa-f0-9]{8}"),
+    token("grafana", "glc_", r"glc_[A-Za-z0-9+/]{32,400}+={0,2}"),
+    token("grafana", "eyJrIjoi", r"eyJrIjoi[A-Za-z0-9]{60,400}+={0,2}"),
+    token(
+        "newrelic", "NRAK- NRJS- NRAA- NRII- NRIQ-", r"NR(?:AK|JS|AA|II|IQ)-[A-Za-z0-9_\-]{19,42}+"
+    ),
+    token_around("newrelic", "NRAL", r"[a-f0-9]{36}NRAL", back=36),
+    token("sentry", "sntrys_", r"sntrys_[A-Za-z0-9+/=_\-]{40,1000}+"),
+    token("sentry", "sntryu_ sntryi_", r"sntry[ui]_[a-f0-9]{64}"),
+    token("dynatrace", "dt0", r"dt0[a-zA-Z][0-9]{2}\.[A-Z0-9]{24}\.[A-Z0-9]{64}"),
+    token("rootly", "rootly_", r"rootly_[a-f0-9]{64}"),
+    token("defined", "dnkey-", r"dnkey-[A-Za-z0-9=_\-]{26}-[A-Za-z0-9=_\-]{52}"),
+)

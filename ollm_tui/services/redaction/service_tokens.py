@@ -1,0 +1,138 @@
+"""Official token formats of model servers, chat, payment, mail and other web services."""
+
+from __future__ import annotations
+
+import re
+
+from ollm_tui.services.redaction.rule import (
+    LEFT,
+    Rule,
+    Span,
+    compiled,
+    token,
+    token_around,
+    whole,
+)
+
+_UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+_RANDOM_PART = r"(?=[A-Za-z]*[0-9]|[a-z]+[A-Z])[A-Za-z0-9]{16,}"
+
+
+def _random(match: re.Match[str]) -> Span | None:
+    """A prefix as short as sk- also begins names of styles: one part must be no word."""
+    return whole(match) if compiled(_RANDOM_PART).search(match[0]) else None
+
+
+SERVICE_TOKENS: tuple[Rule, ...] = (
+    # Model servers
+    token("anthropic", "sk-ant-", r"sk-ant-[A-Za-z0-9_\-]{20,300}+"),
+    token("openrouter", "sk-or-", r"sk-or-[A-Za-z0-9_\-]{20,100}+"),
+    token("langfuse", "sk-lf-", rf"sk-lf-{_UUID}"),
+    Rule("openai", ("sk-",), f"{LEFT}sk-[A-Za-z0-9_\\-]{{16,300}}+", _random, begins_word=True),
+    token("groq", "gsk_", r"gsk_[A-Za-z0-9]{40,60}+"),
+    token("elevenlabs", "sk_", r"sk_[a-f0-9]{48}"),
+    token("huggingface", "hf_ api_org_", r"(?:hf|api_org)_[A-Za-z0-9]{30,60}+"),
+    token("replicate", "r8_", r"r8_[A-Za-z0-9]{37}"),
+    token("perplexity", "pplx-", r"pplx-[A-Za-z0-9]{40,60}+"),
+    token("xai", "xai-", r"xai-[A-Za-z0-9]{60,100}+"),
+    token("together", "tgp_v1_", r"tgp_v1_[A-Za-z0-9_\-]{36,60}+"),
+    token("cerebras", "csk-", r"csk-[a-z0-9]{40,60}+"),
+    token("nvidia", "nvapi-", r"nvapi-[A-Za-z0-9_\-]{50,90}+"),
+    token("langsmith", "lsv2_", r"lsv2_(?:pt|sk)_[a-f0-9]{32}_[a-f0-9]{10}"),
+    token("pinecone", "pcsk_", r"pcsk_[A-Za-z0-9]{4,8}_[A-Za-z0-9]{50,80}+"),
+    token("wandb", "wandb_v1_", r"wandb_v1_[A-Za-z0-9_\-]{40,100}+"),
+    token("jina", "jina_", r"jina_[A-Za-z0-9_\-]{32,80}+"),
+    token("tavily", "tvly-", r"tvly-(?:dev-|prod-)?[A-Za-z0-9]{24,60}+"),
+    token("firecrawl", "fc-", r"fc-[a-f0-9]{32}"),
+    token("e2b", "e2b_", r"e2b_[a-f0-9]{40}"),
+    token("apify", "apify_api_", r"apify_api_[A-Za-z0-9]{30,50}+"),
+    # Chat and social
+    token(
+        "slack", "xoxb- xoxp- xoxa- xoxr- xoxs- xoxo- xoxc-", r"xox[bparsoc]-[A-Za-z0-9\-]{10,250}+"
+    ),
+    token("slack", "xoxd-", r"xoxd-[A-Za-z0-9%/+=\-]{20,400}+"),
+    token("slack", "xoxe", r"xoxe(?:\.xox[bp])?-[0-9]-[A-Za-z0-9\-]{20,250}+"),
+    token("slack", "xapp-", r"xapp-[0-9]-[A-Za-z0-9]{8,15}-[0-9]{8,15}-[A-Za-z0-9]{20,100}+"),
+    token(
+        "slack",
+        "hooks.slack.com/",
+        r"hooks\.slack\.com/(?P<secret>(?:services|workflows|triggers)/[A-Za-z0-9+/]{20,90}+)",
+    ),
+    token_around("telegram", ":AA", r"(?<=[0-9]{8}):(?P<secret>AA[A-Za-z0-9_\-]{32,34})"),
+    token(
+        "discord",
+        "MT Mj Mz ND NT Nj Nz OD OT",
+        r"[MNO][A-Za-z0-9_\-]{22,28}\.[A-Za-z0-9_\-]{6}\.[A-Za-z0-9_\-]{27,38}+",
+    ),
+    token_around(
+        "discord",
+        "/api/webhooks/",
+        r"/api/webhooks/(?P<secret>[0-9]{15,21}/[A-Za-z0-9_\-]{60,80}+)",
+    ),
+    token_around(
+        "teams",
+        ".webhook.office.com/",
+        rf"\.webhook\.office\.com/(?P<secret>webhookb2/{_UUID}@[A-Za-z0-9/\-]{{36,200}}+)",
+    ),
+    token("facebook", "EAA", r"EAA[A-Za-z0-9]{80,400}+"),
+    token("twitter", "AAAAAAAAAAAAAAAAAAAAA", r"A{21}[A-Za-z0-9%]{40,120}+"),
+    token("twitch", "oauth:", r"oauth:(?P<secret>[a-z0-9]{30})"),
+    # Payment and trade
+    token(
+        "stripe",
+        "sk_live_ sk_test_ rk_live_ rk_test_ sk_prod_ rk_prod_",
+        r"[sr]k_(?:live|test|prod)_[A-Za-z0-9]{10,200}+",
+    ),
+    token("webhook", "whsec_", r"whsec_[A-Za-z0-9+/]{24,100}+={0,2}"),
+    token("square", "sq0atp- sq0csp- sq0idp-", r"sq0[a-z]{3}-[A-Za-z0-9_\-]{22,50}+"),
+    token("square", "EAAA", r"EAAA[A-Za-z0-9+=_\-]{56,70}+"),
+    token(
+        "braintree",
+        "access_token$",
+        r"access_token\$(?:production|sandbox)\$[a-z0-9]{16}\$[a-f0-9]{32}",
+    ),
+    token(
+        "shopify", "shpat_ shpca_ shppa_ shpss_ shpua_", r"shp(?:at|ca|pa|ss|ua)_[A-Fa-f0-9]{32}"
+    ),
+    token(
+        "plaid",
+        "access-sandbox- access-development- access-production-",
+        rf"access-(?:sandbox|development|production)-{_UUID}",
+    ),
+    token("flutterwave", "FLWSECK", r"FLWSECK(?:_TEST)?-[A-Za-z0-9]{12,40}-X"),
+    token("razorpay", "rzp_live_ rzp_test_", r"rzp_(?:live|test)_[A-Za-z0-9]{14,24}+"),
+    token("easypost", "EZAK EZTK", r"EZ[AT]K[A-Za-z0-9]{54}"),
+    token("shippo", "shippo_live_ shippo_test_", r"shippo_(?:live|test)_[a-f0-9]{40}"),
+    token("duffel", "duffel_live_ duffel_test_", r"duffel_(?:live|test)_[A-Za-z0-9_=\-]{43}"),
+    # Mail and messages
+    token("sendgrid", "SG.", r"SG\.[A-Za-z0-9_\-]{16,32}\.[A-Za-z0-9_\-]{16,64}+"),
+    token("twilio", "SK", r"SK[0-9a-f]{32}"),
+    token("mailgun", "key-", r"key-[0-9a-f]{32}"),
+    token_around("mailchimp", "-us", r"[0-9a-f]{32}-us[0-9]{1,2}", back=32),
+    token("brevo", "xkeysib- xsmtpsib-", r"x(?:keysib|smtpsib)-[a-f0-9]{64}-[A-Za-z0-9]{16}"),
+    token("resend", "re_", r"re_[A-Za-z0-9]{6,10}_[A-Za-z0-9]{20,30}+"),
+    token("intercom", "dG9rO", r"dG9rO[A-Za-z0-9+/]{50,80}+={0,2}"),
+    # Work and web
+    token("linear", "lin_api_ lin_oauth_", r"lin_(?:api|oauth)_[A-Za-z0-9]{32,64}+"),
+    token("notion", "ntn_", r"ntn_[A-Za-z0-9]{40,60}+"),
+    token("notion", "secret_", r"secret_(?=[A-Za-z]{0,42}[0-9])[A-Za-z0-9]{43}"),
+    token("figma", "figd_", r"figd_[A-Za-z0-9_\-]{38,50}+"),
+    token("asana", "1/1", r"1/1[0-9]{12,17}:[a-f0-9]{32}"),
+    token("clickup", "pk_", r"pk_[0-9]{6,10}_[A-Z0-9]{32}"),
+    token("postman", "PMAK-", r"PMAK-[a-f0-9]{24}-[a-f0-9]{34}"),
+    token("hubspot", "pat-na pat-eu pat-ap", rf"pat-(?:na|eu|ap)[0-9]-{_UUID}"),
+    token("contentful", "CFPAT-", r"CFPAT-[A-Za-z0-9_\-]{40,50}+"),
+    token("dropbox", "sl.", r"sl\.(?:u\.)?[A-Za-z0-9_\-]{120,1500}+"),
+    token("mapbox", "sk.eyJ", r"sk\.eyJ[A-Za-z0-9_\-]{40,200}\.[A-Za-z0-9_\-]{20,30}+"),
+    token("posthog", "phx_ phs_", r"ph[xs]_[A-Za-z0-9]{40,60}+"),
+    token("launchdarkly", "sdk- api-", rf"(?:sdk|api)-{_UUID}"),
+    token("adafruit", "aio_", r"aio_[A-Za-z]{4}[0-9]{2}[A-Za-z0-9]{22}"),
+    token("adobe", "p8e-", r"p8e-[A-Za-z0-9]{32}"),
+    token("frameio", "fio-u-", r"fio-u-[A-Za-z0-9_=\-]{64}"),
+    token("typeform", "tfp_", r"tfp_[A-Za-z0-9_.=\-]{40,64}+"),
+    token("readme", "rdme_", r"rdme_[a-z0-9]{70}"),
+    token("inngest", "signkey-", r"signkey-[a-z]{2,10}-[a-f0-9]{64}"),
+    token("telnyx", "KEY0", r"KEY0[0-9A-F]{31}_[A-Za-z0-9]{22}"),
+    token("ubidots", "BBFF-", r"BBFF-[A-Za-z0-9]{30}"),
+    token("wallet", "xprv", r"xprv[A-Za-z0-9]{100,112}+"),
+)

@@ -1,0 +1,177 @@
+"""Whether a value beside a telling name is a secret, or a word, code or a stand-in for one."""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+
+from ollm_tui.services.redaction.rule import compiled
+
+
+class Name(Enum):
+    """How much a name says about the value beside it."""
+
+    PASSWORD = auto()
+    """Anything that is no word may be one."""
+    SECRET = auto()
+    """Tokens, secrets, API keys: made by machines."""
+    KEY = auto()
+    """Any other key: only what looks like nothing else."""
+
+
+class Place(Enum):
+    """How the value stands beside its name."""
+
+    QUOTED = auto()
+    BARE = auto()
+    """Without quotes, as in YAML and INI files, but also in code."""
+    VARIABLE = auto()
+    """NAME=value, as in env files and shells."""
+    GIVEN = auto()
+    """In the query of an address or as a command's option: never code."""
+    PROSE = auto()
+    """In a sentence, a list or a call, where a word is only a word."""
+
+
+_STAND_IN_PARTS = (
+    *("xxxx", "***", "...", "••", "####", "{{", "${", "your", "changeme", "change-me", "change_me"),
+    *("change it", "placeholder", "replaceme", "replace-", "replace_", "replace with", "insert-"),
+    *("insert_", "insert ", "example", "sample", "redacted", "goeshere", "goes-here", "goes_here"),
+    *("required", "optional", "nullable", "varchar", "process.env", "os.environ", "minlength"),
+    *("maxlength", "|min:", "|max:"),
+)
+_STAND_IN_WHOLE = r"""(?ix)
+    id= | < | \{ | \[ | \$\{ | \$\( | \$[a-z_]\w*\Z | \$\d\Z | \$env: | %[a-z_]\w*%\Z | %[sdrv]\Z
+    | @?[*&!][a-z_][\w-]*\Z | \#[0-9a-f]{3,8}\Z | 0x[0-9a-f]{1,16}\Z | \.\. | … | enter[-_ ]
+    | (.)\1*\Z | .*[-_]here\Z
+    | (?:(?:my|the|new|old|user|db|some|current|confirm|repeat|forgot|reset|access|refresh|api|auth
+        |client|login|bearer|csrf|hashed|plain|raw|is|has|show|hide|in)?
+      [-_. ]?(?:pass(?:word|wd|phrase)?|pwd|secret|token|key|credential)s?[-_]?\d{0,2}){1,2}\Z
+    """
+_STAND_IN_INSIDE = r"(?i)\{[a-z_][\w.]*\}|<[a-z_][\w -]*>|%\(\w+\)s"
+_WORDS = (
+    " none null nil undefined true false yes no on off string str text bytes byte int integer"
+    " number float bool boolean object array any void char varchar unknown default empty unset"
+    " missing invalid valid expired incorrect wrong confirmed hidden masked removed disabled"
+    " enabled secret secrets token tokens key keys apikey password passwords passwd passphrase"
+    " pass pwd credential credentials auth bearer basic digest test tests testing demo todo fixme"
+    " tbd admin root user username login guest postgres mysql localhost value values type await"
+    " async return function new self this import from with input output private public generated"
+    " automatic internal external anonymous identifier encrypted encryption authentication"
+    " authorization confirmation "
+)
+_NO_SECRET = r"""(?x)
+    (?i: (?: (?:sha|md|hs|rs|es|ps|aes|rsa|ed|utf|base|http|oauth|oidc|argon|tls|ssl|int|uint|secp
+        |hmac|pbkdf|uuid|curve|ecdsa|blake|crc) [-_]? \d{1,5}
+        (?:url|hash|digest|sum|bits?|hex|id|string|array|[kr]\d|[bs])? | [xpv]\d{1,4} )
+        (?:[-_/:.][a-z0-9]{1,12}){0,8} \Z )
+    | (?:~|\.{1,2})?/[\w.-]+/ | \.{1,2}/ | ~/ | [A-Za-z]:[\\/] | /[\w.-]+\Z | [\w.-]+:// | /[\^(]
+    | arn:aws | [\w./-]+\.(?:txt|json|ya?ml|toml|pem|key|crt|env|py|js|ts|md|html?|conf|ini)\Z
+    """
+"""Algorithms, paths, addresses and names of files."""
+_CODE_PATH = r"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[\w$!?]+)+;?"
+_CALL = r"[\w.$:>?!-]*[()\[\]{}]"
+_PART = r"[-_./:, |@+]+"
+_WORDLIKE = (
+    r"(?i)[a-z]*[0-9]{0,2}|[0-9]{1,8}[a-z]{0,2}|[a-z][0-9]{1,2}[a-z]|(?:sha|md|utf|aes|x)[0-9]{1,3}"
+)
+_SYMBOL = r"(?<!\A)[@#$%^&*+=~!]"
+_SWITCH = r"[0-9][A-Za-z]|[A-Za-z][0-9]|[a-z][A-Z]"
+_AWS_SECRET = r"(?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])(?=[^0-9]*[0-9])[A-Za-z0-9+/]{40}"
+
+
+def is_stand_in(value: str) -> bool:
+    """Whether a value says "put a secret here" or is only a word."""
+    lower = value.lower()
+    return (
+        f" {lower} " in _WORDS
+        or any(part in lower for part in _STAND_IN_PARTS)
+        or compiled(_STAND_IN_WHOLE).match(value) is not None
+        or compiled(_STAND_IN_INSIDE).search(value) is not None
+    )
+
+
+def is_secret(value: str, name: Name, place: Place) -> bool:
+    """Whether the value beside a name is to be hidden."""
+    if len(value) < 5 or len(value.split()) != 1:
+        return False
+    if not _fits(value, name, place):
+        return False
+    if compiled(_AWS_SECRET).fullmatch(value):
+        return True
+    if place is Place.BARE and _is_code(value, name):
+        return False
+    if place is Place.VARIABLE and compiled(_CALL).match(value):
+        return False
+    return not (is_stand_in(value) or compiled(_NO_SECRET).match(value))
+
+
+def looks_random(value: str) -> bool:
+    """Letters and digits mixed as no word mixes them."""
+    return _is_mixed(value) and not _is_readable(value) and not is_stand_in(value)
+
+
+def _fits(value: str, name: Name, place: Place) -> bool:
+    match name:
+        case Name.PASSWORD:
+            return _may_be_password(value, place)
+        case Name.SECRET:
+            return _may_be_made(value, place)
+        case Name.KEY:
+            return len(value) >= 16 and _is_mixed(value) and not _is_readable(value)
+
+
+def _may_be_password(value: str, place: Place) -> bool:
+    if len(value) < 6:
+        return False
+    if place in (Place.VARIABLE, Place.GIVEN):
+        return True
+    if _is_mixed(value):
+        return place is not Place.PROSE or not _is_readable(value)
+    if compiled(_SYMBOL).search(value):
+        return compiled("[A-Za-z]").search(value) is not None
+    if place is Place.QUOTED and value.isascii() and value.islower():
+        return len(value) >= 8 and "." not in value and value.count("-") in (0, 3, 4)
+    return False
+
+
+def _may_be_made(value: str, place: Place) -> bool:
+    if place is Place.GIVEN:
+        return len(value) >= 6
+    if len(value) < 8:
+        return False
+    if _is_mixed(value):
+        if place is Place.PROSE:
+            return len(value) >= 12 and not _is_readable(value)
+        return not _is_readable(value) or (len(value) >= 10 and _has_symbol(value))
+    if place is Place.VARIABLE and len(value) >= 12 and not compiled(_PART).search(value):
+        return True
+    return len(value) >= 20 and len(compiled(_SWITCH).findall(value)) >= 5
+
+
+def _has_symbol(value: str) -> bool:
+    return compiled(_SYMBOL).search(value) is not None
+
+
+def _is_mixed(value: str) -> bool:
+    digit = compiled("[0-9]").search(value)
+    return digit is not None and compiled("[A-Za-z]").search(value) is not None
+
+
+def _is_readable(value: str) -> bool:
+    """Words and numbers with marks between them: names of things, not secrets."""
+    parts = [part for part in compiled(_PART).split(value) if part]
+    return len(parts) > 1 and all(compiled(_WORDLIKE).fullmatch(part) for part in parts)
+
+
+def _is_code(value: str, name: Name) -> bool:
+    """A name of a variable, a call, an index: what stands unquoted in programs."""
+    if compiled(_CALL).match(value):
+        return True
+    if compiled(_CODE_PATH).fullmatch(value):
+        return len(compiled(_SWITCH).findall(value)) < 6
+    if not value.rstrip(";").replace("_", "").isalnum() or value[0].isdigit():
+        return False
+    if "_" in value or name is not Name.PASSWORD:
+        digits = len(compiled("[0-9]").findall(value))
+        return digits < 4 and len(compiled(_SWITCH).findall(value)) < 3
+    return False

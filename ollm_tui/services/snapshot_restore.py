@@ -1,0 +1,161 @@
+"""Going back to a snapshot, planned: which message becomes the end, and what else is set.
+
+Nothing is ever removed: messages the session does not have come as a new branch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from ollm_tui.core import clock
+from ollm_tui.core.encoding import to_tree
+from ollm_tui.core.message import Message, new_id
+from ollm_tui.core.record import AnyRecord, MessageAdded, SessionChanged
+from ollm_tui.core.session import Metadata, Session, new_session_id
+from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.snapshot import ALWAYS_HELD, ContextSnapshot, metadata_at
+
+
+class Restoration(msgspec.Struct, frozen=True):
+    """What makes the prompt of a session that of a snapshot, byte for byte."""
+
+    snapshot_id: str
+    head: str | None
+    metadata: Metadata
+    system_prompt: str
+    missing: tuple[Message, ...] = ()
+    """Messages to be added first, in this order; the last of them is then the head."""
+
+    def records(self, at: str) -> tuple[AnyRecord, ...]:
+        """The facts to be recorded; the last one is the moment that counts."""
+        added = tuple(MessageAdded(at=at, message=message) for message in self.missing)
+        fields: dict[str, Any] = {
+            "head": self.head,
+            "systemPrompt": self.system_prompt,
+            "metadata": to_tree(self.metadata),
+        }
+        return (*added, SessionChanged(at=at, fields=fields))
+
+
+def restoration(snapshot: ContextSnapshot, state: SessionState) -> Restoration:
+    """The way back to a snapshot, of this session or another one."""
+    parent, missing, renamed = _branch(snapshot, state)
+    at_that_time = _renamed(snapshot, renamed) if renamed else snapshot
+    return Restoration(
+        snapshot_id=snapshot.id,
+        head=parent,
+        metadata=metadata_at(at_that_time, state.header.metadata),
+        system_prompt=snapshot.system_prompt or state.header.system_prompt,
+        missing=missing,
+    )
+
+
+def forked(snapshot: ContextSnapshot, source: SessionState | None = None) -> Session:
+    """A new session that begins at a snapshot; `source` is its session, where there is one."""
+    moment = clock.now()
+    if source is None:
+        model = snapshot.metadata.model
+        source = SessionState(
+            Session(snapshot.session_id, moment, moment, model, snapshot.provider)
+        )
+    plan = restoration(snapshot, source)
+    state = SessionState(source.session())
+    for seq, record in enumerate(plan.records(moment), state.header.journal_seq + 1):
+        state.apply(record, seq)
+    branch = state.branch() if plan.head else []
+    calls = {call.call_id for message in branch for call in message.tool_calls}
+    return replace(
+        state.header,
+        session_id=new_session_id(),
+        start_time=moment,
+        last_activity=moment,
+        messages=tuple(branch),
+        tool_calls=tuple(call for call in state.tool_calls if call.id in calls),
+        title=f"{source.header.title or snapshot.summary} (fork)",
+        window=snapshot.window,
+        pinned=False,
+        forked_from=snapshot.session_id,
+        journal_seq=0,
+    )
+
+
+def _branch(
+    snapshot: ContextSnapshot, state: SessionState
+) -> tuple[str | None, tuple[Message, ...], dict[str, str]]:
+    """The last message, those that must be added before, and the names they get if taken."""
+    held = {message.id: message for message in snapshot.sent()}
+    parent: str | None = None
+    missing: list[Message] = []
+    renamed: dict[str, str] = {}
+    for key in snapshot.order:
+        message = held.get(key)
+        if not missing and _is_there(key, message, parent, state):
+            parent = key
+            continue
+        message = message or _behind_a_checkpoint(key, snapshot, state)
+        if key in state:
+            renamed[key] = new_id()
+        parent_id, parent = parent, renamed.get(key, key)
+        missing.append(replace(message, id=parent, parent_id=parent_id))
+    return parent, tuple(missing), renamed
+
+
+def _is_there(key: str, message: Message | None, parent: str | None, state: SessionState) -> bool:
+    """Whether the session has this message in this place, saying the same."""
+    if key not in state or state.parent(key) != parent:
+        return False
+    if message is None:
+        return _can_be_behind_a_checkpoint(state[key])
+    return (state[key].role, state[key].parts) == (message.role, message.parts)
+
+
+def _behind_a_checkpoint(key: str, snapshot: ContextSnapshot, state: SessionState) -> Message:
+    """A message the snapshot has no words of: the session's, or an empty one in its place,
+    since a checkpoint only holds where all messages it stands for are there.
+    """
+    if key in state and _can_be_behind_a_checkpoint(state[key]):
+        return state[key]
+    return Message(key, "assistant", (), snapshot.timestamp, status="interrupted")
+
+
+def _can_be_behind_a_checkpoint(message: Message) -> bool:
+    """Of the others a snapshot has the words: then this is another message of the same id."""
+    return message.role not in ALWAYS_HELD
+
+
+def _renamed(snapshot: ContextSnapshot, names: Mapping[str, str]) -> ContextSnapshot:
+    """The marks of a snapshot for messages that got other ids."""
+
+    def name(key: str) -> str:
+        return names.get(key, key)
+
+    def all_of(keys: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(map(name, keys))
+
+    checkpoints = tuple(
+        replace(
+            each,
+            id=new_id(),
+            covers=(name(each.covers[0]), name(each.covers[1])),
+            messages=all_of(each.messages),
+        )
+        for each in snapshot.checkpoints
+    )
+    compressed = replace(
+        snapshot.compressed,
+        checkpoints=tuple(each.id for each in checkpoints),
+        elided=all_of(snapshot.compressed.elided),
+    )
+    return replace(
+        snapshot,
+        pins=all_of(snapshot.pins),
+        excluded=all_of(snapshot.excluded),
+        folded={name(key): tokens for key, tokens in snapshot.folded.items()},
+        checkpoints=checkpoints,
+        compressed=compressed,
+        elisions={name(key): facts for key, facts in snapshot.elisions.items()},
+    )

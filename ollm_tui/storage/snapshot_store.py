@@ -1,0 +1,209 @@
+"""Snapshots on disk: each a file of its own, so that one that is damaged hides no other."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from ollm_tui.core.encoding import CannotDecode
+from ollm_tui.core.errors import StoreError
+from ollm_tui.core.snapshot import ContextSnapshot, SnapshotSummary, summary_of
+from ollm_tui.storage.cipher import CannotOpenError, Cipher, Plain
+from ollm_tui.storage.directory import file_time
+from ollm_tui.storage.layout import StoreLayout, is_valid_name, make_directory, sync_directory
+from ollm_tui.storage.snapshot_file import (
+    SnapshotRead,
+    file_name,
+    id_in,
+    read_snapshot,
+    write_snapshot,
+)
+from ollm_tui.storage.snapshot_index import FileMark, Rows, SnapshotIndex
+from ollm_tui.storage.snapshot_map import SnapshotMap
+
+ASIDE = "deleted"
+"""Beside a folder of snapshots: what was deleted and can still be brought back."""
+
+
+class _Found(NamedTuple):
+    path: Path
+    mark: FileMark
+
+
+class SnapshotStore:
+    """The snapshots of all sessions. Whoever adds one holds the lock of its session."""
+
+    def __init__(self, layout: StoreLayout, cipher: Cipher | None = None) -> None:
+        self._layout = layout
+        self._cipher = cipher or Plain()
+        self._map = SnapshotMap(layout)
+
+    def write(self, snapshot: ContextSnapshot) -> SnapshotSummary:
+        """Make a snapshot durable. OSError. The index is not told: that is `refresh`."""
+        folder = self._folder(snapshot.session_id)
+        make_directory(folder)
+        size = write_snapshot(folder / file_name(snapshot.id), snapshot, self._cipher)
+        return summary_of(snapshot, size)
+
+    def read(self, session_id: str, snapshot_id: str) -> SnapshotRead:
+        """One snapshot. StoreError if there is none, or it cannot be read."""
+        path = self._path(session_id, snapshot_id)
+        try:
+            return read_snapshot(path, session_id, snapshot_id, self._cipher)
+        except (OSError, CannotOpenError, CannotDecode) as error:
+            reason = _reason(error)
+            raise StoreError(
+                f"snapshot {snapshot_id} cannot be read: {reason}",
+                "nothing was changed; the others and the session are not affected",
+            ) from error
+
+    def summaries(self, session_id: str) -> list[SnapshotSummary]:
+        """The snapshots of a session, newest first; those that cannot be read say why."""
+        return self._list(session_id, None, writes=False)
+
+    def refresh(self, session_id: str, new: SnapshotSummary | None = None) -> None:
+        """Bring the index up to date after a change; what was written just now need not be read."""
+        self._list(session_id, new, writes=True)
+
+    def owners(self) -> dict[str, str]:
+        """The session of every snapshot there is."""
+        return self._map.owners()
+
+    def remove(self, session_id: str, snapshot_ids: Collection[str]) -> list[str]:
+        """Remove snapshots for good; answers with those that went.
+
+        Not synced: whoever makes room does it again if a power cut brings one back.
+        """
+        gone: list[str] = []
+        for snapshot_id in snapshot_ids:
+            try:
+                self._path(session_id, snapshot_id).unlink()
+            except (OSError, StoreError):
+                continue
+            gone.append(snapshot_id)
+        return gone
+
+    def put_aside(self, session_id: str, snapshot_id: str) -> None:
+        """Take a snapshot away, so that it can be brought back. StoreError or OSError."""
+        path = self._path(session_id, snapshot_id)
+        aside = path.parent.parent / ASIDE
+        make_directory(aside)
+        _move(path, aside / path.name)
+        self.refresh(session_id)
+
+    def put_back(self, session_id: str, snapshot_id: str) -> None:
+        """Bring a snapshot back. StoreError if it is gone for good, or OSError."""
+        for folder in self._folders(session_id):
+            aside = folder.parent / ASIDE / file_name(snapshot_id)
+            if os.path.lexists(aside):
+                make_directory(folder)
+                _move(aside, folder / aside.name)
+                self.refresh(session_id)
+                return
+        raise StoreError(f"snapshot {snapshot_id} is gone for good", "ollm snapshots list")
+
+    def empty_aside(self, before_ns: int) -> None:
+        """Remove for good what was put aside before a time; what resists stays."""
+        layout = self._layout
+        for place in (layout.snapshots, layout.older_snapshots, layout.older_sessions):
+            for path in place.glob(f"*/{ASIDE}/snapshot-*.json"):
+                try:
+                    if path.lstat().st_ctime_ns < before_ns:  # moving a file sets this time
+                        path.unlink()
+                except OSError:
+                    continue
+
+    def _list(
+        self, session_id: str, new: SnapshotSummary | None, *, writes: bool
+    ) -> list[SnapshotSummary]:
+        found = self._find(session_id)
+        if not found and not writes:
+            return []
+        index = SnapshotIndex(self._folder(session_id), session_id, self._cipher)
+        known, owner = index.rows()
+        rows: Rows = {}
+        damaged: list[SnapshotSummary] = []
+        for key, (path, mark) in found.items():
+            row = known.get(key)
+            if new and key == new.id:
+                rows[key] = (new, mark)
+            elif row and row[1] == mark:
+                rows[key] = row
+            else:
+                summary = self._summary(path, session_id, key, mark)
+                if summary.damage:
+                    damaged.append(summary)
+                else:
+                    rows[key] = (summary, mark)
+        # Where nothing of ours was written yet, an earlier program's index stays as it is.
+        if rows != known and (writes or owner != "another") and self._folder(session_id).is_dir():
+            index.write(rows)
+        summaries = [*(summary for summary, _ in rows.values()), *damaged]
+        return sorted(summaries, key=lambda each: each.timestamp, reverse=True)
+
+    def _summary(
+        self, path: Path, session_id: str, snapshot_id: str, mark: FileMark
+    ) -> SnapshotSummary:
+        try:
+            read = read_snapshot(path, session_id, snapshot_id, self._cipher)
+        except (OSError, CannotOpenError, CannotDecode) as error:
+            return SnapshotSummary(
+                id=snapshot_id,
+                session_id=session_id,
+                timestamp=file_time(mark[1]),
+                size=mark[0],
+                damage=_reason(error),
+            )
+        return summary_of(read.snapshot, mark[0])
+
+    def _find(self, session_id: str) -> dict[str, _Found]:
+        found: dict[str, _Found] = {}
+        for folder in self._folders(session_id):
+            for key, each in _files_in(folder):
+                found.setdefault(key, each)
+        return found
+
+    def _path(self, session_id: str, snapshot_id: str) -> Path:
+        if is_valid_name(snapshot_id):
+            for folder in self._folders(session_id):
+                path = folder / file_name(snapshot_id)
+                if os.path.lexists(path):
+                    return path
+        raise StoreError(f"there is no snapshot {snapshot_id}", "ollm snapshots list")
+
+    def _folder(self, session_id: str) -> Path:
+        return self._layout.snapshot_folders(session_id)[0]
+
+    def _folders(self, session_id: str) -> tuple[Path, ...]:
+        return self._layout.snapshot_folders(session_id) if is_valid_name(session_id) else ()
+
+
+def _files_in(folder: Path) -> Iterator[tuple[str, _Found]]:
+    try:
+        entries = list(os.scandir(folder))
+    except OSError:
+        return
+    for entry in entries:
+        if key := id_in(entry.name):
+            try:
+                status = entry.stat()
+            except OSError:
+                continue  # removed in between
+            if stat.S_ISREG(status.st_mode):
+                mark = (status.st_size, status.st_mtime_ns, status.st_ino)
+                yield key, _Found(Path(entry.path), mark)
+
+
+def _move(path: Path, target: Path) -> None:
+    path.rename(target)
+    sync_directory(target.parent)
+    sync_directory(path.parent)
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    return str(error)

@@ -1,0 +1,141 @@
+"""Compression: now, with a preview, above a message; watched, read and undone."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+
+from ollm_tui.core.compression import Compression, Strategy, checkpoints_of
+from ollm_tui.core.errors import UsageError
+from ollm_tui.core.intake import visible
+from ollm_tui.tui.compression_run import start, view_of
+from ollm_tui.tui.screens.chat import ChatScreen
+from ollm_tui.tui.screens.checkpoints import CheckpointsScreen
+from ollm_tui.tui.screens.compression_preview import Applied, CompressionPreview, StartOver
+
+OPTIONS = ("--preview", "--summary", "--mine", "--truncate", "--above")
+
+
+def compact(chat: ChatScreen, argument: str) -> None:
+    """Compress now. Options first, then what the summary should take care of."""
+    options, instructions = _parsed(argument)
+    if "--summary" in options:
+        checkpoints(chat, "")
+        return
+    above = _cursor(chat) if "--above" in options else None
+    strategy: Strategy | None = "truncate" if "--truncate" in options else None
+    if "--preview" in options:
+        _preview(chat, strategy, above, instructions, fold_own="--mine" in options)
+        return
+    keeper = chat.conversation.compression
+    start(
+        chat,
+        keeper.run(
+            strategy=strategy,
+            above=above,
+            instructions=instructions,
+            fold_own="--mine" in options,
+        ),
+    )
+
+
+def by_itself(chat: ChatScreen, _argument: str) -> None:
+    """The context has reached the threshold."""
+    start(chat, chat.conversation.compression.run("auto"))
+
+
+def above(chat: ChatScreen, _argument: str) -> None:
+    """Compress what stands above the message under the cursor."""
+    start(chat, chat.conversation.compression.run(above=_cursor(chat)))
+
+
+async def undo(chat: ChatScreen, _argument: str) -> None:
+    """Give the context back as it was before the last compression."""
+    undone = await chat.conversation.compression.undo()
+    view_of(chat).show_records()
+    chat.lines.show_facts()
+    chat.lines.tell(f"undone: {_tokens(undone)}; it compresses again when it is full")
+
+
+def checkpoints(chat: ChatScreen, _argument: str) -> None:
+    """Read the checkpoints of the context."""
+    metadata = chat.conversation.state.header.metadata
+    found = checkpoints_of(metadata.compressed, metadata.compression_history)
+    chat.app.push_screen(CheckpointsScreen(found))
+
+
+def watch(chat: ChatScreen, _argument: str) -> None:
+    """The compression that runs, or the last one, on the whole screen."""
+    cancel = chat.conversation.cancel
+    screen = view_of(chat).whole_screen(cancel, unicode=chat.app.abilities.unicode)
+    chat.app.push_screen(screen)
+
+
+def _preview(
+    chat: ChatScreen,
+    strategy: Strategy | None,
+    above: str | None,
+    instructions: str,
+    *,
+    fold_own: bool,
+) -> None:
+    if chat.is_busy:
+        raise UsageError("the model is still answering", "Esc stops it")
+    keeper = chat.conversation.compression
+    events = keeper.preview(
+        strategy=strategy, above=above, instructions=instructions, fold_own=fold_own
+    )
+    screen = CompressionPreview(instructions, unicode=chat.app.abilities.unicode)
+
+    async def follow() -> None:
+        async with aclosing(events):
+            async for event in events:
+                screen.take(event)
+        chat.is_busy = False
+
+    async def decide(wanted: Applied | StartOver | None) -> None:
+        keeper.stop()
+        await worker.wait()
+        match wanted:
+            case Applied():
+                await chat.attempt(lambda: _apply(chat, wanted))
+            case StartOver():
+                _preview(chat, strategy, above, wanted.instructions, fold_own=fold_own)
+            case None:
+                chat.go_on()
+
+    chat.is_busy = True
+    chat.app.push_screen(screen, decide)
+    worker = chat.run_worker(follow(), group="turn")
+
+
+async def _apply(chat: ChatScreen, wanted: Applied) -> None:
+    done = await chat.conversation.compression.apply(wanted.draft, wanted.summary)
+    view_of(chat).show_new(done)
+    chat.lines.tell(f"compressed: {_tokens(done)}")
+    chat.go_on()
+
+
+def _parsed(argument: str) -> tuple[set[str], str]:
+    """The options at the beginning, and the words after them."""
+    words = argument.split()
+    options: set[str] = set()
+    while words and words[0].startswith("--"):
+        options.add(words.pop(0))
+    unknown = options - set(OPTIONS)
+    if unknown:
+        raise UsageError(
+            f"/compact knows no {visible(sorted(unknown)[0])}", f"there are: {', '.join(OPTIONS)}"
+        )
+    return options, " ".join(words)
+
+
+def _cursor(chat: ChatScreen) -> str:
+    keys = [key for key in chat.transcript.cursor.keys if key in chat.conversation.state]
+    if not keys:
+        raise UsageError("no message is chosen", "Alt+Up moves to one, then Z compresses above it")
+    return keys[0]
+
+
+def _tokens(compression: Compression) -> str:
+    before, after = compression.before_tokens, compression.after_tokens
+    return f"{after:,} → {before:,} tokens" if compression.undone_at else f"{before:,} → {after:,}"

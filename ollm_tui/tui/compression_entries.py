@@ -1,0 +1,81 @@
+"""Compressions in the stream: one line each, where it happened, that opens to its checkpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+
+from ollm_tui.core.compression import Checkpoint, Compression, History
+from ollm_tui.core.counts import short_count
+from ollm_tui.core.intake import visible
+from ollm_tui.tui.checkpoint_words import checkpoint_text, checkpoint_title, deed
+from ollm_tui.tui.entries import local_time
+from ollm_tui.tui.transcript.entry import Entry
+from ollm_tui.tui.transcript.fold import Fold
+
+
+def with_compressions(
+    entries: Iterable[Entry], history: History, branch_ids: Iterable[str]
+) -> list[Entry]:
+    """The entries of a branch and the compressions on it, each after the message it followed."""
+    if not history:
+        return list(entries)
+    on_branch = set(branch_ids)
+    after: dict[str, list[Entry]] = {}
+    for compression, record in zip(history, compression_entries(history), strict=True):
+        if compression.last in on_branch:
+            after.setdefault(compression.last, []).append(record)
+    return [each for entry in entries for each in (entry, *after.get(entry.key, ()))]
+
+
+def compression_entries(history: History) -> list[Entry]:
+    """A record for each; only the last one that holds can be undone, and says so."""
+    holding = [compression for compression in history if compression.undone_at is None]
+    last = holding[-1] if holding else None
+    return [compression_entry(each, can_undo=each is last) for each in history]
+
+
+def compression_entry(compression: Compression, *, can_undo: bool = True) -> Entry:
+    """The record of one compression."""
+    return Entry(
+        compression_key(compression),
+        "note",
+        record_text(compression, can_undo=can_undo),
+        folds=[_fold(checkpoint) for checkpoint in compression.created],
+        details=partial(_details, compression),
+    )
+
+
+def compression_key(compression: Compression) -> str:
+    """Names its record in the stream."""
+    return f"compression-{compression.number}"
+
+
+def record_text(compression: Compression, *, can_undo: bool = True) -> str:
+    """What it did, in one line; and in another what the user should know of it."""
+    tokens = f"{short_count(compression.before_tokens)} → {short_count(compression.after_tokens)}"
+    facts = [deed(compression), tokens]
+    if compression.undone_at is not None:
+        facts.append("undone")
+    elif can_undo:
+        facts.append("u undo")
+    if compression.created and compression.undone_at is None:
+        facts.append("v view")
+    note = f"\n  {visible(compression.note)}" if compression.note else ""
+    return f"─ {' · '.join(facts)} ─{note}"
+
+
+def _fold(checkpoint: Checkpoint) -> Fold:
+    title, text = checkpoint_title(checkpoint), checkpoint_text(checkpoint)
+    return Fold(f"checkpoint-{checkpoint.id}", "checkpoint", title, text)
+
+
+def _details(compression: Compression) -> str:
+    seconds = f"{compression.seconds:.0f} s" if compression.seconds >= 1 else ""
+    facts = (
+        local_time(compression.at),
+        visible(compression.strategy),
+        visible(compression.model or ""),
+        seconds,
+    )
+    return " · ".join(fact for fact in facts if fact)

@@ -1,0 +1,115 @@
+"""Compressions as they are seen: the engine's events go to the panel and become records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import assert_never
+
+from ollm_tui.core.compression import Compression, History
+from ollm_tui.core.compression_events import (
+    AnyCompressionEvent,
+    CheckpointAged,
+    CheckpointCreated,
+    CompressionCancelled,
+    CompressionDrafted,
+    CompressionFailed,
+    CompressionSkipped,
+    CompressionStarted,
+    ContextCompressed,
+    DataElided,
+    LedgerMade,
+    MessageFolded,
+    SnapshotTaken,
+    StageReached,
+    SummaryArrived,
+    SummaryRejected,
+    UserMessagesFill,
+)
+from ollm_tui.tui.compression_entries import compression_entries
+from ollm_tui.tui.compression_words import Ending, ending_line, fill_line
+from ollm_tui.tui.screens.compression import CompressionScreen
+from ollm_tui.tui.transcript.entry import Entry, Speaker
+from ollm_tui.tui.transcript.transcript import Transcript
+from ollm_tui.tui.widgets.compression_panel import CompressionPanel
+
+_ENDED, _FILLED = "compression-ended", "compression-filled"
+"""Keys of what is said of the last compression only: it would be said again and again."""
+
+
+class CompressionView:
+    """Shows the compressions of one conversation; `history` gives those that are recorded."""
+
+    def __init__(
+        self, transcript: Transcript, panel: CompressionPanel, history: Callable[[], History]
+    ) -> None:
+        self._transcript = transcript
+        self._panel = panel
+        self._history = history
+        self._screen: CompressionScreen | None = None
+
+    def take(self, event: AnyCompressionEvent) -> None:
+        """Show one event."""
+        self._panel.take(event)
+        if self._screen and self._screen.is_attached:
+            self._screen.follow()
+        match event:
+            case CompressionStarted():
+                self._transcript.drop(_ENDED)
+                self._transcript.drop(_FILLED)
+            case UserMessagesFill():
+                self._say(_FILLED, "note", fill_line(event))
+            case ContextCompressed():
+                self.show_new(event.compression)
+            case CompressionSkipped() | CompressionCancelled():
+                self._end("note", event)
+            case CompressionFailed():
+                self._end("error", event)
+            case (
+                StageReached()
+                | SnapshotTaken()
+                | DataElided()
+                | MessageFolded()
+                | SummaryArrived()
+                | SummaryRejected()
+                | LedgerMade()
+                | CheckpointCreated()
+                | CheckpointAged()
+                | CompressionDrafted()
+            ):
+                pass  # seen in the panel while they matter
+            case _:
+                assert_never(event)
+
+    def whole_screen(
+        self, cancel: Callable[[], object], *, unicode: bool = True
+    ) -> CompressionScreen:
+        """The compression that runs, or the last one, to be put on the whole screen."""
+        self._screen = CompressionScreen(self._panel.progress, cancel, unicode=unicode)
+        return self._screen
+
+    def show_records(self) -> None:
+        """A compression was undone, or made again: the records that are shown say so."""
+        self._show(self._history())
+
+    def show_new(self, compression: Compression) -> None:
+        """A draft was applied: its record stands at the end of the stream."""
+        history = self._history()
+        if compression.number not in {known.number for known in history}:
+            history = (*history, compression)
+        self._show(history, added=compression)
+
+    def _show(self, history: History, added: Compression | None = None) -> None:
+        for compression, entry in zip(history, compression_entries(history), strict=True):
+            is_shown = entry.key in self._transcript.stack
+            if is_shown and self._transcript.plain_text(entry.key) != entry.text:
+                self._transcript.replace(entry)
+            elif not is_shown and added and compression.number == added.number:
+                self._transcript.add(entry)
+
+    def _end(self, speaker: Speaker, ending: Ending) -> None:
+        self._say(_ENDED, speaker, ending_line(ending))
+
+    def _say(self, key: str, speaker: Speaker, text: str) -> None:
+        """In the stream at its end, in the place of what was said the last time."""
+        self._transcript.drop(key)
+        self._transcript.add(Entry(key, speaker, text))

@@ -1,0 +1,22 @@
+"""A message that did not fit: it goes back into the prompt, to be made shorter."""
+
+from __future__ import annotations
+
+from ollm_tui.core.context_marks import ContextChange
+from ollm_tui.core.message import Attachment
+from ollm_tui.tui.entries import entry_of
+from ollm_tui.tui.screens.chat import ChatScreen
+
+
+async def take_back(chat: ChatScreen) -> None:
+    """It would keep all that follow from fitting: it is left out of the context and stands in
+    the prompt again."""
+    state = chat.conversation.state
+    own = [message for message in state.branch() if message.role == "user"]
+    if not own:
+        return
+    await chat.conversation.change_context(ContextChange("exclude", (own[-1].id,)))
+    chat.transcript.replace(entry_of(own[-1], state))
+    if not chat.prompt.text:
+        attachments = [part for part in own[-1].parts if isinstance(part, Attachment)]
+        chat.prompt.put(own[-1].text, attachments)

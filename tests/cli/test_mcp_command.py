@@ -1,0 +1,245 @@
+"""`ollm mcp`, driven by the official client: every tool, its errors, and what is left after."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.types import TextContent
+
+from ollm_tui.mcp_server import build_server
+from ollm_tui.services.jobs.job_tools import JobTools
+from ollm_tui.services.jobs.jobs import Jobs
+from ollm_tui.services.jobs.process_tree import marked
+from tests.cli.conftest import OLLM
+
+TOOLS = """startSession updateSession endSession listSessions exec listJobs getJobOutput
+killJob waitJob""".split()
+
+
+class Agent:
+    """Calls tools as another program does."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    async def tools(self) -> dict[str, Any]:
+        """The parameters of every tool."""
+        listed = await self._client.list_tools()
+        assert all(tool.description for tool in listed.tools)
+        return {tool.name: tool.input_schema for tool in listed.tools}
+
+    async def __call__(self, tool: str, **arguments: Any) -> Any:
+        result = await self._client.call_tool(tool, arguments)
+        (content,) = result.content
+        assert isinstance(content, TextContent)
+        assert not result.is_error, content.text
+        value: Any = json.loads(content.text)
+        assert result.structured_content in (value, {"items": value})
+        return value
+
+    async def error(self, tool: str, **arguments: Any) -> str:
+        """The one line a call that cannot be done answers."""
+        result = await self._client.call_tool(tool, arguments)
+        (content,) = result.content
+        assert isinstance(content, TextContent)
+        assert result.is_error
+        assert "\n" not in content.text
+        return content.text
+
+
+@asynccontextmanager
+async def agent_of_command(**variables: str) -> AsyncGenerator[Agent]:
+    """An agent that started `ollm mcp` itself."""
+    names = ("PATH", "HOME", "OLLM_HOME")
+    environment = {name: os.environ[name] for name in names} | variables
+    server = StdioServerParameters(
+        command=str(OLLM), args=["mcp"], env=environment, cwd=str(Path.cwd())
+    )
+    async with Client(server) as client:
+        yield Agent(client)
+
+
+@asynccontextmanager
+async def agent(folder: Path) -> AsyncGenerator[Agent]:
+    """An agent that talks to the same server without a process between."""
+    jobs = Jobs({"PATH": os.environ["PATH"]})
+    async with Client(build_server(JobTools(jobs, folder))) as client:
+        yield Agent(client)
+    await jobs.close()
+
+
+async def test_every_tool_works_over_stdio(home: Path) -> None:
+    async with agent_of_command(OPENAI_API_KEY="sk-secret") as call:
+        assert list(await call.tools()) == TOOLS
+        session = await call("startSession", env={"A": "1"}, vars={"word": "x"})
+        assert session["cwd"] == str(Path.cwd())
+        assert "OPENAI_API_KEY" not in session["env"]
+        at = {"sessionId": session["id"]}
+        await call("updateSession", **at, cwd="/usr", env={"B": "2"}, vars={"n": [1]})
+        ran = await call("exec", **at, code="pwd; echo $A$B$word; echo bad >&2; exit 3")
+        job_id = f"job-{session['id']}-1"
+        assert {name: ran[name] for name in ("stdout", "stderr", "code", "success", "jobId")} == {
+            "stdout": "/usr\n12x\n",
+            "stderr": "bad\n",
+            "code": 3,
+            "success": False,
+            "jobId": job_id,
+        }
+        begun = await call("exec", **at, code="echo begun; sleep 60", background=True)
+        assert set(begun) == {"jobId", "pid"}
+        listed = await call("listJobs", **at, filter={"status": "running"})
+        assert [job["id"] for job in listed] == [begun["jobId"]]
+        killed = await call("killJob", **at, jobId=begun["jobId"])
+        assert killed["status"] == "killed"
+        output = await call("getJobOutput", **at, jobId=begun["jobId"])
+        assert (output["stdout"], output["status"], output["exitCode"]) == (
+            "begun\n",
+            "killed",
+            143,
+        )
+        waited = await call("waitJob", **at, jobId=job_id)
+        assert (waited["stdout"], waited["code"], waited["success"]) == ("/usr\n12x\n", 3, False)
+        assert waited["duration"] >= 0
+        assert [each["id"] for each in await call("listSessions")] == [session["id"]]
+        assert (await call("endSession", **at))["ended"]
+        assert await call("listSessions") == []
+    assert (home / "jobs" / f"{session['id']}.jsonl").exists()
+
+
+async def test_all_jobs_end_when_stdin_closes(home: Path) -> None:
+    async with agent_of_command() as call:
+        session = await call("startSession")
+        begun = await call(
+            "exec",
+            sessionId=session["id"],
+            code="trap '' TERM; setsid sleep 60 & sleep 60",
+            background=True,
+        )
+        assert marked(begun["jobId"])
+        waiting = asyncio.create_task(call("exec", sessionId=session["id"], code="sleep 60"))
+        while not marked(f"job-{session['id']}-2"):
+            await asyncio.sleep(0.02)
+    waiting.cancel()
+    while marked(begun["jobId"]) or marked(f"job-{session['id']}-2"):
+        await asyncio.sleep(0.02)
+
+
+def test_nothing_but_the_protocol_goes_to_stdout(home: Path) -> None:
+    home.mkdir()
+    (home / "config.yaml").write_text("noSuchSetting: 1\n")
+    hello = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        },
+    }
+    done = subprocess.run(
+        [str(OLLM), "mcp"], input=json.dumps(hello) + "\n", capture_output=True, text=True
+    )
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [line["id"] for line in lines] == [1]
+    assert lines[0]["result"]["serverInfo"]["name"] == "ollm"
+    assert done.returncode == 0
+
+
+async def test_new_output_is_read_from_the_offset_of_the_last_answer(tmp_path: Path) -> None:
+    async with agent(tmp_path) as call:
+        at = {"sessionId": (await call("startSession"))["id"]}
+        code = (
+            "echo one; echo bad >&2; until [ -e go ]; do sleep 0.05; done; echo zwei ü; echo x >&2"
+        )
+        begun = await call("exec", **at, code=code, background=True)
+        job = {**at, "jobId": begun["jobId"]}
+        first = await call("getJobOutput", **job)
+        while first["offset"] < 8:
+            first = await call("getJobOutput", **job)
+        assert (first["stdout"], first["stderr"]) == ("one\n", "bad\n")
+        assert first["offsets"] == {"stdout": 4, "stderr": 4}
+        assert (await call("getJobOutput", **job, since=first["offset"]))["stdout"] == ""
+        (tmp_path / "go").touch()
+        await call("waitJob", **job, timeout=60_000)
+        by_number = await call("getJobOutput", **job, since=first["offset"])
+        by_stream = await call("getJobOutput", **job, since=first["offsets"])
+        assert (by_number["stdout"], by_number["stderr"]) == ("zwei ü\n", "x\n")
+        assert by_stream == by_number
+        assert by_number["truncated"] == {"stdout": False, "stderr": False}
+
+
+async def test_a_job_in_no_session_leaves_none(tmp_path: Path) -> None:
+    async with agent(tmp_path) as call:
+        ran = await call("exec", code="print(cmd('pwd').stdout)", language="python")
+        assert (ran["stdout"], ran["code"], ran["success"]) == (f"{tmp_path}\n\n", 0, True)
+        assert await call("listSessions") == []
+        assert "needs a session" in await call.error("exec", code="true", background=True)
+
+
+async def test_time_limits_are_milliseconds(tmp_path: Path) -> None:
+    async with agent(tmp_path) as call:
+        at = {"sessionId": (await call("startSession"))["id"]}
+        ran = await call("exec", **at, code="sleep 60", timeout=200)
+        assert (ran["status"], ran["note"]) == ("timeout", "it took longer than 0.2 seconds")
+        begun = await call("exec", **at, code="sleep 60", background=True)
+        waited = await call("waitJob", **at, jobId=begun["jobId"], timeout=50)
+        assert (waited["status"], waited["code"], waited["success"]) == ("running", None, False)
+
+
+async def test_jobs_are_listed_newest_first_in_the_shape_of_a_job(tmp_path: Path) -> None:
+    async with agent(tmp_path) as call:
+        at = {"sessionId": (await call("startSession"))["id"]}
+        await call("exec", **at, code="echo one")
+        await call("exec", **at, code="false", env={"A": "1"})
+        listed = await call("listJobs", **at)
+        assert [job["code"] for job in listed] == ["false", "echo one"]
+        wanted = """id code pid status exitCode stdout stderr stdoutTruncated stderrTruncated
+        startedAt completedAt duration background""".split()
+        assert set(wanted) <= set(listed[0])
+        assert (listed[1]["stdout"], listed[1]["status"]) == ("one\n", "completed")
+        assert len(await call("listJobs", **at, filter={"limit": 1})) == 1
+        assert await call("listJobs", **at, filter={"background": True}) == []
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "words"),
+    [
+        ("exec", {"sessionId": "nobody", "code": "true"}, "there is no session 'nobody' (start"),
+        ("exec", {}, "exec: Object missing required field `code`"),
+        ("exec", {"code": "true", "surprise": 1}, "surprise"),
+        ("exec", {"code": 1}, "Expected `str`"),
+        ("startSession", {"cwd": "no-such"}, "there is no directory"),
+        ("updateSession", {"sessionId": "nobody"}, "there is no session"),
+        ("endSession", {"sessionId": "nobody"}, "there is no session"),
+        ("listJobs", {"sessionId": "nobody"}, "there is no session"),
+        ("getJobOutput", {"sessionId": "a", "jobId": "job-a-1"}, "there is no job 'job-a-1'"),
+        ("killJob", {"sessionId": "a", "jobId": "job-a-1"}, "there is no job"),
+        ("waitJob", {"sessionId": "a", "jobId": "job-a-1", "timeout": -1}, "Expected `float`"),
+        ("noSuchTool", {}, "there is no tool 'noSuchTool' (there are: startSession"),
+    ],
+)
+async def test_what_cannot_be_done_is_said_in_one_line(
+    tmp_path: Path, tool: str, arguments: dict[str, Any], words: str
+) -> None:
+    async with agent(tmp_path) as call:
+        assert words in await call.error(tool, **arguments)
+
+
+async def test_a_job_of_another_session_is_not_touched(tmp_path: Path) -> None:
+    async with agent(tmp_path) as call:
+        first, second = [(await call("startSession"))["id"] for _ in range(2)]
+        begun = await call("exec", sessionId=first, code="sleep 60", background=True)
+        said = await call.error("killJob", sessionId=second, jobId=begun["jobId"])
+        assert "is not a job of that session" in said
+        said = await call.error("killJob", sessionId=first, jobId=begun["jobId"], signal="SIGFOO")
+        assert "'SIGFOO' does not end jobs (use SIGTERM" in said

@@ -1,0 +1,125 @@
+"""How much of planted facts a ledger alone remembers, at 35 % of the size."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import pytest
+
+from ollm_tui.core.ledger import Ledger
+from ollm_tui.engine.compression.ledger import ledger_of, merged, rendered
+from tests.engine.compression import fact_phrases, fact_phrases_held_out
+from tests.engine.compression.fact_conversations import Conversation, conversation, text_of
+from tests.engine.compression.fact_phrases import Domain, Phrases
+
+SHARE = 0.35
+CONVERSATIONS = 24
+
+
+class PhraseSet(NamedTuple):
+    """Phrasings with the domains they are filled from."""
+
+    phrases: Phrases
+    domains: Sequence[Domain]
+
+    def conversations(self) -> list[Conversation]:
+        """As many as are measured."""
+        return [
+            conversation(self.phrases, seed, domains=self.domains) for seed in range(CONVERSATIONS)
+        ]
+
+
+SETS = {
+    "known": PhraseSet(fact_phrases.KNOWN, fact_phrases.DOMAINS),
+    "varied": PhraseSet(fact_phrases.VARIED, fact_phrases.DOMAINS),
+    "held out": PhraseSet(fact_phrases_held_out.HELD_OUT, fact_phrases_held_out.DOMAINS),
+}
+
+
+def tokens(text: str) -> int:
+    return len(text) // 4
+
+
+class Recall:
+    """Facts remembered, by who said them and by kind."""
+
+    def __init__(self) -> None:
+        self.planted = Counter[str]()
+        self.found = Counter[str]()
+        self.stale = 0
+        self.still_open = 0
+
+    def measure(self, made: Conversation, text: str, also_there: str = "") -> None:
+        """Compares what was planted with what is told."""
+        for fact in made.planted:
+            known = fact.is_in(text) or fact.is_in(also_there)
+            for key in ("all", fact.origin, f"{fact.origin} {fact.kind}"):
+                self.planted[key] += 1
+                self.found[key] += known
+            self.stale += fact.is_stale_in(text)
+        tasks = text.partition("\nopen:")[2].partition("\ndead ends:")[0]
+        self.still_open += sum(words[0].lower() in tasks.lower() for words in made.closed)
+
+    def of(self, *keys: str) -> float:
+        """The share that was remembered."""
+        return sum(self.found[key] for key in keys) / sum(self.planted[key] for key in keys)
+
+
+def folded(made: Conversation, compressions: int) -> Ledger:
+    """The ledger after so many compressions in a row."""
+    size = -(-len(made.messages) // compressions)
+    ledger = Ledger()
+    for start in range(0, len(made.messages), size):
+        ledger = merged(ledger, ledger_of(made.messages[start : start + size]))
+    return ledger
+
+
+def recall(made: Sequence[Conversation], compressions: int = 1) -> Recall:
+    """What is left where the user's messages are folded too."""
+    measured = Recall()
+    for one in made:
+        room = int(SHARE * tokens(one.text))
+        measured.measure(one, rendered(folded(one, compressions), room, tokens))
+    return measured
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_planted_facts_are_remembered_without_a_model(name: str) -> None:
+    found = recall(SETS[name].conversations())
+    assert found.of("user") == 1
+    assert found.of("tool") >= 0.9
+    assert found.of("assistant decision", "assistant file", "assistant todo") >= 0.8
+    assert found.of("all") >= 0.9
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_facts_survive_three_compressions_in_a_row(name: str) -> None:
+    found = recall(SETS[name].conversations(), compressions=3)
+    assert found.of("user") == 1
+    assert found.of("all") >= 0.85
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_replaced_values_and_done_tasks_are_not_shown_as_current(name: str) -> None:
+    for compressions in (1, 3):
+        found = recall(SETS[name].conversations(), compressions)
+        assert found.stale == 0
+        assert found.still_open == 0
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_with_the_users_messages_in_the_prompt_the_rest_is_remembered_in_less_room(
+    name: str,
+) -> None:
+    measured = Recall()
+    for made in SETS[name].conversations():
+        users = [message for message in made.messages if message.role == "user"]
+        own = "\n".join(map(text_of, users))
+        room = int(SHARE * tokens(made.text)) - tokens(own)
+        ledger = ledger_of(made.messages).without_sources({message.id for message in users})
+        measured.measure(made, rendered(ledger, room, tokens), own)
+    assert measured.of("user") == 1
+    assert measured.of("tool") >= 0.9
+    assert measured.of("assistant decision", "assistant file", "assistant todo") >= 0.8

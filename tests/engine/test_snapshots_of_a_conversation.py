@@ -1,0 +1,90 @@
+"""Snapshots of a conversation: going back gives the prompt of that moment, and back again."""
+
+from __future__ import annotations
+
+import pytest
+
+from ollm_tui.core.context_marks import ContextChange
+from ollm_tui.core.errors import UsageError
+from ollm_tui.settings.schema import Settings, Snapshots
+from tests.engine.conftest import OpenWorkspace
+from tests.engine.test_compression import collected, garden, gardener, result, settings, talk
+
+
+async def test_restoring_gives_the_prompt_byte_for_byte_and_can_be_undone(
+    open_workspace: OpenWorkspace,
+) -> None:
+    conversation = await garden(open_workspace, 4)
+    await conversation.goals.set_goal("a garden")
+    await conversation.change_context(ContextChange("pin", (conversation.state.branch()[1].id,)))
+    then = conversation.prompt_json()
+    taken = await conversation.snapshots.take("before the flowers")
+    await talk(conversation, 3)
+    result(await collected(conversation.compression.run()))
+    await conversation.goals.set_goal("a balcony")
+    now, messages = conversation.prompt_json(), len(conversation.state)
+
+    note = await conversation.snapshots.restore(await conversation.snapshots.get(taken.id))
+    assert conversation.prompt_json() == then
+    assert len(conversation.state) == messages
+    assert note.title == "before the flowers" and note.safety
+    await conversation.snapshots.undo_restore()
+    assert conversation.prompt_json() == now
+    with pytest.raises(UsageError):
+        await conversation.snapshots.undo_restore()
+    await conversation.close()
+
+
+async def test_a_restore_is_on_record_after_a_restart(open_workspace: OpenWorkspace) -> None:
+    conversation = await garden(open_workspace, 3)
+    taken = await conversation.snapshots.take()
+    then = conversation.prompt_json()
+    await talk(conversation, 2)
+    await conversation.snapshots.restore(await conversation.snapshots.get(taken.id))
+    session_id = conversation.session_id
+    await conversation.close()
+    again, _ = await (await open_workspace(gardener(), settings())).resume(session_id)
+    assert again.prompt_json() == then
+    assert [each.snapshot for each in again.snapshots.restores] == [taken.id]
+    await again.snapshots.undo_restore()
+    assert again.prompt_json() != then
+    await again.close()
+
+
+async def test_one_snapshot_is_taken_when_the_threshold_is_passed(
+    open_workspace: OpenWorkspace,
+) -> None:
+    conversation = await garden(open_workspace, 13, enabled=False)
+    reasons = [each.reason for each in await conversation.snapshots.list()]
+    assert reasons == ["threshold"]
+    await conversation.close()
+
+
+async def test_a_change_of_mode_takes_one_before(open_workspace: OpenWorkspace) -> None:
+    conversation = await garden(open_workspace, 1)
+    await conversation.change_mode("planning")
+    assert [each.reason for each in await conversation.snapshots.list()] == ["mode"]
+    await conversation.close()
+
+
+async def test_without_snapshots_compression_goes_on_without_one(
+    open_workspace: OpenWorkspace,
+) -> None:
+    off = settings()
+    wishes = Settings(models=off.models, snapshots=Snapshots(enabled=False))
+    conversation = await (await open_workspace(gardener(), wishes)).begin()
+    await talk(conversation, 12)
+    done = result(await collected(conversation.compression.run())).compression
+    assert done.snapshot is None
+    await conversation.compression.undo()
+    with pytest.raises(UsageError):
+        await conversation.snapshots.take("mine")
+    await conversation.close()
+
+
+async def test_of_an_empty_conversation_there_is_none(open_workspace: OpenWorkspace) -> None:
+    conversation = await (await open_workspace(gardener(), settings())).begin()
+    with pytest.raises(UsageError):
+        await conversation.snapshots.take()
+    assert await conversation.snapshots.list() == []
+    await conversation.close()

@@ -1,0 +1,50 @@
+"""Globs that would take too long are refused; the others never do."""
+
+from __future__ import annotations
+
+import pytest
+
+from ollm_tui.core.errors import UsageError
+from ollm_tui.services.file_discovery.glob_patterns import PathChoice
+from ollm_tui.services.file_discovery.wildmatch import matcher
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    (
+        "/".join(["**"] * 9),
+        "a*" * 33,
+        "x" * 1_001,
+        "{a,b}" * 8,
+        "nul\0",
+    ),
+)
+def test_a_glob_that_is_too_much_is_refused(pattern: str) -> None:
+    with pytest.raises(UsageError):
+        PathChoice((pattern,))
+
+
+def test_globs_that_usually_take_exponential_time_do_not() -> None:
+    """Each of these would not end within a lifetime where every star is tried at every place."""
+    assert not matcher(["**/a/" * 20 + "b"])("a/" * 200 + "c")
+    assert not matcher(["*a" * 50 + "b"])("a" * 2_000)
+    assert not matcher(["*/**/" * 20 + "b"])("a/" * 200 + "c")
+    assert matcher(["**/a/" * 20 + "b"])("a/" * 200 + "b")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "fits"),
+    (
+        ("*.py", "deep/down/x.py", True),
+        ("src/*.py", "other/src/x.py", False),
+        ("src/**/x.py", "src/x.py", True),
+        ("docs", "docs/a/b", True),
+        ("[!a]*", "b", True),
+        ("é?", "éa", True),
+        ("\\{a,b\\}", "{a,b}", True),
+        ("{a,b/c}.{x,y}", "b/c.y", True),
+    ),
+)
+def test_a_glob_reads_as_in_an_ignore_file(pattern: str, path: str, fits: bool) -> None:
+    folder, slash, name = path.rpartition("/")
+    assert PathChoice((pattern,)).kept(folder + slash, [name]) == ([name] if fits else [])

@@ -1,0 +1,47 @@
+"""Real shells and real processes, small limits, and a look at what is left."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+
+from ollm_tui.services.jobs.jobs import Jobs
+from ollm_tui.services.jobs.process_tree import marked
+
+ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/nowhere", "LANG": "C.UTF-8"}
+SESSION = f"session-{os.getpid()}"
+"""Tests that run side by side must not find each other's jobs by their marks."""
+
+
+@pytest.fixture
+async def jobs(tmp_path: Path) -> AsyncIterator[Jobs]:
+    """Jobs with one shell, in an empty directory."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    made = Jobs(ENVIRONMENT, tmp_path / "jobs")
+    await made.open_shell(SESSION, folder)
+    yield made
+    await made.close()
+
+
+async def printed(jobs: Jobs, code: str, language: str = "shell") -> str:
+    """What code prints; it has to succeed."""
+    job = await jobs.exec(SESSION, code, "python" if language == "python" else "shell")
+    output = jobs.job_output(job.id)
+    assert job.status == "completed", output.stderr.text()
+    return output.stdout.text()
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait for something that has to happen; a test that waits for ever fails by its runner."""
+    while not condition():
+        await asyncio.sleep(0.02)
+
+
+async def until_gone(job_id: str) -> None:
+    """Wait until no process bears the mark of a job."""
+    await until(lambda: not marked(job_id))

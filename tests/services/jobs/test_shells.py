@@ -1,0 +1,197 @@
+"""Shells: what lasts from one job to the next, exactly, and what does not."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shlex
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ollm_tui.core.errors import JobError
+from ollm_tui.services.jobs.jobs import Jobs
+from ollm_tui.services.jobs.shell_program import shell_program
+from ollm_tui.services.jobs.shell_state import ShellState, state_after
+from tests.services.jobs.conftest import ENVIRONMENT, SESSION, printed
+
+values = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=30)
+
+
+async def test_directory_environment_variables_and_functions_last(jobs: Jobs) -> None:
+    await printed(
+        jobs, "cd /usr; export NAME='a b'; plain=1; list=(x 'y z'); f() { echo \"f $1\"; }"
+    )
+    shown = await printed(
+        jobs, 'pwd; printenv NAME; echo $plain "${list[1]}"; f 2; printenv plain || :'
+    )
+    assert shown == "/usr\na b\n1 y z\nf 2\n"
+
+
+async def test_arrays_attributes_and_unsetting_last(jobs: Jobs) -> None:
+    await printed(
+        jobs,
+        "declare -A map=([k]='v w'); declare -ri number=5; export GONE=1; declare -ax ex=(1 2)",
+    )
+    await printed(jobs, "unset GONE")
+    shown = await printed(
+        jobs,
+        'echo "${map[k]}" "$number" "${GONE-unset}" "${ex[1]}"\n'
+        "(number=6) 2>/dev/null || echo fixed",
+    )
+    assert shown == "v w 5 unset 2\nfixed\n"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "cd /usr; x=1; exit 3",
+        "set -eu; cd /usr; x=1; false",
+        "cd /usr; x=1; (exit 1)",
+        "cd /usr; x=1; set -x; false",
+    ],
+)
+async def test_a_job_that_fails_still_changes_the_shell(jobs: Jobs, code: str) -> None:
+    assert (await jobs.exec(SESSION, code)).status == "failed"
+    assert await printed(jobs, "pwd; echo $x $-") == "/usr\n1 hBc\n"
+
+
+async def test_tracing_shows_the_users_code_and_nothing_of_ours(jobs: Jobs) -> None:
+    job = await jobs.exec(SESSION, "set -x; echo hi")
+    assert "ollm" not in jobs.job_output(job.id).stderr.text()
+
+
+async def test_messages_count_the_lines_of_the_users_code(jobs: Jobs) -> None:
+    job = await jobs.exec(SESSION, "true\ntrue\nnosuch")
+    assert jobs.job_output(job.id).stderr.text() == "bash: line 3: nosuch: command not found\n"
+
+
+@pytest.mark.parametrize("background", [True, False])
+async def test_a_background_or_killed_job_does_not_change_the_shell(
+    jobs: Jobs, background: bool
+) -> None:
+    before = jobs.shells()[0].cwd
+    job = await jobs.exec(
+        SESSION,
+        "cd /usr; x=1; sleep 0.1" + "; sleep 60" * (not background),
+        "shell",
+        background,
+        0.4,
+    )
+    await jobs.wait(job.id)
+    assert await printed(jobs, "pwd; echo ${x-none}") == f"{before}\nnone\n"
+
+
+async def test_of_parallel_jobs_the_last_to_finish_wins(jobs: Jobs) -> None:
+    await asyncio.gather(
+        jobs.exec(SESSION, "sleep 0.4; x=late"), jobs.exec(SESSION, "x=early; y=early")
+    )
+    assert await printed(jobs, "echo $x ${y-none}") == "late none\n"
+
+
+async def test_variables_for_one_job_do_not_stay(jobs: Jobs) -> None:
+    await printed(jobs, "export KEPT=before")
+    given_once = {"ONCE": "1", "KEPT": "then", "CHANGED": "1"}
+    job = await jobs.exec(SESSION, "echo $ONCE $KEPT; CHANGED=2", env=given_once)
+    assert jobs.job_output(job.id).stdout.text() == "1 then\n"
+    assert await printed(jobs, "echo ${ONCE-none} $KEPT $CHANGED") == "none before 2\n"
+
+
+async def test_a_users_own_exit_trap_runs(jobs: Jobs) -> None:
+    assert await printed(jobs, "trap 'echo bye' EXIT; x=1") == "bye\n"
+    assert await printed(jobs, "echo $x") == "1\n", "and the shell is kept where it ends by itself"
+
+
+async def test_a_shell_sees_its_environment_and_nothing_else(jobs: Jobs) -> None:
+    names = {line.partition("=")[0] for line in (await printed(jobs, "env")).splitlines()}
+    assert names == {*ENVIRONMENT, "PWD", "SHLVL", "_", "OLLM_JOB"}
+    assert await printed(jobs, "echo $OLLM_JOB") == f"job-{SESSION}-2\n"
+
+
+async def test_a_shell_whose_directory_is_gone_runs_nothing_elsewhere(
+    jobs: Jobs, tmp_path: Path
+) -> None:
+    await printed(jobs, "mkdir inner; cd inner; rmdir ../inner")
+    with pytest.raises(JobError, match="directory is gone") as raised:
+        await jobs.exec(SESSION, "touch here")
+    assert str(tmp_path / "work") in raised.value.hint
+    assert await printed(jobs, "ls; pwd") == f"{tmp_path / 'work'}\n"
+
+
+async def test_a_shell_can_be_changed_from_outside(jobs: Jobs) -> None:
+    view = jobs.change_shell(SESSION, Path("/usr"), {"NAME": "v"}, {"word": "it's", "many": [1, 2]})
+    assert (view.cwd, view.environment["NAME"]) == ("/usr", "v")
+    assert view.variables == {"word": "it's", "many": [1, 2]}
+    assert await printed(jobs, 'pwd; echo "$NAME $word"') == "/usr\nv it's\n"
+    assert await printed(jobs, "print(word, many)", "python") == "it's [1, 2]\n"
+    with pytest.raises(JobError, match="there is no directory"):
+        jobs.change_shell(SESSION, Path("no-such"))
+    with pytest.raises(JobError, match="cannot be the name"):
+        jobs.change_shell(SESSION, variables={"a;b": 1})
+
+
+async def test_code_of_any_length_runs(jobs: Jobs) -> None:
+    assert await printed(jobs, f"x='{'y' * 300_000}'; echo ${{#x}}") == "300000\n"
+    assert await printed(jobs, "echo ${#x}") == "300000\n"
+
+
+@settings(max_examples=15)
+@given(st.lists(values, min_size=1, max_size=8))
+def test_every_value_comes_back_exactly(texts: list[str]) -> None:
+    async def go() -> bytes:
+        jobs = Jobs(ENVIRONMENT)
+        await jobs.open_shell(SESSION, Path("/"))
+        for at, text in enumerate(texts):
+            kind = "export " if at % 2 else ""
+            await jobs.exec(SESSION, f"{kind}v{at}={shlex.quote(text)}")
+        names = " ".join(f'"$v{at}"' for at in range(len(texts)))
+        job = await jobs.exec(SESSION, f"printf '%s\\0' {names}")
+        data = jobs.job_output(job.id).stdout.data
+        await jobs.close()
+        return data
+
+    assert asyncio.run(go()) == b"".join(text.encode() + b"\0" for text in texts)
+
+
+def test_a_report_that_is_not_whole_changes_nothing() -> None:
+    before = ShellState(cwd="/", environment={"A": "1"})
+    whole = b"/usr\0A=2\0\0x=1\n\0"
+    after = state_after(whole, before, {}, python=False, most=100)
+    assert after == ShellState(cwd="/usr", environment={"A": "2"}, declarations=b"x=1\n")
+    for length in range(len(whole)):
+        assert state_after(whole[:length], before, {}, python=False, most=100) == before
+
+
+def test_too_many_variables_stay_as_they_were() -> None:
+    before = ShellState(cwd="/", environment={}, declarations=b"y=1\n")
+    after = state_after(b"/usr\0\0" + b"x" * 100 + b"\0", before, {}, python=False, most=50)
+    assert after == ShellState(cwd="/usr", environment={}, declarations=b"y=1\n")
+
+
+@pytest.mark.skipif(not Path("/bin/sh").exists(), reason="there is no sh here")
+def test_a_plain_sh_keeps_directory_and_environment(tmp_path: Path) -> None:
+    before = ShellState(cwd=str(tmp_path), environment={"PATH": os.environ["PATH"]})
+    program = shell_program("cd /usr; export A='x y'; exit 3", before, "/bin/sh")
+    assert program.report is not None
+    numbers = dict(zip(program.numbers, program.files, strict=True))
+    child = os.posix_spawn(
+        program.argv[0],
+        program.argv,
+        dict(before.environment),
+        file_actions=[(os.POSIX_SPAWN_DUP2, file, number) for number, file in numbers.items()],
+    )
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
+    report = os.pread(program.report, 100_000, 0)
+    for descriptor in (*program.files, program.report):
+        os.close(descriptor)
+    after = state_after(report, before, {}, python=False, most=1000)
+    assert (after.cwd, after.environment["A"]) == ("/usr", "x y")
+
+
+def test_variables_of_damaged_state_are_none() -> None:
+    state = ShellState(cwd="/", environment={}, python=b"{")
+    assert state.variables == {}
+    assert json.loads(state.with_variables({"a": 1}).python)["values"] == {"a": 1}

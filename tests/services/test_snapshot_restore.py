@@ -1,0 +1,106 @@
+"""Going back is planned without touching anything; what the session lacks becomes a new branch."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from ollm_tui.core.message import Text
+from ollm_tui.core.record import MessageAdded, SessionChanged
+from ollm_tui.core.session import Session
+from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.snapshot import snapshot_of
+from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.snapshot_restore import forked, restoration
+from ollm_tui.storage.importers.snapshots import older_snapshot
+from ollm_tui.storage.layout import StoreLayout
+from tests.session_lives import apply, prompt_of
+from tests.snapshot_samples import MOMENT, message, rich_session, rich_state, sample_snapshot
+
+GOLDEN = Path(__file__).parents[1] / "storage" / "golden" / "snapshots"
+
+
+def test_going_back_in_the_same_session_adds_no_message() -> None:
+    state = rich_state()
+    snapshot = snapshot_of(state, 10, reason="manual")
+    prompt = prompt_of(state)
+    apply(state, MessageAdded(at=MOMENT, message=message("new", "user", parent="b1")))
+    plan = restoration(snapshot, state)
+    assert plan.missing == ()
+    assert plan.head == "a5"
+    apply(state, *plan.records(MOMENT))
+    assert prompt_of(state) == prompt
+    assert "new" in state
+
+
+def test_going_back_is_one_record_so_that_a_crash_leaves_old_or_new() -> None:
+    (record,) = restoration(sample_snapshot(), rich_state()).records(MOMENT)
+    assert isinstance(record, SessionChanged)
+
+
+def test_planning_changes_nothing() -> None:
+    state = rich_state()
+    before = state.session()
+    restoration(sample_snapshot("another"), state)
+    forked(sample_snapshot(), state)
+    assert state.session() == before
+
+
+def test_an_older_snapshot_comes_as_a_new_branch_and_keeps_goals_and_marks() -> None:
+    tree = json.loads((GOLDEN / "users-apart.json").read_bytes())
+    snapshot = older_snapshot(tree, "x", "y", MOMENT)
+    assert snapshot is not None
+    state = rich_state()
+    marks = state.header.metadata
+    plan = restoration(snapshot, state)
+    assert [each.id for each in plan.missing] == list(snapshot.order)
+    apply(state, *plan.records(MOMENT))
+    assert [each.text for each in state.branch()] == [each.text for each in snapshot.sent()]
+    assert state.header.metadata == replace(marks, token_count=8500)
+    assert state.header.system_prompt == "You are brief."
+    assert "a5" in state
+
+
+def test_messages_whose_ids_mean_something_else_here_get_other_ones() -> None:
+    snapshot = sample_snapshot()
+    session = rich_session("other")
+    said = tuple(
+        replace(each, parts=(Text("not that"),)) if each.id == "u2" else each
+        for each in session.messages
+    )
+    state = SessionState(replace(session, messages=said))
+    plan = restoration(snapshot, state)
+    assert [each.parent_id for each in plan.missing][:1] == ["a2"]
+    assert not {each.id for each in plan.missing} & {each.id for each in said}
+    apply(state, *plan.records(MOMENT))
+    assert prompt_of(state) == prompt_of(rich_state())
+    assert state["u2"].text == "not that"
+
+
+def test_a_fork_can_be_put_into_the_store_and_says_where_it_comes_from(tmp_path: Path) -> None:
+    library = SessionLibrary.at(StoreLayout(tmp_path / "sessions"))
+    state = rich_state()
+    session_id = library.add(forked(sample_snapshot(), state))
+    fork = library.load(session_id).state
+    assert prompt_of(fork) == prompt_of(state)
+    assert fork.header.title == "a sample (fork)"
+    assert fork.header.forked_from == state.header.session_id
+    assert "b1" not in fork
+    library.close()
+
+
+def test_a_fork_of_a_session_that_is_gone_has_the_title_of_the_snapshot() -> None:
+    fork = forked(sample_snapshot())
+    assert (fork.title, fork.model, fork.window) == ("look again (fork)", "scripted", 8192)
+    assert [each.id for each in fork.messages] == list(sample_snapshot().order)
+
+
+def test_an_empty_snapshot_empties_the_context_and_keeps_the_words() -> None:
+    empty = SessionState(Session("s", MOMENT, MOMENT, "m", "p"))
+    snapshot = snapshot_of(empty, 0, reason="manual")
+    state = rich_state()
+    apply(state, *restoration(snapshot, state).records(MOMENT))
+    assert state.header.head is None
+    assert len(state) == len(rich_state())

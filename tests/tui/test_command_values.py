@@ -1,0 +1,46 @@
+"""What may follow a command is offered while it is typed, as far as it is known at once."""
+
+from __future__ import annotations
+
+import pytest
+
+from ollm_tui.tui.widgets.completion_list import CompletionList
+from tests.tui.conftest import OpenApp
+from tests.tui.seen import chat, prompt, settled, type_in
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    (
+        ("/theme n", "nord"),
+        ("/mode dev", "developer"),
+        ("/model scr", "scripted"),
+        ("/provider scr", "scripted"),
+        ("/context s", "show"),
+        ("/goal pa", "pause"),
+    ),
+)
+async def test_values_are_offered_and_completed(
+    open_app: OpenApp, typed: str, offered: str
+) -> None:
+    async with open_app() as (app, pilot):
+        await type_in(pilot, typed)
+        await pilot.pause()
+        assert offered in str(chat(app).query_one(CompletionList).content)
+        await pilot.press("tab")
+        assert prompt(app).text == f"{typed.split()[0]} {offered}"
+
+
+async def test_a_command_without_known_values_offers_none(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await type_in(pilot, "/rename a")
+        await pilot.pause()
+        assert not chat(app).query_one(CompletionList).display
+
+
+async def test_a_mode_is_taken_by_its_first_letters(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await type_in(pilot, "/mode dev")
+        await pilot.press("enter")
+        await settled(app, pilot)
+        assert chat(app).conversation.mode.name == "developer"

@@ -1,0 +1,162 @@
+"""Compression as a person meets it: it happens by itself, is seen, undone, previewed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import cast
+
+from textual.pilot import Pilot
+
+from ollm_tui.core.provider import ChatRequest, TextDelta
+from ollm_tui.providers.scripted import Scripted, Step
+from ollm_tui.tui.app import OllmApp
+from ollm_tui.tui.screens.chat import ChatScreen
+from ollm_tui.tui.screens.checkpoints import CheckpointsScreen
+from ollm_tui.tui.screens.compression import CompressionScreen
+from ollm_tui.tui.screens.compression_preview import CompressionPreview
+from ollm_tui.tui.widgets.compression_panel import CompressionPanel
+from tests.engine.test_compression import PARAGRAPH, SUMMARY, gardener, is_summary, settings
+from tests.tui.conftest import OpenApp, workers_done
+
+
+def chat_of(app: OllmApp) -> ChatScreen:
+    return cast(ChatScreen, app.screen_stack[1] if len(app.screen_stack) > 1 else app.screen)
+
+
+def stream(app: OllmApp) -> str:
+    transcript = next(s for s in app.screen_stack if isinstance(s, ChatScreen)).transcript
+    return "\n".join(transcript.plain_text(key) for key in transcript.keys)
+
+
+async def say(app: OllmApp, pilot: Pilot[int], text: str) -> None:
+    chat = next(s for s in app.screen_stack if isinstance(s, ChatScreen))
+    chat.prompt.put(text, [])
+    await pilot.press("enter")
+    await pilot.pause()
+    await workers_done(app)
+    await pilot.pause()
+
+
+async def fill(app: OllmApp, pilot: Pilot[int], turns: int) -> None:
+    for turn in range(turns):
+        await say(app, pilot, f"{turn}. Which soil should I take for the beds?")
+
+
+async def test_a_full_context_is_compressed_by_itself_and_u_undoes_it(open_app: OpenApp) -> None:
+    async with open_app(gardener(), settings=settings()) as (app, pilot):
+        assert app.conversation
+        turns = 0
+        while not app.conversation.compression.history:
+            await fill(app, pilot, 1)
+            turns += 1
+            assert turns < 20
+        assert "u undo" in stream(app) and "folded" in stream(app)
+        await pilot.press("alt+up")
+        await pilot.press("u")
+        await pilot.pause()
+        assert app.conversation.compression.history[-1].undone_at
+        assert "undone" in stream(app) and "u undo" not in stream(app)
+
+
+async def test_compact_shows_the_panel_and_typing_goes_on(open_app: OpenApp) -> None:
+    release = asyncio.Event()
+
+    def slow(request: ChatRequest) -> Sequence[Step]:
+        return [TextDelta("The user plans a garden. "), release, TextDelta(SUMMARY)]
+
+    async with open_app(gardener(slow), settings=settings(), size=(120, 30)) as (app, pilot):
+        await fill(app, pilot, 8)
+        chat = cast(ChatScreen, app.screen)
+        chat.prompt.put("/compact", [])
+        await pilot.press("enter")
+        await pilot.pause(0.6)
+        panel = app.screen.query_one(CompressionPanel)
+        assert panel.display and chat.is_busy
+        await pilot.press("h", "i", "enter")
+        await pilot.pause()
+        assert chat.prompt.text == ""  # it waits in the queue
+        release.set()
+        await workers_done(app)
+        await pilot.pause()
+        await workers_done(app)
+        assert app.conversation and len(app.conversation.compression.history) == 1
+        assert "About 'hi'" in stream(app)
+
+
+async def test_esc_stops_a_compression_and_nothing_changed(open_app: OpenApp) -> None:
+    never = asyncio.Event()
+    async with open_app(gardener(lambda _: [never]), settings=settings()) as (app, pilot):
+        await fill(app, pilot, 8)
+        assert app.conversation
+        before = app.conversation.prompt_json()
+        chat = cast(ChatScreen, app.screen)
+        chat.prompt.put("/compact", [])
+        await pilot.press("enter")
+        await pilot.pause(0.2)
+        await pilot.press("escape")
+        await workers_done(app)
+        await pilot.pause()
+        assert app.conversation.prompt_json() == before
+        assert not chat.is_busy
+
+
+async def test_the_record_is_there_after_reopening_and_v_reads_the_checkpoint(
+    open_app: OpenApp,
+) -> None:
+    async with open_app(gardener(), settings=settings()) as (app, pilot):
+        await fill(app, pilot, 8)
+        await say(app, pilot, "/compact")
+        assert app.conversation
+        session_id = app.conversation.session_id
+    async with open_app(gardener(), settings=settings(), session_id=session_id) as (app, pilot):
+        assert "folded" in stream(app)
+        await pilot.press("alt+up", "v")
+        await pilot.pause()
+        assert isinstance(app.screen, CheckpointsScreen)
+        await pilot.press("escape", "alt+z")
+        await pilot.pause()
+        assert isinstance(app.screen, CompressionScreen)
+
+
+async def test_a_preview_can_be_left_edited_and_applied(open_app: OpenApp) -> None:
+    async with open_app(gardener(), settings=settings(), size=(120, 40)) as (app, pilot):
+        await fill(app, pilot, 8)
+        assert app.conversation
+        before = app.conversation.prompt_json()
+        await say(app, pilot, "/compact --preview")
+        assert isinstance(app.screen, CompressionPreview)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert app.conversation.prompt_json() == before
+        await say(app, pilot, "/compact --preview")
+        await pilot.press("enter")
+        await pilot.pause()
+        await workers_done(app)
+        assert len(app.conversation.compression.history) == 1
+        assert "folded" in stream(app)
+        assert not cast(ChatScreen, app.screen).is_busy
+
+
+async def test_a_wrong_option_is_told_in_one_line(open_app: OpenApp) -> None:
+    async with open_app(gardener(), settings=settings()) as (app, pilot):
+        await fill(app, pilot, 2)
+        await say(app, pilot, "/compact --all")
+        assert app.conversation and not app.conversation.compression.history
+
+
+async def test_opening_a_full_session_compresses_nothing_before_one_writes(
+    open_app: OpenApp,
+) -> None:
+    long = Scripted(lambda r: [TextDelta(SUMMARY if is_summary(r) else PARAGRAPH * 2)], window=1024)
+    async with open_app(long, settings=settings(enabled=False)) as (app, pilot):
+        await fill(app, pilot, 6)
+        assert app.conversation
+        session_id = app.conversation.session_id
+    async with open_app(gardener(), settings=settings(), session_id=session_id) as (app, pilot):
+        assert app.conversation and app.conversation.compression.is_due
+        assert not app.conversation.compression.history
+        await say(app, pilot, "Go on")
+        await workers_done(app)
+        assert len(app.conversation.compression.history) >= 1
+        assert "About 'Go on'" in stream(app)

@@ -1,0 +1,190 @@
+"""Compressions in the stream: their records, where they stand, and what could not be done."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from ollm_tui.core.compression import Compression
+from ollm_tui.core.compression_events import (
+    AnyCompressionEvent,
+    CompressionCancelled,
+    CompressionFailed,
+    CompressionSkipped,
+    ContextCompressed,
+    UserMessagesFill,
+)
+from ollm_tui.tui.compression_entries import (
+    compression_entries,
+    compression_entry,
+    compression_key,
+    with_compressions,
+)
+from ollm_tui.tui.transcript.entry import Entry
+from tests.tui.compression_desk import desk, tell
+from tests.tui.compression_samples import (
+    CHECKPOINT,
+    COMPRESSION,
+    LEDGER_TEXT,
+    STARTED,
+    SUMMARY,
+    whole_story,
+)
+
+LATER = replace(COMPRESSION, number=2, last="m44", before_tokens=900, after_tokens=640)
+UNDONE = replace(COMPRESSION, undone_at="2024-10-14T14:05:00.000000Z")
+
+
+def text_of(compression: Compression) -> str:
+    return compression_entry(compression).text
+
+
+# The line
+
+
+def test_a_record_says_what_was_folded_what_it_saved_and_which_keys_matter() -> None:
+    assert text_of(COMPRESSION) == (
+        "─ folded 34 messages into a checkpoint · 5.1k → 1.5k · u undo · v view ─"
+    )
+
+
+def test_an_undone_one_says_so_and_offers_nothing() -> None:
+    assert text_of(UNDONE) == "─ folded 34 messages into a checkpoint · 5.1k → 1.5k · undone ─"
+
+
+def test_what_was_only_cut_short_has_no_checkpoint_to_view() -> None:
+    cut = replace(COMPRESSION, created=(), folded=(), elisions={"m5": "", "m9": ""})
+    assert text_of(cut) == "─ cut 2 outputs short · 5.1k → 1.5k · u undo ─"
+    assert compression_entry(cut).folds == []
+
+
+def test_an_older_checkpoint_that_got_shorter_is_told_of() -> None:
+    aged = replace(COMPRESSION, folded=())
+    assert text_of(aged).startswith("─ made 1 checkpoint shorter")
+
+
+def test_what_the_user_should_know_stands_below() -> None:
+    noted = replace(COMPRESSION, note="no model could be asked\x1b[31m")
+    assert text_of(noted).splitlines()[1] == "  no model could be asked␛[31m"
+
+
+def test_only_the_last_that_holds_can_be_undone() -> None:
+    texts = [entry.text for entry in compression_entries((COMPRESSION, LATER))]
+    assert ["u undo" in text for text in texts] == [False, True]
+    undone = replace(LATER, undone_at="2024-10-15T00:00:00.000000Z")
+    texts = [entry.text for entry in compression_entries((COMPRESSION, undone))]
+    assert ["u undo" in text for text in texts] == [True, False]
+
+
+def test_it_opens_to_the_checkpoint_and_its_ledger() -> None:
+    [fold] = compression_entry(COMPRESSION).folds
+    assert fold.title == "checkpoint · detailed · 34 messages · 2.6k → 209 tokens"
+    assert fold.text == f"{SUMMARY}\n\n{LEDGER_TEXT.strip()}"
+
+
+def test_a_checkpoint_loses_what_steers_a_terminal() -> None:
+    evil = replace(CHECKPOINT, summary="a\x1b]52;c;eA==\x07b", facts="\u202ec")
+    [fold] = compression_entry(replace(COMPRESSION, created=(evil,))).folds
+    assert fold.text == "ab\n\nc"
+
+
+def test_a_checkpoint_without_a_summary_says_why() -> None:
+    bare = replace(CHECKPOINT, summary="", facts="")
+    [fold] = compression_entry(replace(COMPRESSION, created=(bare,))).folds
+    assert fold.text == "(no summary: no model was asked)"
+
+
+# Its place
+
+
+def branch(*keys: str) -> list[Entry]:
+    return [Entry(key, "user", key) for key in keys]
+
+
+def keys_of(entries: list[Entry]) -> list[str]:
+    return [entry.key for entry in entries]
+
+
+def test_each_stands_after_the_message_it_followed() -> None:
+    keys = ("m39", "m40", "m41", "m44")
+    found = with_compressions(branch(*keys), (COMPRESSION, LATER), keys)
+    assert keys_of(found) == ["m39", "m40", "compression-1", "m41", "m44", "compression-2"]
+
+
+def test_one_of_another_branch_is_not_there() -> None:
+    keys = ("m39", "m50")
+    assert keys_of(with_compressions(branch(*keys), (COMPRESSION,), keys)) == ["m39", "m50"]
+
+
+def test_several_after_one_message_stand_in_their_order() -> None:
+    again = replace(LATER, last="m40")
+    found = with_compressions(branch("m40"), (UNDONE, again), ("m40",))
+    assert keys_of(found) == ["m40", "compression-1", "compression-2"]
+
+
+# As it happens
+
+
+async def test_a_compression_leaves_its_record_at_the_end_of_the_stream() -> None:
+    async with desk((120, 30)) as (app, pilot):
+        await tell(app, pilot, whole_story())
+        assert app.stream[-2:] == [text_of(COMPRESSION), f"▸ {_title()}"]
+        app.transcript.toggle_folds(compression_key(COMPRESSION))
+        await pilot.pause()
+        assert any("open: restart in the middle of a job" in line for line in app.stream)
+
+
+async def test_an_undo_changes_the_record_where_it_stands() -> None:
+    async with desk((120, 30)) as (app, pilot):
+        await tell(app, pilot, whole_story())
+        app.transcript.add(Entry("m41", "user", "And then?"))
+        app.history = (UNDONE,)
+        app.view.show_records()
+        await pilot.pause()
+        assert text_of(UNDONE) in app.stream and text_of(COMPRESSION) not in app.stream
+        assert app.stream[-1].endswith("And then?")
+
+
+async def test_a_second_one_takes_the_undo_from_the_first() -> None:
+    async with desk((120, 30)) as (app, pilot):
+        await tell(app, pilot, whole_story())
+        app.history = (COMPRESSION, LATER)
+        await tell(app, pilot, [STARTED, ContextCompressed(compression=LATER)])
+        assert [line for line in app.stream if "u undo" in line] == [text_of(LATER)]
+
+
+@pytest.mark.parametrize(
+    ("event", "words"),
+    [
+        (
+            CompressionCancelled(),
+            "compression cancelled, the context is as it was · /compact begins again",
+        ),
+        (
+            CompressionFailed(error="no model answers", hint="F7 chooses one", kind="Unavailable"),
+            "! not compressed, the context is as it was: no model answers · F7 chooses one",
+        ),
+        (
+            CompressionSkipped(reason="nothing-to-do", message="nothing to fold yet"),
+            "nothing to fold yet",
+        ),
+        (
+            UserMessagesFill(tokens=3600, limit=6963, foldable=4),
+            "your own messages take 3.6k of 7.0k tokens and are never folded unasked · /compact "
+            "--mine folds the oldest of yours, quoting what they require",
+        ),
+    ],
+)
+async def test_what_was_not_done_is_said_once_with_what_to_do(
+    event: AnyCompressionEvent, words: str
+) -> None:
+    async with desk((200, 50)) as (app, pilot):
+        for _ in range(3):
+            await tell(app, pilot, [event])
+        assert [line for line in app.stream if line == words] == [words]
+        await tell(app, pilot, whole_story())
+        assert words not in app.stream
+
+
+def _title() -> str:
+    return compression_entry(COMPRESSION).folds[0].title
