@@ -84,13 +84,13 @@ class Growing:
 
     def write(self, words: int) -> None:
         """That many words arrived without anybody looking."""
-        self._context.grow("word " * words)
+        self._context.live.add("word " * words)
 
     def add_words(self) -> float:
         """Some words more, the gauge drawn after each."""
         start = time.process_time()
         for _ in range(WORDS):
-            self._context.grow("word ")
+            self._context.live.add("word ")
             gauge_line(self._reading.grown(self._context.live_tokens), GAUGE_CELLS)
         return time.process_time() - start
 

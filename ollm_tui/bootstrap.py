@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -55,11 +55,15 @@ def open_providers(loaded: Loaded, environ: Mapping[str, str]) -> Providers:
     return Providers(loaded.settings, environ, loaded.locations.home / "models")
 
 
-def open_jobs(loaded: Loaded, environment: Mapping[str, str]) -> Jobs:
-    """Shells and jobs; `environment` is what they may see, cleaned already."""
+def open_jobs(loaded: Loaded, environ: Mapping[str, str], grants: Collection[str] = ()) -> Jobs:
+    """Shells and jobs, in a clean environment; secrets stay out of their records."""
+    from ollm_tui.services.environment import cleaned
     from ollm_tui.services.jobs.jobs import Jobs
+    from ollm_tui.services.redaction.redactor import Redactor
 
-    return Jobs(environment, jobs_folder(loaded))
+    redactor = Redactor.knowing(environ)
+    environment = cleaned(environ, loaded.settings.environment, grants, redactor)
+    return Jobs(environment.variables, jobs_folder(loaded), redact=redactor.redact)
 
 
 def jobs_folder(loaded: Loaded) -> Path | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Any, Literal, TextIO, assert_never
+from typing import TYPE_CHECKING, Any, Literal, TextIO, assert_never
 
 import msgspec
 
@@ -38,9 +38,27 @@ from ollm_tui.core.events import (
 from ollm_tui.core.intake import visible
 from ollm_tui.core.message import Message
 
+if TYPE_CHECKING:
+    from ollm_tui.engine.conversation import Conversation
+
 OutputFormat = Literal["text", "json", "stream-json"]
 
 EXIT_OK, EXIT_FAILED, EXIT_INTERRUPTED = 0, 1, 130
+
+
+async def with_room(
+    conversation: Conversation, turn: AsyncGenerator[AnyTurnEvent, None]
+) -> AsyncGenerator[AnyTurnEvent, None]:
+    """A turn, and before it the compression that is due. Nobody is there to be asked."""
+    if conversation.on_overflow == "compress":
+        conversation.compression.folds_own = True
+        if conversation.compression.is_due:
+            async with aclosing(conversation.compression.run("auto")) as events:
+                async for event in events:
+                    yield event
+    async with aclosing(turn):
+        async for event in turn:
+            yield event
 
 
 class Headless:

@@ -10,7 +10,7 @@ from typing import TextIO
 from ollm_tui.core.errors import OllmError
 from ollm_tui.core.intake import visible
 from ollm_tui.engine.conversation import Conversation
-from ollm_tui.headless import Headless
+from ollm_tui.headless import Headless, with_room
 
 _HELP = """\
 Type a message and press Enter. A line that ends with \\ goes on in the next one.
@@ -63,7 +63,9 @@ class PlainChat:
 
     async def _answer(self, text: str | None) -> None:
         conversation = self._conversation
-        events = conversation.send(text) if text else conversation.regenerate()
+        conversation.on_overflow = "compress"
+        turn = conversation.send(text) if text else conversation.regenerate()
+        events = with_room(conversation, turn)
         task = asyncio.ensure_future(Headless("text", self._out, self._err).show(events))
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGINT, conversation.cancel)

@@ -17,6 +17,7 @@ examples:
   git diff | ollm -p -                   the question from stdin
   ollm -p "And in one sentence?" -c      go on with the latest session
   ollm sessions list                     what was said so far
+  ollm snapshots list                    where one can go back to
   ollm models list                       what can answer
   ollm doctor                            is everything all right?
 """
@@ -61,9 +62,9 @@ def build_parser(only: str | None = None) -> Parser:
     )
     parser.add_argument(
         "--on-overflow",
-        choices=("fail", "compress"),
-        default="fail",
-        help="with -p: what to do when the conversation is too long (fail)",
+        choices=("compress", "fail"),
+        default="compress",
+        help="with -p: what to do when the conversation is too long (compress)",
     )
     _add_conversation_options(parser)
     parser.set_defaults(group="chat", command=None)
@@ -116,33 +117,84 @@ def _sessions(parser: Parser) -> None:
         "  ollm sessions cleanup --keep 20 --dry-run"
     )
     add = _commands(parser)
-    listing = add("list", "all sessions, the latest first")
+    listing = add("list", "the sessions, the latest first")
     listing.add_argument("--limit", type=_count, metavar="N", help="only the latest N")
+    listing.add_argument("--tag", metavar="T", help="only those with this tag")
+    listing.add_argument(
+        "--project", metavar="P", help="only those of a project: its folder or name"
+    )
+    listing.add_argument("--archived", action="store_true", help="only those that are archived")
+    listing.add_argument("--all", action="store_true", help="also those that are archived")
     _json(listing)
     view = add("view", "read a session", "ID")
     _json(view)
     export = add("export", "write a session as JSON, Markdown or a web page", "ID")
     export.add_argument("--format", choices=("json", "md", "html"), help="json unless F says it")
     export.add_argument("--output", metavar="F", help="the file to write; stdout without it")
-    add("import", "take in an exported session, or one of an older program").add_argument("file")
+    export.add_argument("--bundle", action="store_true", help="with its snapshots, to import again")
+    add("import", "take in an export or bundle, or a session of an older program").add_argument(
+        "file"
+    )
     add("rename", "give a session another title", "ID").add_argument("title", nargs="+")
     pin = add("pin", "keep a session from being cleaned up", "ID")
     pin.add_argument("--off", action="store_true", help="let go of it again")
+    tag = add("tag", "give a session words to find it by", "ID")
+    tag.add_argument("words", metavar="WORD", nargs="+")
+    tag.add_argument("--remove", action="store_true", help="take these away again")
+    archive = add("archive", "leave a session out of the list", "ID")
+    archive.add_argument("--off", action="store_true", help="list it again")
     fork = add("fork", "copy a session into a new one", "ID")
     fork.add_argument("--at", metavar="MESSAGE", help="only up to that message")
+    compact = add("compact", "compress what the model sees of a session; nothing is lost", "ID")
+    compact.add_argument("--strategy", choices=("hybrid", "summarize", "truncate"))
+    compact.add_argument("--instructions", metavar="TEXT", help="what to take care of")
+    compact.add_argument("--preview", action="store_true", help="only say what would happen")
+    compact.add_argument("--undo", action="store_true", help="take the last compression back")
+    _json(compact)
     delete = add("delete", "remove sessions for good")
     delete.add_argument("ids", metavar="ID", nargs="+")
     _yes(delete)
     clear = add("clear", "remove every session for good")
     clear.add_argument("--all", action="store_true", required=True, help="really all of them")
     _yes(clear)
-    cleanup = add("cleanup", "move all but the newest sessions to the trash")
-    cleanup.add_argument("--keep", type=_count, metavar="N", required=True)
+    cleanup = add("cleanup", "move old sessions to the trash")
+    cleanup.add_argument(
+        "--keep", type=_count, metavar="N", help="all but the newest N; else as the settings say"
+    )
     cleanup.add_argument("--dry-run", action="store_true", help="only say what would be moved")
     trash = add("trash", "what cleaning up removed; kept for 30 days")
     actions = trash.add_subparsers(dest="action", metavar="list|restore", required=True)
     _json(actions.add_parser("list", help="what is in the trash"))
     actions.add_parser("restore", help="bring a session back").add_argument("id", metavar="ID")
+
+
+def _snapshots(parser: Parser) -> None:
+    parser.epilog = (
+        "A snapshot is what the model saw of a session at one moment. Going back to one removes\n"
+        "nothing. An ID may be shortened as long as it is the only one that starts like that.\n\n"
+        "examples:\n  ollm snapshots list 3f2a\n"
+        "  ollm snapshots diff 81c0 now:3f2a\n"
+        "  ollm snapshots restore 81c0 --fork"
+    )
+    add = _commands(parser)
+    listing = add("list", "the snapshots of a session, or of all, the latest first")
+    listing.add_argument("session", metavar="SESSION", nargs="?")
+    _json(listing)
+    _json(add("show", "what the model saw", "ID"))
+    diff = add("diff", "what differs between two; now:SESSION is a session as it is")
+    diff.add_argument("a", metavar="ID")
+    diff.add_argument("b", metavar="ID")
+    _json(diff)
+    restore = add("restore", "set a session back to a snapshot; this can be undone", "ID")
+    restore.add_argument("--fork", action="store_true", help="make a new session of it instead")
+    create = add("create", "take one now", "SESSION")
+    create.add_argument("--name", metavar="N", help="what to call it; named ones stay")
+    add("rename", "give a snapshot a name; named ones stay", "ID").add_argument("name", nargs="+")
+    pin = add("pin", "keep a snapshot whatever its name", "ID")
+    pin.add_argument("--off", action="store_true", help="let go of it again")
+    delete = add("delete", "remove snapshots")
+    delete.add_argument("ids", metavar="ID", nargs="+")
+    _yes(delete)
 
 
 def _models(parser: Parser) -> None:
@@ -227,6 +279,7 @@ def _completion(parser: Parser) -> None:
 _GROUPS: dict[str, tuple[str, Callable[[Parser], None]]] = {
     "chat": ("chat in the terminal", _chat),
     "sessions": ("list, read, export and remove what was said", _sessions),
+    "snapshots": ("go back to what the model saw earlier", _snapshots),
     "models": ("the models that can answer", _models),
     "providers": ("the servers they run on", _providers),
     "config": ("the settings", _config),

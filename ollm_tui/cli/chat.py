@@ -160,8 +160,11 @@ async def _close(workspace: Workspace, conversation: Conversation) -> None:
 
 
 async def _answer(conversation: Conversation, prompt: str, arguments: Namespace) -> int:
+    from ollm_tui.headless import with_room
+
     conversation.on_overflow = arguments.on_overflow
-    return await _front_end(arguments).show(conversation.send(prompt))
+    turn = with_room(conversation, conversation.send(prompt))
+    return await _front_end(arguments).show(turn)
 
 
 def _front_end(arguments: Namespace) -> Headless:

@@ -13,6 +13,7 @@ from ollm_tui.cli.arguments import build_parser
 _FIRST_COLUMN = r"2>/dev/null | sed -n 's/^\([^ ]*\)  .*/\1/p'"
 _SESSION_IDS = f"ollm sessions list --limit 50 {_FIRST_COLUMN}"
 _TRASH_IDS = f"ollm sessions trash list {_FIRST_COLUMN}"
+_SNAPSHOT_IDS = f"ollm snapshots list {_FIRST_COLUMN}"
 
 _BASH = """\
 _ollm() {{
@@ -62,13 +63,19 @@ def _commands(parser: argparse.ArgumentParser, path: str) -> Iterator[_Command]:
         own.words.extend(str(choice) for choice in action.choices or ())
         if action.metavar == "ID" and names:
             own.id_options.extend(names)
-        elif action.metavar == "ID":
-            own = own._replace(ids=_TRASH_IDS if "trash" in path else _SESSION_IDS)
+        elif action.metavar in ("ID", "SESSION"):
+            own = own._replace(ids=_ids(path, action.metavar))
         if isinstance(action.choices, dict):
             parsers = cast(dict[str, argparse.ArgumentParser], action.choices)
             for name, below in parsers.items():
                 yield from _commands(below, f"{path} {name}")
     yield own
+
+
+def _ids(path: str, metavar: str) -> str:
+    if metavar == "ID" and path.startswith(" snapshots"):
+        return _SNAPSHOT_IDS
+    return _TRASH_IDS if "trash" in path else _SESSION_IDS
 
 
 def _bash(commands: list[_Command]) -> str:

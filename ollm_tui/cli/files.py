@@ -8,7 +8,8 @@ from typing import Literal, cast
 from ollm_tui.core import clock
 from ollm_tui.core.encoding import CannotDecode, parse_json
 from ollm_tui.core.errors import OllmError
-from ollm_tui.core.session import Session, is_session_id, new_session_id
+from ollm_tui.core.session import is_session_id, new_session_id
+from ollm_tui.services.session_bundle import Bundle, read_bundle
 from ollm_tui.storage.atomic_file import read_regular
 from ollm_tui.storage.session_file import parse_session
 from ollm_tui.storage.side_files import SideFiles
@@ -35,13 +36,18 @@ def write_file(name: str, text: str) -> None:
         raise OllmError(f"cannot write {name}: {error.strerror}", hint) from error
 
 
-def read_session(name: str) -> Session:
-    """A session from a file of ours or of an older program. OllmError if it is none."""
+def read_session(name: str) -> Bundle:
+    """A session from a file of ours or of an older program, with the snapshots that come along.
+
+    OllmError if it is none.
+    """
     path = Path(name)
     side_files = SideFiles(path.with_suffix(".files"))
     try:
         data = read_regular(path)
-        return parse_session(data, _own_id(data, path), clock.now(), side_files).session
+        if bundle := read_bundle(data):
+            return bundle
+        return Bundle(parse_session(data, _own_id(data, path), clock.now(), side_files).session)
     except OSError as error:
         hint = "give the file of an exported session"
         raise OllmError(f"cannot read {name}: {error.strerror or error}", hint) from error

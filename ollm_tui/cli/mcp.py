@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import logging
 import os
+import signal
 from argparse import Namespace
-from collections.abc import Iterable, Mapping
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 from ollm_tui.bootstrap import open_jobs
@@ -14,6 +15,8 @@ from ollm_tui.cli.store import read_settings
 from ollm_tui.core.errors import OllmError
 from ollm_tui.services.jobs.job_tools import JobTools
 from ollm_tui.services.logs import start_logging
+
+log = logging.getLogger(__name__)
 
 
 def run(arguments: Namespace) -> int:
@@ -24,21 +27,15 @@ def run(arguments: Namespace) -> int:
         raise OllmError(f"{error.name} is not installed", "pip install 'ollm-tui[mcp]'") from error
     loaded = read_settings()
     start_logging(loaded.locations.home, debug=arguments.debug)
-    rules = loaded.settings.environment
-    environment = _passed(os.environ, rules.allow_list)
+    for warning in loaded.warnings:
+        log.warning("%s", warning)
+    gc.enable()  # a server may run for days
+    # What reads stdin cannot be interrupted; ending at once is safe, jobs end with us.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
     async def main() -> None:
-        jobs = open_jobs(loaded, environment)
+        jobs = open_jobs(loaded, os.environ)
         await serve(jobs, JobTools(jobs, Path.cwd()))
 
     asyncio.run(main())
     return 0
-
-
-def _passed(environ: Mapping[str, str], allowed: Iterable[str]) -> dict[str, str]:
-    patterns = tuple(allowed)
-    return {
-        name: value
-        for name, value in environ.items()
-        if any(fnmatchcase(name, pattern) for pattern in patterns)
-    }

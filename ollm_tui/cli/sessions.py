@@ -7,40 +7,34 @@ from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from ollm_tui.cli.output import confirm, print_json, print_table, short_time, today
-from ollm_tui.cli.store import open_catalogue, open_library
-from ollm_tui.core.counts import counted, short_count
+from ollm_tui.cli.session_listing import SHORT_ID, distinct_length, list_sessions
+from ollm_tui.cli.store import open_library, read_settings
+from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import clean, visible
-from ollm_tui.core.session import SessionSummary
 
 if TYPE_CHECKING:
+    from datetime import timedelta
+
+    from ollm_tui.services.retention import Surplus
     from ollm_tui.services.session_library import SessionLibrary
 
-SHORT_ID = 8
+LONGEST_TAG = 40
 
 
 def run(arguments: Namespace) -> int:
     """Run one of the commands."""
     if arguments.command == "list":
         return list_sessions(arguments)
+    if arguments.command == "compact":
+        from ollm_tui.cli.compact import run as compact
+
+        return compact(arguments)
     library = open_library()
     try:
         return _COMMANDS[arguments.command](library, arguments)
     finally:
         library.close()
-
-
-def list_sessions(arguments: Namespace) -> int:
-    """Every session, the latest first."""
-    summaries = open_catalogue().summaries(_show_progress if sys.stderr.isatty() else None)
-    wanted = summaries[: getattr(arguments, "limit", None)]
-    if arguments.json:
-        print_json([_summary_tree(summary) for summary in wanted])
-    elif summaries:
-        _print_summaries(wanted)
-    else:
-        print('No sessions yet. Begin one with: ollm -p "Hello"')
-    return 0
 
 
 def _view(library: SessionLibrary, arguments: Namespace) -> int:
@@ -61,9 +55,13 @@ def _export(library: SessionLibrary, arguments: Namespace) -> int:
     from ollm_tui.cli.files import format_for, write_file
     from ollm_tui.services.export import export_session
 
-    state = library.load(library.catalogue.resolve(arguments.id)).state
-    kind = arguments.format or format_for(arguments.output)
-    text = export_session(state.session(), state.branch(), kind)
+    session_id = library.catalogue.resolve(arguments.id)
+    if arguments.bundle:
+        text = _bundle(library, session_id, arguments.format)
+    else:
+        state = library.load(session_id).state
+        kind = arguments.format or format_for(arguments.output)
+        text = export_session(state.session(), state.branch(), kind)
     if arguments.output:
         write_file(arguments.output, text)
     else:
@@ -71,12 +69,22 @@ def _export(library: SessionLibrary, arguments: Namespace) -> int:
     return 0
 
 
+def _bundle(library: SessionLibrary, session_id: str, kind: str | None) -> str:
+    from ollm_tui.services.session_bundle import bundle_document, bundle_of
+
+    if kind not in (None, "json"):
+        raise UsageError("a bundle is always JSON", "leave --format out")
+    bundle = bundle_of(library, session_id)
+    for problem in bundle.problems:
+        sys.stderr.write(f"ollm: warning: {visible(problem)}\n")
+    return bundle_document(bundle)
+
+
 def _import(library: SessionLibrary, arguments: Namespace) -> int:
     from ollm_tui.cli.files import read_session
+    from ollm_tui.services.session_bundle import add_bundle
 
-    session = read_session(arguments.file)
-    session_id = library.add(session)
-    print(session_id)
+    print(add_bundle(library, read_session(arguments.file)))
     return 0
 
 
@@ -90,6 +98,23 @@ def _rename(library: SessionLibrary, arguments: Namespace) -> int:
 
 def _pin(library: SessionLibrary, arguments: Namespace) -> int:
     library.change(library.catalogue.resolve(arguments.id), pinned=not arguments.off)
+    return 0
+
+
+def _tag(library: SessionLibrary, arguments: Namespace) -> int:
+    words = [word.lstrip("#")[:LONGEST_TAG] for word in clean(" ".join(arguments.words)).split()]
+    words = [word for word in words if word]
+    if not words:
+        raise UsageError("a tag needs at least one character", "ollm sessions tag ID WORD")
+    session_id = library.catalogue.resolve(arguments.id)
+    tags = library.load(session_id).state.header.tags
+    kept = [tag for tag in tags if tag not in words] if arguments.remove else [*tags, *words]
+    library.change(session_id, tags=list(dict.fromkeys(kept)))
+    return 0
+
+
+def _archive(library: SessionLibrary, arguments: Namespace) -> int:
+    library.change(library.catalogue.resolve(arguments.id), archived=not arguments.off)
     return 0
 
 
@@ -125,18 +150,49 @@ def _clear(library: SessionLibrary, arguments: Namespace) -> int:
 def _cleanup(library: SessionLibrary, arguments: Namespace) -> int:
     from ollm_tui.services.retention import enforce_retention, surplus
 
-    if arguments.keep == 0:  # which in the settings means: keep all
-        raise UsageError("cleanup keeps at least one session", "ollm sessions clear --all")
-    over = surplus(library, keep=arguments.keep)
+    keep, max_age = _limits(arguments.keep)
+    if not keep and max_age is None:
+        print("The settings keep every session (sessions.maxSessions: 0, no retention.maxAge).")
+        return 0
+    over = surplus(library, keep=keep, max_age=max_age)
+    _print_surplus(over)
     if arguments.dry_run:
-        _print_summaries(over)
         print(f"{len(over)} would be moved to the trash.")
         return 0
-    moved = enforce_retention(library, keep=arguments.keep)
+    moved = enforce_retention(library, keep=keep, max_age=max_age)
     print(f"{len(moved)} moved to the trash. Bring one back with: ollm sessions trash restore ID")
     if left := len(over) - len(moved):
         sys.stderr.write(f"ollm: {left} could not be moved (open elsewhere? ollm doctor)\n")
     return 1 if left else 0
+
+
+def _limits(keep: int | None) -> tuple[int, timedelta | None]:
+    """How many and how old: as asked for, else as the settings say."""
+    from datetime import timedelta
+
+    if keep == 0:  # which in the settings means: keep all
+        raise UsageError("cleanup keeps at least one session", "ollm sessions clear --all")
+    if keep:
+        return keep, None
+    settings = read_settings().settings
+    seconds = settings.retention.max_age_seconds
+    return settings.sessions.max_sessions, timedelta(seconds=seconds) if seconds else None
+
+
+def _print_surplus(over: list[Surplus]) -> None:
+    """What goes, and why."""
+    length, day = distinct_length([each.summary.session_id for each in over]), today()
+    print_table(
+        [
+            (
+                summary.session_id[:length],
+                short_time(summary.last_activity, day),
+                reason,
+                clean(summary.title),
+            )
+            for summary, reason in over
+        ]
+    )
 
 
 def _trash(library: SessionLibrary, arguments: Namespace) -> int:
@@ -175,49 +231,11 @@ _COMMANDS = {
     "import": _import,
     "rename": _rename,
     "pin": _pin,
+    "tag": _tag,
+    "archive": _archive,
     "fork": _fork,
     "delete": _delete,
     "clear": _clear,
     "cleanup": _cleanup,
     "trash": _trash,
 }
-
-
-def _print_summaries(summaries: list[SessionSummary]) -> None:
-    length = _distinct_length([summary.session_id for summary in summaries])
-    day = today()
-    models = {model: clean(model) for model in {summary.model for summary in summaries}}
-    rows = [
-        (
-            summary.session_id[:length],
-            short_time(summary.last_activity, day),
-            f"{summary.message_count} msg",
-            f"{short_count(summary.token_count)} tok" if summary.token_count else "",
-            models[summary.model],
-            ("★ " if summary.pinned else "") + clean(summary.damage or summary.title),
-        )
-        for summary in summaries
-    ]
-    print_table(rows, right=frozenset({2, 3}))
-
-
-def _summary_tree(summary: SessionSummary) -> object:
-    from msgspec import to_builtins
-
-    return to_builtins(summary)
-
-
-def _distinct_length(names: list[str]) -> int:
-    """How much of each id has to be shown so that what is shown can be typed."""
-    longest = max(map(len, names), default=SHORT_ID)
-    for length in range(SHORT_ID, longest):
-        if len({name[:length] for name in names}) == len(names):
-            return length
-    return longest
-
-
-def _show_progress(number: int, total: int) -> None:
-    if total > 200 and (number % 100 == 0 or number == total):
-        sys.stderr.write(f"\r\x1b[Kreading sessions {number:,} of {total:,}")
-        if number == total:
-            sys.stderr.write("\r\x1b[K")

@@ -43,8 +43,13 @@ def transcript(state: SessionState) -> str:
     if others := len(state) - len(branch):
         lines.append(f"{others} more messages are on other branches")
     for message in branch:
-        lines += ["", _head(message, day), *_body(message)]
+        lines += ["", *message_lines(message, day)]
     return "\n".join(lines)
+
+
+def message_lines(message: Message, day: str) -> list[str]:
+    """One message: who, when and how, then the words; `day` is today."""
+    return [_head(message, day), *_body(message)]
 
 
 def _head(message: Message, day: str) -> str:

@@ -164,6 +164,19 @@ class Message(Value, frozen=True, omit_defaults=True):
         return tuple(part for part in self.parts if isinstance(part, ToolCallPart))
 
 
+def sent_length(message: Message) -> int:
+    """The characters of a message that a model reads; pictures have none."""
+    length = 0
+    for part in message.parts:
+        if isinstance(part, Attachment) and part.media_type.startswith("image/"):
+            continue
+        if isinstance(part, Text | Retrieval):
+            length += len(part.text)
+        elif isinstance(part, Attachment | ToolResultPart):
+            length += len(part.content)
+    return length
+
+
 def new_id() -> str:
     """A fresh message id: short enough to type, long enough never to meet another."""
     return uuid4().hex[:16]

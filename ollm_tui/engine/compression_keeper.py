@@ -28,7 +28,7 @@ from ollm_tui.engine.compression.wanted import CompressionWanted
 from ollm_tui.engine.held_session import HeldSession
 from ollm_tui.engine.session_context import SessionContext
 from ollm_tui.engine.stoppable import Stoppable
-from ollm_tui.settings.schema import Compression as Settings
+from ollm_tui.settings.schema import Settings
 
 if TYPE_CHECKING:
     from ollm_tui.engine.compression.pipeline import Pipeline
@@ -138,11 +138,13 @@ class CompressionKeeper:
         if isinstance(checked, CompressionFailed):
             raise UsageError(checked.error, checked.hint)
         draft = checked.draft
-        snapshot = await self._take_snapshot()
-        done = await self._applied(
-            replace(draft, compression=replace(draft.compression, snapshot=snapshot))
+        compression = replace(
+            draft.compression,
+            # Another one may have been made and undone since.
+            number=self._context.metadata.compression_count + 1,
+            snapshot=await self._take_snapshot(),
         )
-        return done.compression
+        return (await self._applied(replace(draft, compression=compression))).compression
 
     async def undo(self) -> Compression:
         """Give the context back as it was before the last compression. UsageError if there is
@@ -195,17 +197,17 @@ class CompressionKeeper:
         instructions: str,
         fold_own: bool,
     ) -> CompressionWanted:
-        chosen = strategy or self._settings.strategy
+        chosen = strategy or self._settings.compression.strategy
         if trigger == "overflow" and self._breaker.paused_seconds:
             chosen = "truncate"
-        own = fold_own or self.folds_own
+        own = "fold" if fold_own else "fold-if-full" if self.folds_own else "keep"
         return CompressionWanted(chosen, trigger, above, clean(instructions).strip(), own)
 
     def _pipeline(self, wanted: CompressionWanted, snapshot: TakeSnapshot | None) -> Pipeline:
         # Loaded when first used: its patterns take longer to compile than the rest to start.
         from ollm_tui.engine.compression.pipeline import Pipeline
 
-        longest = self._settings.summary_max_tokens
+        longest = self._settings.compression.summary_max_tokens
         return Pipeline(self._context, wanted, longest, snapshot)
 
     async def _applied(self, draft: Draft) -> ContextCompressed:

@@ -107,7 +107,7 @@ class Assembly:
     def add(self, message: Message) -> None:
         """One more message at the end."""
         self.leaf = message.id
-        if message.role == "system" and not self._runs and _is_trusted(message):
+        if message.role == "system" and not self.messages and _is_trusted(message):
             self._head.append(message.text)
             self._write_head()
             return

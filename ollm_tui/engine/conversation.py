@@ -21,6 +21,7 @@ from ollm_tui.core.events import (
     TurnFinished,
     TurnStarted,
 )
+from ollm_tui.core.graft import as_sent
 from ollm_tui.core.intake import clean
 from ollm_tui.core.message import Attachment, Message, Text, new_id
 from ollm_tui.core.session import Metadata, ModeChange
@@ -73,7 +74,7 @@ class Conversation(HeldSession):
             self, self._context, snapshots, settings.snapshots, self._check_free
         )
         self.compression = CompressionKeeper(
-            self, self._context, settings.compression, self._check_free, self.snapshots.before
+            self, self._context, settings, self._check_free, self.snapshots.before
         )
         self.on_overflow: OverflowPolicy = "fail"
         """What happens to a prompt that is too long, where nobody can be asked."""
@@ -213,7 +214,8 @@ class Conversation(HeldSession):
             raise UsageError("there is nothing to send", "type a message first")
         moment = clock.now()
         said = (Text(words),) if words.strip() else ()
-        message = Message(new_id(), "user", (*said, *data), moment, parent_id=parent_id)
+        parts = (*said, *map(as_sent, data))
+        message = Message(new_id(), "user", parts, moment, parent_id=parent_id)
         await self._add(message, words if said else data[0].content)
         async with aclosing(self._answer(message)) as events:
             async for event in events:

@@ -8,8 +8,11 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
+from ollm_tui.core.branches import words_of
+from ollm_tui.core.encoding import to_tree
 from ollm_tui.core.errors import StoreError, UsageError
 from ollm_tui.core.intake import clean
+from ollm_tui.core.record import SessionChanged
 from ollm_tui.core.session import Restore
 from ollm_tui.core.snapshot import ContextSnapshot, Reason, SnapshotSummary, snapshot_of
 from ollm_tui.engine.held_session import HeldSession
@@ -45,6 +48,13 @@ class SnapshotKeeper:
     def restores(self) -> tuple[Restore, ...]:
         """Every time the context was set back, the oldest first."""
         return self._context.metadata.restores
+
+    @property
+    def undoable(self) -> Restore | None:
+        """The last restore that was not taken back, if the way back was kept."""
+        undone = {each.undoes for each in self.restores}
+        waiting = [each for each in self.restores if each.at not in undone and not each.undoes]
+        return waiting[-1] if waiting and waiting[-1].safety else None
 
     def now(self, reason: Reason = "manual", name: str = "") -> ContextSnapshot:
         """The context as it is, as a snapshot that is nowhere kept yet."""
@@ -93,13 +103,33 @@ class SnapshotKeeper:
         branch, and `undo_restore` is the way back."""
         return await self._restore(snapshot, None)
 
+    async def go_back(self, message_id: str) -> Restore:
+        """Have the conversation end with a message, on whichever branch. Nothing else changes;
+        it is on record as a restore and undone like one. StoreError if there is none."""
+        self._check_free()
+        state = self._session.state
+        if message_id not in state:
+            raise StoreError(f"there is no message {message_id}", "ollm sessions view ID")
+        safety, moment = await self.before("restore"), clock.now()
+        note = Restore(
+            at=moment,
+            snapshot="",
+            title=words_of(state[message_id]),
+            safety=safety,
+            before=state.header.head,
+        )
+        metadata = state.header.metadata
+        metadata = replace(metadata, restores=(*metadata.restores, note))
+        fields = {"head": message_id, "metadata": to_tree(metadata)}
+        await self._session.record(SessionChanged(at=moment, fields=fields))
+        return note
+
     async def undo_restore(self) -> Restore:
         """Take back the last restore. UsageError if there is none to take back."""
-        undone = {each.undoes for each in self.restores}
-        waiting = [e for e in self.restores if e.at not in undone and e.undoes is None]
-        if not waiting or waiting[-1].safety is None:
+        last = self.undoable
+        if last is None or last.safety is None:
             raise UsageError("there is no restore to undo", "F3 shows where one can go back to")
-        return await self._restore(await self.get(waiting[-1].safety), waiting[-1].at)
+        return await self._restore(await self.get(last.safety), last.at)
 
     async def check_threshold(self) -> None:
         """After a turn: a snapshot when the context has just passed the threshold."""

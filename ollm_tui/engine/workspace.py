@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -17,10 +17,13 @@ from ollm_tui.core.intake import clean
 from ollm_tui.core.message import Message
 from ollm_tui.core.provider import ProviderSource
 from ollm_tui.core.session import Session, SessionSummary, new_session_id
+from ollm_tui.engine.budget import BudgetRules
 from ollm_tui.engine.context_view import ContextView
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.engine.model_choice import ModelChoice, ModelChooser
+from ollm_tui.engine.points import Points
 from ollm_tui.engine.system_prompt import DEFAULT_PROMPT
+from ollm_tui.services.following import Followed, follow
 from ollm_tui.services.recording import Recorder, Recording
 from ollm_tui.services.retention import enforce_retention
 from ollm_tui.services.session_library import SessionLibrary
@@ -33,6 +36,7 @@ R = TypeVar("R")
 log = logging.getLogger(__name__)
 
 LONGEST_TITLE = 200
+LONGEST_TAG = 40
 BY_HAND = "deleted by hand"
 """The reason that stands in the trash."""
 
@@ -60,6 +64,10 @@ class Workspace:
         self.snapshots = Snapshots.of(recording, settings)
         """The snapshots of all sessions."""
         self._open: dict[str, Conversation] = {}
+        self.points = Points(
+            library, self.snapshots, self._open, self._on_disk, BudgetRules.of(settings)
+        )
+        """What one can look at and go back to."""
 
     @property
     def saving(self) -> Topic[StoreEvent]:
@@ -135,6 +143,13 @@ class Workspace:
         loaded = await self._on_disk(self._library.load, session_id)
         return loaded.state.branch()
 
+    def follow(self, session_id: str) -> AsyncGenerator[Followed, None]:
+        """A session that another process writes: as it is, and again each time it changed.
+
+        It is only read. Ends with StoreError where it cannot be read any more.
+        """
+        return follow(self._library.store, session_id, self._on_disk)
+
     async def rename(self, session_id: str, title: str) -> None:
         """Give a session another title. SessionBusy if another process has it open."""
         words = " ".join(clean(title).split())[:LONGEST_TITLE].rstrip()
@@ -145,6 +160,15 @@ class Workspace:
     async def pin(self, session_id: str, pinned: bool) -> None:
         """Keep a session on top of the list, and out of reach of retention; or no longer."""
         await self._change(session_id, pinned=pinned)
+
+    async def tag(self, session_id: str, tags: Sequence[str]) -> None:
+        """Give a session other tags, each one word."""
+        words = (" ".join(clean(tag).split())[:LONGEST_TAG] for tag in tags)
+        await self._change(session_id, tags=[word for word in dict.fromkeys(words) if word])
+
+    async def archive(self, session_id: str, archived: bool) -> None:
+        """Put a session at the end of the list, out of the way; or no longer."""
+        await self._change(session_id, archived=archived)
 
     async def fork(self, session_id: str, message_id: str | None = None) -> str:
         """Copy a session up to a message, by default its end; answers with the new id."""

@@ -10,6 +10,7 @@ from functools import cache
 
 from ollm_tui.core.intake import visible
 from ollm_tui.services.redaction.redactor import Redactor
+from ollm_tui.settings.loaded import Loaded
 from ollm_tui.settings.schema import Environment
 
 CORE_VARIABLES = ("PATH", "HOME", "USER", "SHELL", "TERM", "LANG", "LC_*")
@@ -47,6 +48,12 @@ class CleanEnvironment:
     """The names of the others, sorted; never their values."""
     warnings: tuple[str, ...] = ()
     """What was wrong with the settings, in words for the user."""
+
+
+def usable_settings(loaded: Loaded) -> Environment | None:
+    """The environment settings; None where a file is broken and may have said something else."""
+    broken = any(warning.key in ("", "environment") for warning in loaded.warnings)
+    return None if broken else loaded.settings.environment
 
 
 def cleaned(

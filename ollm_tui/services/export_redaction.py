@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import cast
 
-from ollm_tui.core.encoding import session_from_tree, to_tree
+from ollm_tui.core.encoding import Tree, session_from_tree, to_tree
 from ollm_tui.core.session import Session
 from ollm_tui.services.redaction.redactor import Redactor
 
@@ -17,8 +17,13 @@ _IMAGE = re.compile(r"image/")
 def without_secrets(session: Session, redactor: Redactor) -> Session:
     """The same session where there is nothing to hide."""
     tree = to_tree(session)
-    hidden = _hidden(tree, "", redactor)
-    return session if hidden == tree else session_from_tree(cast(dict[str, Any], hidden))
+    hidden = hide_secrets(tree, redactor)
+    return session if hidden == tree else session_from_tree(hidden)
+
+
+def hide_secrets(tree: Tree, redactor: Redactor) -> Tree:
+    """Parsed JSON with a mark in the place of every secret."""
+    return cast(Tree, _hidden(tree, "", redactor))
 
 
 def _hidden(value: object, name: str, redactor: Redactor) -> object:
@@ -28,7 +33,7 @@ def _hidden(value: object, name: str, redactor: Redactor) -> object:
         case Mapping():
             pairs = cast(Mapping[str, object], value)
             if _IMAGE.match(str(pairs.get("mediaType", ""))):
-                return value  # a mark would damage the picture
+                return pairs  # a mark would damage the picture
             return {key: _hidden(item, key, redactor) for key, item in pairs.items()}
         case Sequence():
             return [_hidden(item, name, redactor) for item in cast(Sequence[object], value)]

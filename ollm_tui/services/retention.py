@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
 from ollm_tui.core import clock
+from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import StoreError
 from ollm_tui.core.session import SessionSummary
 from ollm_tui.services.session_library import SessionLibrary
+
+
+class Surplus(NamedTuple):
+    """A session that is over a limit, and which limit that is."""
+
+    summary: SessionSummary
+    reason: str
 
 
 def enforce_retention(
@@ -23,11 +32,11 @@ def enforce_retention(
     counted: what we do not understand is not ours to throw away.
     """
     moved: list[SessionSummary] = []
-    for summary in surplus(library, keep=keep, max_age=max_age):
+    for summary, reason in surplus(library, keep=keep, max_age=max_age):
         if summary.session_id in spare:
             continue
         try:
-            library.discard(summary.session_id, _reason(keep, max_age))
+            library.discard(summary.session_id, reason)
         except (StoreError, OSError):
             continue  # open elsewhere, or read-only: the next time will do
         moved.append(summary)
@@ -38,7 +47,7 @@ def enforce_retention(
 
 def surplus(
     library: SessionLibrary, *, keep: int = 0, max_age: timedelta | None = None
-) -> list[SessionSummary]:
+) -> list[Surplus]:
     """What is over the limits, the oldest first. Pinned sessions count but always stay."""
     summaries = [
         summary
@@ -46,17 +55,20 @@ def surplus(
         if not summary.damage and library.store.directory.is_own(summary.session_id)
     ]
     free = [summary for summary in summaries if not summary.pinned]
-    room = max(keep - (len(summaries) - len(free)), 0)
-    over = free[room:] if keep else []
+    room = max(keep - (len(summaries) - len(free)), 0) if keep else len(free)
+    too_many = f"only the newest {keep} are kept"
+    over = [Surplus(summary, too_many) for summary in free[room:]]
     if max_age is not None:
         limit = clock.iso(datetime.now(UTC) - max_age)
-        rest = free[: len(free) - len(over)]
-        over = [summary for summary in rest if summary.last_activity < limit] + over
+        too_old = f"older than {_words(max_age)}"
+        old = [summary for summary in free[:room] if summary.last_activity < limit]
+        over = [Surplus(summary, too_old) for summary in old] + over
     return over[::-1]
 
 
-def _reason(keep: int, max_age: timedelta | None) -> str:
-    limits = [f"only the newest {keep} are kept"] if keep else []
-    if max_age is not None:
-        limits.append(f"older than {max_age.days} days" if max_age.days else "too old")
-    return ", ".join(limits)
+def _words(age: timedelta) -> str:
+    minutes = int(age.total_seconds()) // 60
+    for unit, size in (("day", 24 * 60), ("hour", 60)):
+        if minutes >= size:
+            return counted(minutes // size, unit)
+    return counted(minutes, "minute")

@@ -7,6 +7,7 @@ front ends with one call it in a thread.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -15,7 +16,7 @@ from msgspec.structs import replace
 from ollm_tui.core import clock
 from ollm_tui.core.errors import SessionNotFound, StoreError
 from ollm_tui.core.message import Message
-from ollm_tui.core.record import SessionChanged
+from ollm_tui.core.record import AnyRecord, SessionChanged
 from ollm_tui.core.session import Session, SessionSummary, ToolCall, new_session_id
 from ollm_tui.core.session_state import SessionState
 from ollm_tui.services.session_catalogue import SessionCatalogue, only_one
@@ -58,17 +59,31 @@ class SessionLibrary:
 
     def change(self, session_id: str, **fields: Any) -> None:
         """Give fields of a session new values, named as on disk: title, pinned, tags."""
+        self.record(
+            session_id,
+            lambda state: [SessionChanged(at=state.header.last_activity, fields=fields)],
+        )
+
+    def record(
+        self, session_id: str, make: Callable[[SessionState], Sequence[AnyRecord]]
+    ) -> SessionState:
+        """Hold a session's lock, let `make` look at it, and record the facts it gives back.
+
+        The errors of `SessionStore.open`; SessionBusy if it is open.
+        """
         writer, loaded = self.store.open(session_id)
         try:
             state = loaded.state
-            seq = state.header.journal_seq + 1
-            record = SessionChanged(at=state.header.last_activity, fields=fields)
-            state.apply(record, seq)
-            writer.append([(seq, record)])
-            writer.fold(state.session())
+            entries = list(enumerate(make(state), state.header.journal_seq + 1))
+            for seq, record in entries:
+                state.apply(record, seq)
+            if entries:
+                writer.append(entries)
+                writer.fold(state.session())
         finally:
             writer.close()
         self._note(state)
+        return state
 
     def fork(self, session_id: str, leaf: str | None = None) -> str:
         """Copy a session up to a message, by default its head, into a new one."""
@@ -95,8 +110,7 @@ class SessionLibrary:
 
     def add(self, session: Session) -> str:
         """Put a whole session into the store, under another id if its own is taken."""
-        if not self._is_free(session.session_id):
-            session = replace(session, session_id=new_session_id())
+        session = replace(session, session_id=self.free_id(session.session_id))
         writer = self.store.create(session.session_id)
         try:
             writer.fold(session)
@@ -104,6 +118,13 @@ class SessionLibrary:
             writer.close()
         self._note(SessionState(session))
         return session.session_id
+
+    def free_id(self, session_id: str) -> str:
+        """This id where no session has it, else a new one."""
+        store = self.store
+        if not is_valid_name(session_id) or store.directory.has(session_id):
+            return new_session_id()
+        return new_session_id() if store.trash.has(session_id) else session_id
 
     def delete(self, session_id: str) -> None:
         """Remove a session and all that belongs to it, for good. SessionBusy if it is open."""
@@ -177,12 +198,6 @@ class SessionLibrary:
         except SessionNotFound:
             return False
         return True
-
-    def _is_free(self, session_id: str) -> bool:
-        store = self.store
-        return is_valid_name(session_id) and not (
-            store.directory.has(session_id) or store.trash.has(session_id)
-        )
 
 
 def _calls_of(state: SessionState, branch: list[Message]) -> tuple[ToolCall, ...]:

@@ -45,10 +45,15 @@ def write_all(descriptor: int, data: bytes) -> None:
         view = view[os.write(descriptor, view) :]
 
 
-def read_regular(path: Path) -> bytes:
-    """The bytes of a file. OSError also for what is there but is no file (a FIFO would hang)."""
+def read_regular(path: Path, start: int = 0) -> bytes:
+    """The bytes of a file, or those after `start`.
+
+    OSError also for what is there but is no file (a FIFO would hang).
+    """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(f"{path} is not a file")
+        if start:
+            file.seek(start)
         return file.read()

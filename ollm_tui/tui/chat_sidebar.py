@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from textual import on, work
 
 from ollm_tui.core.errors import OllmError
+from ollm_tui.tui.chat_points import ChatPoints
 from ollm_tui.tui.session_actions import SessionActions, Wanted
+from ollm_tui.tui.snapshot_choices import key_of
 from ollm_tui.tui.widgets.session_list import SessionList
 from ollm_tui.tui.widgets.sidebar import Sidebar
 
@@ -30,8 +32,8 @@ class ChatSidebar(Sidebar):
 
     @on(SessionList.Opened)
     async def open(self, event: SessionList.Opened) -> None:
-        """Open a session in the place of the one that is shown."""
-        await self._chat.attempt(lambda: self._chat.open_session(event.session_id))
+        """Open a session in the place of the one that is shown, or go back to a snapshot."""
+        await self._chat.attempt(lambda: ChatPoints(self._chat).go_to(event.point))
 
     @on(SessionList.NewWanted)
     async def begin_new(self) -> None:
@@ -51,15 +53,18 @@ class ChatSidebar(Sidebar):
         except OllmError as error:
             self.tell(f"{error.message}: {error.hint}" if error.hint else error.message)
             return
-        await self._show(done.session_id)
+        await self._show(key_of(done.point) if done.point else None)
         self._chat.lines.show_facts()
         self.call_later(self.tell, done.words)
 
     async def _show(self, highlight: str | None) -> None:
         try:
             summaries = await self._chat.app.workspace.sessions()
+            conversation = self._chat.app.conversation
+            snapshots = await conversation.snapshots.list() if conversation else []
         except OllmError as error:
             self.tell(error.message)
             return
-        conversation = self._chat.app.conversation
-        self.show_sessions(summaries, conversation and conversation.session_id, highlight)
+        current = conversation.session_id if conversation else None
+        shown = [each for each in summaries if not each.archived or each.session_id == current]
+        self.show_sessions(shown, current, highlight, snapshots)

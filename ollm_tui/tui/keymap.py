@@ -28,6 +28,7 @@ _WIDGETS = frozenset(
         "compression",
         "preview",
         "checkpoints",
+        "diff",
     ]
 )
 

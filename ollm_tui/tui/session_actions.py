@@ -1,16 +1,20 @@
-"""What is done with sessions in a list, each answering with a line that says what was done."""
+"""What is done with sessions and snapshots in a list, each answering with a line that says what
+was done; all of it can be taken back."""
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import NamedTuple, assert_never
 
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import clean
+from ollm_tui.engine.points import Point
 from ollm_tui.engine.workspace import Workspace
 from ollm_tui.tui.widgets.session_list import SessionList
+from ollm_tui.tui.widgets.session_tree import SessionTree
 
 LONGEST_QUOTE = 40
-
+UNDO = "u undo"
 
 Wanted = (
     SessionList.RenameWanted
@@ -18,53 +22,119 @@ Wanted = (
     | SessionList.DeleteWanted
     | SessionList.ForkWanted
     | SessionList.UndoWanted
+    | SessionTree.ArchiveWanted
 )
 
 
 class Done(NamedTuple):
-    """What was done, in words, and the session to stand on now, if it is another."""
+    """What was done, in words, and the point to stand on now, if it is another."""
 
     words: str
-    session_id: str | None = None
+    point: Point | None = None
+
+
+class _WayBack(NamedTuple):
+    words: str
+    point: Point
+    action: Callable[[], Awaitable[object]]
 
 
 class SessionActions:
-    """Carries out what lists of sessions ask for; remembers what can be brought back."""
+    """Carries out what lists ask for; remembers how each of it is taken back."""
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
-        self._deleted: list[SessionList.DeleteWanted] = []
+        self._ways_back: list[_WayBack] = []
 
     async def carry_out(self, wanted: Wanted) -> Done:
         """Do what is wanted. OllmError if that is not possible."""
         match wanted:
             case SessionList.RenameWanted():
-                await self.workspace.rename(wanted.session_id, wanted.title)
-                return Done("renamed")
+                return await self._rename(wanted.point, wanted.title, wanted.before)
             case SessionList.PinWanted():
-                await self.workspace.pin(wanted.session_id, wanted.pinned)
-                kept = "pinned: stays on top and is kept"
-                return Done(kept if wanted.pinned else "no longer pinned")
+                return await self._pin(wanted.point, wanted.pinned)
             case SessionList.DeleteWanted():
-                await self.workspace.discard(wanted.session_id)
-                self._deleted.append(wanted)
-                return Done(f"deleted {_quoted(wanted.title)} · u undo")
+                return await self._delete(wanted.point, wanted.title)
             case SessionList.ForkWanted():
-                copy = await self.workspace.fork(wanted.session_id)
-                return Done("forked: the copy is a session of its own", copy)
+                return await self._fork(wanted.point)
+            case SessionTree.ArchiveWanted():
+                return await self._archive(wanted.point, wanted.archived)
             case SessionList.UndoWanted():
                 return await self._undo()
             case _:
                 assert_never(wanted)
 
+    async def tag(self, point: Point, text: str, before: tuple[str, ...]) -> Done:
+        """Give a session the tags of a line, separated by blanks or commas. OllmError."""
+        workspace, session_id = self.workspace, point.session_id
+        tags = clean(text).replace(",", " ").replace("#", " ").split()
+        await workspace.tag(session_id, tags)
+        self._note("the tags are as before", point, lambda: workspace.tag(session_id, before))
+        return Done(f"tagged {' '.join(tags)} · {UNDO}" if tags else f"no tags now · {UNDO}")
+
+    async def _rename(self, point: Point, title: str, before: str) -> Done:
+        async def rename(name: str) -> None:
+            if point.snapshot:
+                await self.workspace.snapshots.rename(*point[:2], name)
+            else:
+                await self.workspace.rename(point.session_id, name)
+
+        await rename(title)
+        self._note("it is called as before", point, lambda: rename(before))
+        return Done(f"renamed · {UNDO}")
+
+    async def _pin(self, point: Point, pinned: bool) -> Done:
+        async def pin(wanted: bool) -> None:
+            if point.snapshot:
+                await self.workspace.snapshots.pin(*point[:2], wanted)
+            else:
+                await self.workspace.pin(point.session_id, wanted)
+
+        await pin(pinned)
+        self._note("the pin is as before", point, lambda: pin(not pinned))
+        kept = "pinned: is kept" if point.snapshot else "pinned: stays on top and is kept"
+        return Done(kept if pinned else "no longer pinned")
+
+    async def _delete(self, point: Point, title: str) -> Done:
+        snapshots = self.workspace.snapshots
+
+        async def bring_back() -> None:
+            if point.snapshot:
+                await snapshots.undelete(*point[:2])
+            else:
+                await self.workspace.restore(point.session_id)
+
+        if point.snapshot:
+            await snapshots.delete(*point[:2])
+        else:
+            await self.workspace.discard(point.session_id)
+        self._note(f"brought back {_quoted(title)}", point, bring_back)
+        return Done(f"deleted {_quoted(title)} · {UNDO}")
+
+    async def _fork(self, point: Point) -> Done:
+        copy = await self.workspace.points.fork(point)
+        self._note("the fork is in the trash", point, lambda: self.workspace.discard(copy))
+        return Done("forked: the copy is a session of its own · Enter opens it", Point(copy))
+
+    async def _archive(self, point: Point, archived: bool) -> Done:
+        workspace, session_id = self.workspace, point.session_id
+        await workspace.archive(session_id, archived)
+        back = "back where it was"
+        self._note(back, point, lambda: workspace.archive(session_id, not archived))
+        words = "archived: at the end of the list" if archived else "no longer archived"
+        return Done(f"{words} · {UNDO}", point)
+
     async def _undo(self) -> Done:
-        """Bring back what was deleted last."""
-        if not self._deleted:
-            raise UsageError("nothing was deleted here", "ollm sessions trash list shows the rest")
-        last = self._deleted[-1]
-        await self.workspace.restore(last.session_id)
-        self._deleted.pop()
-        return Done(f"brought back {_quoted(last.title)}", last.session_id)
+        """Take back what was done last."""
+        if not self._ways_back:
+            raise UsageError("there is nothing to undo", "ollm sessions trash list shows more")
+        last = self._ways_back[-1]
+        await last.action()
+        self._ways_back.pop()
+        return Done(last.words, last.point)
+
+    def _note(self, words: str, point: Point, action: Callable[[], Awaitable[object]]) -> None:
+        self._ways_back.append(_WayBack(words, point, action))
 
 
 def _quoted(title: str) -> str:

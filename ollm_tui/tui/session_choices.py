@@ -1,4 +1,4 @@
-"""Sessions as lines of a list: pinned ones first, then by the day or month they were active.
+"""Sessions as lines of a list: pinned ones first, then by day or month, archived ones last.
 
 Times in the record order as text, so each row is placed by comparing texts, not by dates.
 """
@@ -30,18 +30,20 @@ def session_choices(
     """Lines for sessions, given the latest first; `current` is the one that is open."""
     moment = (now or datetime.now()).astimezone()
     age, section = age_labels(moment), _section_labels(moment)
-    pinned = [summary for summary in summaries if summary.pinned]
+    pinned = [each for each in summaries if each.pinned and not each.archived]
+    archived = [each for each in summaries if each.archived]
     lines = [_heading("Pinned")] if pinned else []
     lines += [_line(summary, current, age) for summary in pinned]
     before = ""
     for summary in summaries:
-        if summary.pinned:
+        if summary.pinned or summary.archived:
             continue
         if (name := section(summary.last_activity)) != before:
             lines.append(_heading(name))
             before = name
         lines.append(_line(summary, current, age))
-    return lines
+    lines += [_heading("Archived")] if archived else []
+    return lines + [_line(summary, current, age) for summary in archived]
 
 
 def age_labels(now: datetime) -> Callable[[str], str]:

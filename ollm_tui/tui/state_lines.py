@@ -27,6 +27,7 @@ READING = (
     ("message.copy", "copy"),
     ("message.copy_code", "code"),
     ("message.edit", "edit"),
+    ("snapshot.back", "back to here"),
     ("message.regenerate", "again"),
     ("message.fork", "fork"),
     ("chat.stop", "back"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ollm_tui.core.context_marks import ContextChange
-from ollm_tui.core.message import Attachment
+from ollm_tui.core.graft import as_written
 from ollm_tui.tui.entries import entry_of
 from ollm_tui.tui.screens.chat import ChatScreen
 
@@ -18,5 +18,4 @@ async def take_back(chat: ChatScreen) -> None:
     await chat.conversation.change_context(ContextChange("exclude", (own[-1].id,)))
     chat.transcript.replace(entry_of(own[-1], state))
     if not chat.prompt.text:
-        attachments = [part for part in own[-1].parts if isinstance(part, Attachment)]
-        chat.prompt.put(own[-1].text, attachments)
+        chat.prompt.put(own[-1].text, as_written(own[-1]))

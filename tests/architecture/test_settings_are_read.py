@@ -11,7 +11,6 @@ from tests.conftest import REPOSITORY
 
 WAITING_FOR_THEIR_FEATURE = frozenset(
     """
-    compression.enabled compression.strategy compression.summary_max_tokens
     loop_detection.enabled loop_detection.max_turns loop_detection.repeat_threshold
     loop_detection.strict loop_detection.nudge
     environment.policy environment.allow_list environment.deny_patterns

@@ -98,6 +98,8 @@ async def test_every_tool_works_over_stdio(home: Path) -> None:
         assert set(begun) == {"jobId", "pid"}
         listed = await call("listJobs", **at, filter={"status": "running"})
         assert [job["id"] for job in listed] == [begun["jobId"]]
+        while not (await call("getJobOutput", **at, jobId=begun["jobId"]))["stdout"]:
+            await asyncio.sleep(0.02)
         killed = await call("killJob", **at, jobId=begun["jobId"])
         assert killed["status"] == "killed"
         output = await call("getJobOutput", **at, jobId=begun["jobId"])

@@ -196,7 +196,6 @@ def test_unknown_commands_and_options_are_one_line_and_exit_code_2(run_ollm: Run
         ("sessions", "frobnicate"),
         ("--nope",),
         ("sessions", "cleanup", "--keep", "-1"),
-        ("sessions", "cleanup"),
     ):
         done = run_ollm(*arguments)
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)

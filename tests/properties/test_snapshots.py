@@ -12,7 +12,7 @@ from ollm_tui.services.snapshot_restore import forked, restoration
 from tests.session_lives import apply, lives, prompt_of, states
 from tests.snapshot_samples import MOMENT, told
 
-EXAMPLES = 1500
+EXAMPLES = 150
 
 
 def taken(state: SessionState) -> ContextSnapshot:

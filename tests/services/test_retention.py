@@ -98,5 +98,13 @@ def test_sessions_of_earlier_programs_are_neither_moved_nor_counted(
 
 
 def test_a_look_at_the_surplus_moves_nothing(library: SessionLibrary) -> None:
-    assert [each.session_id for each in surplus(library, keep=4)] == ["day-5"]
+    assert [each.summary.session_id for each in surplus(library, keep=4)] == ["day-5"]
     assert len(names(library)) == 5
+
+
+def test_each_session_over_a_limit_says_which_one(library: SessionLibrary) -> None:
+    over = surplus(library, keep=4, max_age=timedelta(days=3, hours=12))
+    assert [(each.summary.session_id, each.reason) for each in over] == [
+        ("day-5", "only the newest 4 are kept"),
+        ("day-4", "older than 3 days"),
+    ]

@@ -28,6 +28,7 @@ from ollm_tui.services.snapshots import Snapshots
 from ollm_tui.settings.schema import Settings
 from ollm_tui.settings.schema import Snapshots as Rules
 from ollm_tui.storage.layout import StoreLayout
+from tests.end_to_end.test_disk_full import full_disk
 from tests.folders import quick_folder
 from tests.snapshot_samples import SESSION_ID, sample_snapshot
 
@@ -178,6 +179,21 @@ async def test_a_disk_that_refuses_is_told_and_the_program_goes_on(recording: Re
     assert events[0].hint
     recording.store.layout.snapshots.unlink()
     assert await snapshots.create(sample_snapshot())
+
+
+async def test_a_full_disk_costs_only_the_snapshot_that_did_not_fit(recording: Recording) -> None:
+    snapshots, events = service(recording, max_count=1)
+    before = sample_snapshot(reason="threshold")
+    await snapshots.create(before)
+    large = replace(sample_snapshot(reason="threshold"), summary="x" * 50_000)
+    with full_disk(20_000), pytest.raises(StoreError, match="could not be saved"):
+        await snapshots.create(large)
+    assert isinstance(events[-1], SnapshotFailed)
+    assert await snapshots.get(SESSION_ID, before.id) == before
+    left = recording.store.layout.snapshots.rglob("*.tmp")
+    assert list(left) == []
+    assert await snapshots.create(large)
+    assert [each.id for each in await snapshots.list(SESSION_ID)] == [large.id]
 
 
 async def test_callbacks_are_called_when_their_share_is_passed(recording: Recording) -> None:

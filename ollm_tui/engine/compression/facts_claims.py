@@ -182,7 +182,7 @@ def _claim(text: str, tokens: list[Token], at: int, behind: int) -> Iterator[Cla
     if at and is_label(tokens[at - 1]):
         return
     name, firm = name_before(tokens, at)
-    others = names_behind(tokens, behind, firm and bool(name.slot))
+    others = names_behind(tokens, behind, bool(name.slot))
     firm = firm or (not number and bool(others))
     names = [found for found in (name, *others) if found.slot]
     if not names:

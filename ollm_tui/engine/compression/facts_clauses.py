@@ -131,11 +131,12 @@ def named_until(tokens: Sequence[Token], at: int) -> int:
     It is code, a proper name, or whatever a short statement ends with ("is now lavender").
     """
     before = tokens[at - 1].low if at else ""
-    if before not in _NAMING or is_plain_word(tokens[at].text):
+    word = tokens[at].text
+    if before not in _NAMING or (is_plain_word(word) and word not in _DETERMINERS):
         return at
     if before in _COPULAS:
         for end in range(at + 1, min(at + 4, len(tokens) + 1)):
-            if end == len(tokens) or tokens[end].low in _BORDERS:
+            if end == len(tokens) or _ends_name(tokens[end]):
                 return end
     return at + 1 if is_specific(tokens[at].text) else at
 
@@ -174,18 +175,17 @@ def name_before(tokens: Sequence[Token], at: int) -> tuple[Name, bool]:
     return _name(words[::-1], tokens), firm
 
 
-def names_behind(tokens: Sequence[Token], at: int, firm: bool) -> list[Name]:
-    """The name behind a value, and the one it is said to be for.
+def names_behind(tokens: Sequence[Token], at: int, named: bool) -> list[Name]:
+    """What a value is said to be for, or else the noun behind it.
 
-    In a firm statement the noun behind a number is only its unit: "the limit is 500 words".
+    Of a value that has a name already that noun is only the unit: "the limit is 500 words".
     """
-    names = [] if firm else [name_from(tokens, at, 2)]
     for place in range(at, min(at + 4, len(tokens))):
         if tokens[place].low in _BORDERS:
             break
         if tokens[place].low in _BEHIND:
-            return [*names, name_from(tokens, place + 1, 3)]
-    return names
+            return [name_from(tokens, place + 1, 3)]
+    return [] if named else [name_from(tokens, at, 2)]
 
 
 def subject_of(tokens: Sequence[Token], at: int) -> int:
@@ -214,6 +214,10 @@ def name_from(tokens: Sequence[Token], at: int, most: int) -> Name:
     return _name(words, tokens)
 
 
+def _ends_name(token: Token) -> bool:
+    return token.low in _BORDERS or is_plain_word(token.low)
+
+
 def _is_part_of_name(token: Token) -> bool:
     if token.low in _NOT_NOUNS or token.low in _BETWEEN or token.low in _BORDERS:
         return False
@@ -231,7 +235,7 @@ def _was_value(tokens: Sequence[Token], at: int) -> bool:
     before = tokens[at - 1].low if at else ""
     if before == "from":
         return True
-    return at > 1 and tokens[at].low in _UNITS and tokens[at - 2].low == "from"
+    return at > 1 and is_number(tokens[at - 1]) and tokens[at - 2].low == "from"
 
 
 def _name(words: Sequence[Token], tokens: Sequence[Token]) -> Name:

@@ -173,5 +173,8 @@ loosened; relaxed; downgraded; pushed; brought forward; make that; make it; back
 formerly; used to; on reflection; is out; since; earlier; takes over; took over; rebuilt;
 reworked; redone; went back; changed my mind; contrary to; was * before; outdated; obsolete;
 jetzt; nun; geändert; ändern; stattdessen; statt; doch; erhöht; gesenkt; maintenant; désormais;
-changé; plutôt; finalement; ahora; cambiado; cambiamos; cambia; mejor
+changé; plutôt; finalement; ahora; cambiado; cambiamos; cambia; mejor;
+these days; as of; history; threw; thrown; better; currently; meanwhile; newly; this time; again;
+by now; any longer; recently; updated to; new answer; second attempt; i was wrong; take back;
+taken back; was a mistake
 """

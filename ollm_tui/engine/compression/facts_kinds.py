@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ollm_tui.core.ledger import Fact, FactKind
 from ollm_tui.engine.compression import facts_cues as cues
 from ollm_tui.engine.compression.facts_claims import Said
@@ -27,6 +29,9 @@ _OF_THE_USER: tuple[FactKind, ...] = ("constraint", "decision", "dead-end", "tod
 _OF_THE_MODEL: tuple[FactKind, ...] = ("dead-end", "todo", "decision", "error")
 _REQUESTS = (" can you ", " could you ", " would you ", " will you ", " please ")
 
+_NOTHING_LEFT = re.compile(
+    r" (?:no|nothing|none|not|no longer) (?:need|remaining|left|open|pending|missing|todo)(?= )"
+)
 _FEWEST_WORDS = 4
 """Words a sentence must have to be kept without a cue."""
 
@@ -41,13 +46,10 @@ def kind_of(text: str, words: Words, said: Said, from_user: bool) -> Found:
     """
     if "?" in text[-3:] and not any(request in words.line for request in _REQUESTS):
         return _first(_CUES, ("constraint",) if from_user else ("todo",), words)
-    # "The error budget is 5 %" is no error.
-    no: tuple[FactKind | None, ...] = (
-        "todo" if is_done(words) else None,
-        "error" if said.claims else None,
-    )
+    # "The error budget is 5 %" is no error, nor is "I threw it out".
+    no = ("todo" if is_done(words) else "", "error" if said.claims or said.changes else "")
     everything = _OF_THE_USER if from_user else _OF_THE_MODEL
-    kinds = tuple(kind for kind in everything if kind not in no)
+    kinds: tuple[FactKind, ...] = tuple(kind for kind in everything if kind not in no)
     clear = _first(_CUES, kinds, words)
     if clear[0]:
         return clear
@@ -59,7 +61,10 @@ def kind_of(text: str, words: Words, said: Said, from_user: bool) -> Found:
 
 def is_done(words: Words) -> bool:
     """Whether a sentence says that something is finished."""
-    return bool(_DONE.found_in(words)) and not _NOT_DONE.found_in(words)
+    if not _DONE.found_in(words):
+        return False
+    line = _NOTHING_LEFT.sub(" ", words.line)
+    return not _NOT_DONE.found_in(Words(line, frozenset(line.split())))
 
 
 def is_clear(kind: FactKind, words: Words) -> bool:

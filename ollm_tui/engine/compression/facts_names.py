@@ -42,7 +42,7 @@ _FOLDERS = word_set(
 _NO_FILES = word_set("node.js vue.js next.js nuxt.js express.js d3.js three.js")
 
 _IDENTIFIER = re.compile(
-    r"https?://[^\s<>\"'`\\)\]]{3,300}"
+    r"[Hh]ttps?://[^\s<>\"'`\\)\]]{3,300}"
     r"|\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b"
     r"|\b[A-Z][A-Z0-9]{1,9}-\d{1,6}\b"
     r"|(?<![\w&#])#\d{1,6}\b"

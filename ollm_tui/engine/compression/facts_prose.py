@@ -89,11 +89,12 @@ class _Reader:
             kind, cue = lead, cue or piece.text[:20]
         if kind and piece.shape != "heading" and not self._is_bare_lead(piece, words):
             limit = CONSTRAINT_LIMIT if kind == "constraint" else SENTENCE_LIMIT
-            clear = is_clear(kind, words)
+            clear = self._from_user or is_clear(kind, words)
             text = self._with_reference(piece.text, words) if clear else piece.text
             yield self._fact(kind, text, limit, cue)
         if kind != "todo" and is_done(words):
-            yield self._fact("todo", piece.text, SENTENCE_LIMIT, current=False)
+            text = f"{self._before} {piece.text}" if len(words.found) < 6 else piece.text
+            yield self._fact("todo", text, SENTENCE_LIMIT, current=False)
 
     def _set_lead(self, piece: Piece, kind: FactKind | None) -> None:
         """A heading, or a line that ends in a colon, says what the items below it are."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 Slot = frozenset[str]
@@ -30,7 +31,7 @@ _CONTRACTIONS = (
     (" dont ", " do not "),
 )
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_WORD = re.compile(r"[^\W_]+")
+_WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W_]+")
 
 
 def word_set(words: str) -> frozenset[str]:
@@ -51,8 +52,9 @@ GENERIC = word_set(
     "forget remember point follow loose end somebody round ms sec second minute hour day week "
     "month mb gb kb kib mib gib cm mm km kg % € $ come came equal lowered raised bumped down start "
     "noted "
-    "verdict given question closed thought reflection conclusion requirement answer result choice "
-    "fact way thing case summary short update idea reason sense problem client "
+    "verdict given question answered "
+    "closed thought reflection conclusion requirement answer result choice "
+    "time far discussion bet fact thing case summary short update idea reason sense problem client "
     "moment some stage more another owe one managed able today "
     "note put agreed its their would could can if but only just about along"
 )
@@ -92,9 +94,16 @@ def slot_of(words: str) -> Slot:
 
 def all_words(text: str) -> Slot:
     """Every word a name in a text may consist of: RabbitMQ is there whole and in parts."""
-    return slot_of(text) | {stem(word) for word in _WORD.findall(text)}
+    return slot_of(text) | content_of(text)
 
 
+@lru_cache(maxsize=4096)
+def content_of(text: str) -> Slot:
+    """The words of a text."""
+    return frozenset(stem(word) for word in _WORD.findall(text))
+
+
+@lru_cache(maxsize=8192)
 def stem(word: str) -> str:
     """A word without its plural."""
     word = word.lower()

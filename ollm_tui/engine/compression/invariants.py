@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 
 from ollm_tui.core.compression import Checkpoint
 from ollm_tui.core.intake import clean
-from ollm_tui.core.message import Message
+from ollm_tui.core.message import Message, ToolCallPart, ToolResultPart
 from ollm_tui.core.provider import PromptMessage
 from ollm_tui.engine.compression.checkpoint_sizes import LEAST_CAP
 from ollm_tui.engine.compression.summary_syntax import sanitised
@@ -27,7 +28,7 @@ def violations(
     found = [
         *_system_prompt(before, after),
         *_size(before, after),
-        *order_violations(after.prompt.assembly.prompt),
+        *_order(before, after),
         *_kept(before, after, frozenset(folded)),
     ]
     for checkpoint in new:
@@ -42,7 +43,7 @@ def order_violations(prompt: Sequence[PromptMessage]) -> Iterator[str]:
     for place, message in enumerate(prompt):
         says = message.text.strip() or message.images or message.tool_calls
         if not says and message.role != "tool":
-            yield f"message {place} is empty"
+            yield f"a message of {message.role} is empty"
         if message.role == "tool":
             if message.tool_call_id not in open_calls:
                 yield f"result {message.tool_call_id} answers no call before it"
@@ -66,6 +67,15 @@ def order_violations(prompt: Sequence[PromptMessage]) -> Iterator[str]:
         yield f"calls {sorted(open_calls)} are not answered"
 
 
+def _order(before: ContextView, after: ContextView) -> Iterator[str]:
+    """What was wrong before is no reason to keep a context that is too long: some servers give
+    the calls of every answer the same ids."""
+    known = set(order_violations(before.prompt.assembly.prompt))
+    for wrong in order_violations(after.prompt.assembly.prompt):
+        if wrong not in known:
+            yield wrong
+
+
 def _system_prompt(before: ContextView, after: ContextView) -> Iterator[str]:
     if _system(before) != _system(after):
         yield "the system prompt is another one"
@@ -86,16 +96,18 @@ def _size(before: ContextView, after: ContextView) -> Iterator[str]:
 
 
 def _kept(before: ContextView, after: ContextView, folded: frozenset[str]) -> Iterator[str]:
-    """Whatever was sent and not meant to be folded is still sent; the user's words verbatim."""
+    """Whatever was sent and not meant to be folded is still sent: words verbatim, and calls."""
     sent_before, sent_after = _sent(before), _sent(after)
     for message in before.prompt.messages:
-        if message.id not in sent_before or message.id in folded:
+        earlier, now = sent_before.get(message.id), sent_after.get(message.id, _Sent())
+        if earlier is None or message.id in folded:
             continue
-        is_own = message.role == "user" and _is_verbatim(message, sent_before[message.id])
-        if message.id not in sent_after:
-            yield f"message {message.id} is no longer sent"
-        elif is_own and not _is_verbatim(message, sent_after[message.id]):
-            yield f"your message {message.id} is not as it was"
+        if message.role == "user" and message.id not in sent_after:
+            yield f"your message {message.id} is no longer sent"
+        elif earlier.tells(message.text) and not now.tells(message.text):
+            yield f"message {message.id} is not as it was"
+        if (earlier.calls & _calls_in(message)) - now.calls:
+            yield f"calls or results of message {message.id} are no longer sent"
     last = next((m for m in reversed(before.prompt.messages) if m.role == "user"), None)
     if last and last.id in folded:
         yield "your last message was folded"
@@ -103,17 +115,34 @@ def _kept(before: ContextView, after: ContextView, folded: frozenset[str]) -> It
         yield f"the pinned message {key} was folded"
 
 
-def _is_verbatim(message: Message, sent: Sequence[str]) -> bool:
-    return any(message.text in text for text in sent)
+class _Sent:
+    """What one message has a part in."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.calls: set[str] = set()
+        """Those that are made, and those that are answered."""
+
+    def tells(self, words: str) -> bool:
+        """Whether these words are there as they were said."""
+        return any(words in text for text in self.texts)
 
 
-def _sent(view: ContextView) -> dict[str, list[str]]:
-    """The texts each message has a part in."""
-    found: dict[str, list[str]] = {}
+def _sent(view: ContextView) -> dict[str, _Sent]:
+    found: defaultdict[str, _Sent] = defaultdict(_Sent)
     for piece, owners in view.prompt.pieces():
+        message = piece.message
         for owner in owners:
-            found.setdefault(owner.key, []).append(piece.message.text)
-    return found
+            found[owner.key].texts.append(message.text)
+            found[owner.key].calls.update(call.call_id for call in message.tool_calls)
+            if message.tool_call_id:
+                found[owner.key].calls.add(message.tool_call_id)
+    return dict(found)
+
+
+def _calls_in(message: Message) -> set[str]:
+    parts = (part for part in message.parts if isinstance(part, ToolCallPart | ToolResultPart))
+    return {part.call_id for part in parts}
 
 
 def _summary(checkpoint: Checkpoint) -> Iterator[str]:

@@ -20,7 +20,7 @@ from ollm_tui.engine.compression.ledger_merging import settled
 from ollm_tui.engine.compression.ledger_notes import with_best_notes
 from ollm_tui.engine.compression.ledger_rendering import rendered
 
-__all__ = ["ledger_of", "merged", "rendered"]
+__all__ = ("ledger_of", "merged", "rendered")
 
 
 def ledger_of(messages: Sequence[Message], tool_calls: Sequence[ToolCall] = ()) -> Ledger:
@@ -53,9 +53,10 @@ def _of_message(message: Message, args: dict[str, dict[str, Any]]) -> Iterator[F
         return
     for part in message.parts:
         match part:
+            case Text() if part.trusted and message.role != "tool":
+                yield from facts_said(part.text, message.id, message.role == "user")
             case Text():
-                said_by_user = message.role == "user" and part.trusted
-                yield from facts_said(part.text, message.id, said_by_user)
+                yield from facts_answered("", {}, part.text, False, message.id)
             case ToolCallPart():
                 yield from facts_called(part.name, part.args, message.id)
             case ToolResultPart():

@@ -11,7 +11,13 @@ from msgspec.structs import replace
 
 from ollm_tui.core.ledger import Fact, FactKind
 from ollm_tui.engine.compression.facts_claims import Said, said_in, takes_back
-from ollm_tui.engine.compression.facts_words import GENERIC, all_words, slot_of, word_set
+from ollm_tui.engine.compression.facts_words import (
+    GENERIC,
+    all_words,
+    content_of,
+    slot_of,
+    word_set,
+)
 
 _CHANGEABLE: tuple[FactKind, ...] = ("constraint", "decision", "value", "todo", "note")
 _CLAIMING: tuple[FactKind, ...] = (*_CHANGEABLE, "dead-end")
@@ -24,13 +30,13 @@ _MOST_SHARING = 100
 """Facts with one word in common that a later one is compared with, the newest."""
 _WORTH_KEEPING = 3
 _SAME_TASK = 0.6
-_SAME_THING = 0.6
+_SAME_THING = 0.5
 """How many of the words that count must be the same."""
 _SAME_BUT = 3
 _CLAUSE = re.compile(r", |; | [—–-] |: |(?:,)? (?:and|but|while|und|et|y) ")
 _REFUSALS = word_set("not never no avoid without don't won't drop nicht kein pas jamais nunca")
 _RUNS_SHOWN = 3
-_ADDING = word_set("also additionally too well both plus besides moreover auch aussi también")
+_ADDING = word_set("also additionally both plus besides moreover auch aussi también")
 
 
 class _Entry:
@@ -42,7 +48,10 @@ class _Entry:
         claims = fact.kind in _CLAIMING
         self.said = said_in(fact.text) if claims else Said((), (), False)
         self.words = all_words(fact.text) if claims else frozenset[str]()
-        self.content = self.words - GENERIC
+        self.content = content_of(fact.text) - GENERIC if claims else self.words
+        self.topic = frozenset(word for word in self.content if not word[0].isdigit())
+        self.told = self.topic | {word[2:] for word in self.topic if word.startswith("re")}
+        """What it speaks of, also as something done again: rebuilt, recomputed."""
 
 
 class _Settling:
@@ -143,7 +152,7 @@ def _replace_claims(entry: _Entry, newer: _Entry) -> None:
         entry.gone = True
         return
     stale = [claim.start for claim in entry.said.claims if takes_back(newer.said, claim)]
-    if not stale:
+    if not stale or (not newer.said.changes and _is_of_something_else(entry, newer)):
         return
     rest = _without_clauses(entry.fact.text, stale)
     if entry.fact.kind == "value" or len(slot_of(rest) - GENERIC) < _WORTH_KEEPING:
@@ -151,6 +160,12 @@ def _replace_claims(entry: _Entry, newer: _Entry) -> None:
     else:
         entry.fact = replace(entry.fact, text=rest)
         entry.said = said_in(rest)
+
+
+def _is_of_something_else(entry: _Entry, newer: _Entry) -> bool:
+    """Whether two sentences share a turn of phrase only, each with other things to say."""
+    shared = entry.topic & newer.topic
+    return min(len(entry.topic), len(newer.topic)) - len(shared) > 1
 
 
 def _without_clauses(text: str, places: Sequence[int]) -> str:
@@ -176,13 +191,20 @@ def _is_taken_back_by_name(entry: _Entry, newer: _Entry) -> bool:
 
 def _is_retold(entry: _Entry, newer: _Entry) -> bool:
     """Whether a later fact speaks of all that an earlier one is about, or of all but its value."""
-    if entry.fact.kind not in ("decision", "value", "note") or newer.words & _ADDING:
+    if entry.fact.kind == "constraint" or newer.words & _ADDING:
         return False
-    shared = len(entry.content & newer.content)
-    if newer.said.changes:
-        return shared > 1 and shared >= _SAME_THING * len(entry.content)
-    more = len(newer.content) - shared
-    return shared > 1 and shared == len(entry.content) and more <= _SAME_BUT
+    same = len(entry.topic & newer.told)
+    both_count = entry.topic < entry.content and newer.topic < newer.content
+    if entry.fact.kind == "todo" and not both_count:
+        return False
+    if newer.said.changes or same > len(entry.topic & newer.topic):
+        fewest = min(len(entry.topic), 2) if both_count else 2
+        return same >= max(fewest, 1, _SAME_THING * len(entry.topic))
+    if both_count and same > 1 and same == min(len(entry.topic), len(newer.topic)):
+        return True
+    # In one message like sentences stand side by side; in a later one they stand in for it.
+    missing = len(entry.topic) - same - (entry.fact.source != newer.fact.source)
+    return same > 1 and missing <= 0 and len(newer.topic) - same <= _SAME_BUT
 
 
 def _newest(facts: Sequence[Fact]) -> tuple[Fact, ...]:

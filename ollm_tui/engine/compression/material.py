@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ollm_tui.core.message import Message
+from ollm_tui.core.message import Attachment, Message, Retrieval
 from ollm_tui.core.session import Metadata
 from ollm_tui.engine.budget import Budget, Room
 from ollm_tui.engine.context import Assembly
 from ollm_tui.engine.context_view import cost_of
 from ollm_tui.services.tokens.counter import TokenCounter
+from ollm_tui.services.tokens.prompt_count import shared_out
 
 
 @dataclass(frozen=True)
@@ -26,17 +27,14 @@ class Material:
 
     @cached_property
     def costs(self) -> dict[str, int]:
-        """The tokens each message takes in the prompt now."""
-        facts = self.assembly.shortening.elided
-        folded = self.assembly.marks.folded
-        return {
-            message.id: cost_of(
-                self.counter, message, folded.get(message.id), facts.get(message.id)
-            )
-            if message.id in self._sent
-            else 0
-            for message in self.messages
-        }
+        """The tokens each message takes in the prompt now; all together no more than it has."""
+        costs = {message.id: 0 for message in self.messages}
+        for piece, owners in zip(self.assembly.pieces, self.assembly.owners, strict=True):
+            tokens = self.counter.message(piece).tokens
+            shares = shared_out(tokens, [owner.size for owner in owners]) if owners else []
+            for owner, share in zip(owners, shares, strict=True):
+                costs[owner.key] = costs.get(owner.key, 0) + share
+        return costs
 
     @property
     def messages(self) -> Sequence[Message]:
@@ -50,8 +48,8 @@ class Material:
 
     @cached_property
     def own_tokens(self) -> int:
-        """What the user's own messages take."""
-        return sum(self.costs[m.id] for m in self.messages if m.role == "user")
+        """What the user's own words take; files and pastes that came along can be cut short."""
+        return sum(self._own_cost(message) for message in self.messages if message.role == "user")
 
     def is_sent(self, message: Message) -> bool:
         """Whether a message stands in the prompt by itself."""
@@ -69,6 +67,12 @@ class Material:
     def total(self, messages: Sequence[Message]) -> int:
         """What some messages take together."""
         return sum(self.costs[message.id] for message in messages)
+
+    def _own_cost(self, message: Message) -> int:
+        cost = self.costs[message.id]
+        if cost and any(isinstance(part, Attachment | Retrieval) for part in message.parts):
+            return min(cost, cost_of(self.counter, message, None, ""))
+        return cost
 
     @cached_property
     def _sent(self) -> frozenset[str]:

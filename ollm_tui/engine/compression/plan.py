@@ -47,7 +47,7 @@ def own_messages_fill(material: Material) -> bool:
 
 def make_plan(material: Material, wanted: CompressionWanted) -> Plan | CompressionSkipped:
     """The gentlest plan that makes enough room, or the one that makes most."""
-    if wanted.trigger == "auto" and not material.budget.needs_compression:
+    if not _is_due(material, wanted):
         return _nothing("there is room enough")
     goal = material.room.trigger * GOAL_SHARE
     needed = wanted.trigger != "manual" or material.conversation > goal
@@ -65,6 +65,16 @@ def make_plan(material: Material, wanted: CompressionWanted) -> Plan | Compressi
     if wanted.trigger == "overflow" and best.expected > material.room.limit:
         return _cannot_fit(material)
     return best
+
+
+def _is_due(material: Material, wanted: CompressionWanted) -> bool:
+    match wanted.trigger:
+        case "auto":
+            return material.budget.needs_compression
+        case "overflow":
+            return material.budget.over_limit
+        case "manual":
+            return True
 
 
 class _Choice(NamedTuple):

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from ollm_tui.core.compression import Strategy, Trigger
+
+OwnMessages = Literal["keep", "fold-if-full", "fold"]
+"""What may happen to the oldest of the user's own messages: nothing, to be folded where they
+fill half of the room, or to be folded because the user wants that."""
 
 
 class CompressionWanted(NamedTuple):
@@ -16,5 +20,4 @@ class CompressionWanted(NamedTuple):
     """Fold what stands above this message, and nothing below."""
     instructions: str = ""
     """What the summary should take care of, in the user's words."""
-    fold_own: bool = False
-    """Whether the oldest of the user's own messages may be folded."""
+    own: OwnMessages = "keep"

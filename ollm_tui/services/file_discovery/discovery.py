@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Mapping
 from pathlib import Path
 from threading import Event
 
+from ollm_tui.core.errors import UsageError
 from ollm_tui.services.file_discovery.options import DiscoveryOptions
 from ollm_tui.services.file_discovery.tree import Tree
 
@@ -34,6 +35,8 @@ class Discovery:
 
         def walk() -> None:
             try:
+                if not self._tree.root.is_dir():
+                    raise UsageError(f"{self._tree.root} is not a folder", "give the path of one")
                 for batch in self._tree.walk():
                     loop.call_soon_threadsafe(found.put_nowait, batch)
                     if left.is_set():

@@ -138,8 +138,15 @@ class FolderReader:
                 elif entry.is_dir(follow_symlinks=False):
                     folders.append(entry.name)
                 elif entry.is_symlink():
-                    (links if follow and entry.is_dir() else files).append(entry.name)
+                    (links if follow and _leads_to_folder(entry) else files).append(entry.name)
         return files, folders, links
+
+
+def _leads_to_folder(link: os.DirEntry[str]) -> bool:
+    try:
+        return link.is_dir()
+    except OSError:  # to itself, or through a folder that is closed to us
+        return False
 
 
 def _is_file_or_link(path: str) -> bool:

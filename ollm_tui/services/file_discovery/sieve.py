@@ -14,6 +14,8 @@ from ollm_tui.services.file_discovery.wildmatch import literal_length, matcher
 MOST_CHOICES = 32
 
 _SIMPLE_CLASS = re.compile(r"\[([A-Za-z0-9]+)\]")
+_MIDDLE_OF_NAME = re.compile(r"[^/*]\*\*+/")
+"""Git lets such stars end nowhere: `foo**/bar` fits foobar."""
 _LITERAL_TAIL = re.compile(r"[^*?\[\]\\]*\Z")
 
 
@@ -67,7 +69,7 @@ class Sieve:
 def _choices(rule: _Rule) -> list[str]:
     """What the last part of a path may look like; simple brackets are written out."""
     pattern = rule.pattern
-    if "\\" in pattern or (rule.by_path and "[" in pattern):
+    if "\\" in pattern or (rule.by_path and ("[" in pattern or _MIDDLE_OF_NAME.search(pattern))):
         return [""]
     choices = [pattern.rpartition("/")[2]]
     simple = len(_SIMPLE_CLASS.findall(pattern))

@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ollm_tui.core.errors import UsageError
 from ollm_tui.services.file_discovery.folder import Folder, FolderReader, Waiting
 from ollm_tui.services.file_discovery.folder_events import FolderListener, NobodyListens
 from ollm_tui.services.file_discovery.git_program import GitProgram
@@ -112,8 +111,6 @@ class Tree:
         self._seen.clear()
         self._hidden = []
         self._reader.tracked = {}
-        if not self.root.is_dir():
-            raise UsageError(f"{self.root} is not a folder", "give the path of one")
         self._outermost = self._ignore_files.outermost()
         start = [Waiting("", 0, self._outermost)]
         if self._ignore_files.repository is None:

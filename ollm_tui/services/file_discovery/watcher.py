@@ -85,8 +85,9 @@ class Watcher:
             for folder in self._tree.folders:
                 self._events.entering(folder)
             self._note(self._tree.refresh())
-            self._times.written(self._tree.paths())
             self._poll_if_exhausted()
+            if isinstance(self._events, Polling):
+                self._times.written(self._tree.paths())
         self._thread.start()
 
     def catch_up(self) -> None:
@@ -145,6 +146,7 @@ class Watcher:
         replaced = {folder for folder in hints.replaced if tree.was_replaced(folder)}
         below = [path for folder in replaced for path in tree.paths_below(folder)]
         self._note_written({*hints.files, *below})
+        self._times.nothing_missed()
         return tree.look_again(hints.folders, replaced)
 
     def _note_written(self, paths: set[str]) -> None:
@@ -208,6 +210,10 @@ class _Times:
             if (changed := self._changed(path)) >= since:
                 self._recent[path] = changed
         return [path for path, changed in self._recent.items() if known.get(path) != changed]
+
+    def nothing_missed(self) -> None:
+        """All until now was told by the system."""
+        self._checked = time.time_ns()
 
     def seen(self, paths: Iterable[str]) -> None:
         """These are told otherwise: they count as known."""

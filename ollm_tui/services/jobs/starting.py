@@ -107,7 +107,11 @@ class JobStarter:
             raise
         running = RunningJob(job, launched, self._limits, execution)
         shell.add(running)
-        await running.begin(wanted.timeout)
+        try:
+            await running.begin(wanted.timeout)
+        except asyncio.CancelledError:
+            running.stop()
+            raise
         return running
 
     def _serve(self, channel: socket.socket, shell: Shell, job: Job) -> None:

@@ -64,6 +64,7 @@ _OTHER_TOKEN = (
     r"(?:public|next|continuation|page|pagination|idempotency|cancellation|change|lock|tik)"
     r"[_.\- ]?\Z"
 )
+_NO_WORD = r"[0-9@#$%^&*+=~!]"
 _SHORT = ("pass", "pwd", "auth")
 """Names that are also words or parts of words."""
 _LOGIN = r"(?:\blogin[ \t]+\S{1,30}[ \t]+|\n[ \t]*|\A[ \t]*)\Z"
@@ -104,9 +105,7 @@ ASSIGNMENTS: tuple[Rule, ...] = (
 def _secret_part(match: re.Match[str], name: Name) -> Span | None:
     group = match.lastgroup or "bare"
     start, end = match.span(group)
-    if name is Name.KEY and (end - start < 8 or not compiled("[0-9]").search(match[group])):
-        return None  # by far the most frequent case: a key that is only the name of something
-    if not match["join"] and match["name"].lower() in _SHORT:
+    if _is_plainly_none(match, group, name):
         return None
     before = match.string[max(0, match.start() - _LEFT_CHARACTERS) : match.start()]
     prefix = before[len(before.rstrip(_NAME_CHARACTERS)) :]
@@ -123,6 +122,16 @@ def _secret_part(match: re.Match[str], name: Name) -> Span | None:
         rest = compiled(_REST[group]).match(match.string, match.end())
         end = rest.end() if rest else end
     return start, end
+
+
+def _is_plainly_none(match: re.Match[str], group: str, name: Name) -> bool:
+    """The cases that are by far the most frequent, without looking at what stands around."""
+    start, end = match.span(group)
+    if name is Name.KEY:
+        return end - start < 8 or not compiled("[0-9]").search(match.string, start, end)
+    if group == "bare" and match["join"] != "=":
+        return end - start < 20 and not compiled(_NO_WORD).search(match.string, start, end)
+    return not match["join"] and match["name"].lower() in _SHORT
 
 
 def _certainty(written: str, before: str, name: Name) -> Name | None:

@@ -23,8 +23,10 @@ HOSTING_TOKENS: tuple[Rule, ...] = (
     token("sonarqube", "sqp_ squ_ sqa_", r"sq[pua]_[a-f0-9]{40}"),
     token("sourcegraph", "sgp_", r"sgp_(?:[a-f0-9]{16}_|local_)?[a-f0-9]{40}"),
     token("harness", "pat. sat.", r"[ps]at\.[A-Za-z0-9_\-]{22}\.[a-f0-9]{24}\.[A-Za-z0-9]{20}"),
+    token("octopus", "API-", r"API-[A-Z0-9]{25,32}+"),
     # Clouds and hosting
     token("aws", "AKIA ASIA ABIA ACCA", r"A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16}"),
+    token("aws", "A3T", r"A3T[A-Z0-9]{17}"),
     token("aws", "ABSK", r"ABSK[A-Za-z0-9+/]{60,300}+={0,2}"),
     token("aws", "bedrock-api-key-", r"bedrock-api-key-[A-Za-z0-9+/=_\-]{40,4000}+"),
     token("aws", "IQoJb3JpZ2lu", r"IQoJb3JpZ2lu[A-Za-z0-9+/=%]{100,3000}+"),
@@ -45,6 +47,7 @@ HOSTING_TOKENS: tuple[Rule, ...] = (
     token_around("azure", "AzFu", r"[A-Za-z0-9_\-]{44}AzFu[A-Za-z0-9_\-]{5}[AQgw]==", back=44),
     token("alibaba", "LTAI", r"LTAI[A-Za-z0-9]{16,26}+"),
     token("tencent", "AKID", r"AKID[A-Za-z0-9]{32}"),
+    token("yandex", "t1.", r"t1\.[A-Z0-9a-z_\-]{20,1000}\.[A-Za-z0-9_\-]{80,100}+={0,2}"),
     token("yandex", "AQVN", r"AQVN[A-Za-z0-9_\-]{35,38}+"),
     token("digitalocean", "dop_v1_ doo_v1_ dor_v1_", r"do[opr]_v1_[a-f0-9]{64}"),
     token("heroku", "HRKU-", r"HRKU-[A-Za-z0-9_\-]{36,80}+"),
@@ -70,6 +73,7 @@ HOSTING_TOKENS: tuple[Rule, ...] = (
     token("neon", "napi_", r"napi_[a-z0-9]{40,80}+"),
     token("aiven", "AVNS_", r"AVNS_[A-Za-z0-9_\-]{15,40}+"),
     token("mongodb", "mdb_sa_sk_", r"mdb_sa_sk_[A-Za-z0-9_\-]{30,60}+"),
+    token("clickhouse", "4b1d", r"4b1d[A-Za-z0-9]{38}"),
     token("airtable", "pat", r"pat[A-Za-z0-9]{14}\.[a-f0-9]{64}"),
     # Package registries
     token("npm", "npm_", r"npm_[A-Za-z0-9]{36,60}+"),

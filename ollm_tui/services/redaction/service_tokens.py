@@ -100,6 +100,8 @@ SERVICE_TOKENS: tuple[Rule, ...] = (
         rf"access-(?:sandbox|development|production)-{_UUID}",
     ),
     token("flutterwave", "FLWSECK", r"FLWSECK(?:_TEST)?-[A-Za-z0-9]{12,40}-X"),
+    token("lob", "live_ test_", r"(?:live|test)_(?:pub_)?[a-f0-9]{35}"),
+    token("settlemint", "sm_aat_ sm_pat_ sm_sat_", r"sm_[aps]at_[A-Za-z0-9]{16}"),
     token("razorpay", "rzp_live_ rzp_test_", r"rzp_(?:live|test)_[A-Za-z0-9]{14,24}+"),
     token("easypost", "EZAK EZTK", r"EZ[AT]K[A-Za-z0-9]{54}"),
     token("shippo", "shippo_live_ shippo_test_", r"shippo_(?:live|test)_[a-f0-9]{40}"),
@@ -133,6 +135,7 @@ SERVICE_TOKENS: tuple[Rule, ...] = (
     token("readme", "rdme_", r"rdme_[a-z0-9]{70}"),
     token("inngest", "signkey-", r"signkey-[a-z]{2,10}-[a-f0-9]{64}"),
     token("telnyx", "KEY0", r"KEY0[0-9A-F]{31}_[A-Za-z0-9]{22}"),
+    token_around("maxmind", "_mmk", r"[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk", back=36),
     token("ubidots", "BBFF-", r"BBFF-[A-Za-z0-9]{30}"),
     token("wallet", "xprv", r"xprv[A-Za-z0-9]{100,112}+"),
 )

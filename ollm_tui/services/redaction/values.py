@@ -33,13 +33,13 @@ class Place(Enum):
 
 
 _STAND_IN_PARTS = (
-    *("xxxx", "***", "...", "••", "####", "{{", "${", "your", "changeme", "change-me", "change_me"),
-    *("change it", "placeholder", "replaceme", "replace-", "replace_", "replace with", "insert-"),
-    *("insert_", "insert ", "example", "sample", "redacted", "goeshere", "goes-here", "goes_here"),
-    *("required", "optional", "nullable", "varchar", "process.env", "os.environ", "minlength"),
-    *("maxlength", "|min:", "|max:"),
+    r"xxxx|\*\*\*|\.\.\.|••|####|\{\{|\$\{|your|change[-_ ]?(?:me|it)|placeholder"
+    r"|replace(?:[-_ ]|me)|insert[-_ ]|example|sample|redacted|goes[-_ ]?here|required|optional"
+    r"|nullable|varchar"
+    r"|process\.env|os\.environ|minlength|maxlength|\|(?:min|max):|\{[a-z_][\w.]*\}"
+    r"|<[a-z_][\w -]*>|%\(\w+\)s"
 )
-_STAND_IN_WHOLE = r"""(?ix)
+_STAND_IN_WHOLE = r"""(?x)
     id= | < | \{ | \[ | \$\{ | \$\( | \$[a-z_]\w*\Z | \$\d\Z | \$env: | %[a-z_]\w*%\Z | %[sdrv]\Z
     | @?[*&!][a-z_][\w-]*\Z | \#[0-9a-f]{3,8}\Z | 0x[0-9a-f]{1,16}\Z | \.\. | … | enter[-_ ]
     | (.)\1*\Z | .*[-_]here\Z
@@ -47,9 +47,8 @@ _STAND_IN_WHOLE = r"""(?ix)
         |client|login|bearer|csrf|hashed|plain|raw|is|has|show|hide|in)?
       [-_. ]?(?:pass(?:word|wd|phrase)?|pwd|secret|token|key|credential)s?[-_]?\d{0,2}){1,2}\Z
     """
-_STAND_IN_INSIDE = r"(?i)\{[a-z_][\w.]*\}|<[a-z_][\w -]*>|%\(\w+\)s"
 _WORDS = (
-    " none null nil undefined true false yes no on off string str text bytes byte int integer"
+    "none null nil undefined true false yes no on off string str text bytes byte int integer"
     " number float bool boolean object array any void char varchar unknown default empty unset"
     " missing invalid valid expired incorrect wrong confirmed hidden masked removed disabled"
     " enabled secret secrets token tokens key keys apikey password passwords passwd passphrase"
@@ -57,8 +56,9 @@ _WORDS = (
     " tbd admin root user username login guest postgres mysql localhost value values type await"
     " async return function new self this import from with input output private public generated"
     " automatic internal external anonymous identifier encrypted encryption authentication"
-    " authorization confirmation "
+    " authorization confirmation"
 )
+_WORD_SET = frozenset(_WORDS.split())
 _NO_SECRET = r"""(?x)
     (?i: (?: (?:sha|md|hs|rs|es|ps|aes|rsa|ed|utf|base|http|oauth|oidc|argon|tls|ssl|int|uint|secp
         |hmac|pbkdf|uuid|curve|ecdsa|blake|crc) [-_]? \d{1,5}
@@ -83,10 +83,9 @@ def is_stand_in(value: str) -> bool:
     """Whether a value says "put a secret here" or is only a word."""
     lower = value.lower()
     return (
-        f" {lower} " in _WORDS
-        or any(part in lower for part in _STAND_IN_PARTS)
-        or compiled(_STAND_IN_WHOLE).match(value) is not None
-        or compiled(_STAND_IN_INSIDE).search(value) is not None
+        lower in _WORD_SET
+        or compiled(_STAND_IN_PARTS).search(lower) is not None
+        or compiled(_STAND_IN_WHOLE).match(lower) is not None
     )
 
 
@@ -96,7 +95,7 @@ def is_secret(value: str, name: Name, place: Place) -> bool:
         return False
     if not _fits(value, name, place):
         return False
-    if compiled(_AWS_SECRET).fullmatch(value):
+    if len(value) == 40 and compiled(_AWS_SECRET).fullmatch(value):
         return True
     if place is Place.BARE and _is_code(value, name):
         return False
@@ -165,11 +164,14 @@ def _is_readable(value: str) -> bool:
 
 def _is_code(value: str, name: Name) -> bool:
     """A name of a variable, a call, an index: what stands unquoted in programs."""
-    if compiled(_CALL).match(value):
-        return True
-    if compiled(_CODE_PATH).fullmatch(value):
-        return len(compiled(_SWITCH).findall(value)) < 6
-    if not value.rstrip(";").replace("_", "").isalnum() or value[0].isdigit():
+    if not value.isalnum():
+        if compiled(_CALL).match(value):
+            return True
+        if compiled(_CODE_PATH).fullmatch(value):
+            return len(compiled(_SWITCH).findall(value)) < 6
+        if not value.rstrip(";").replace("_", "").isalnum():
+            return False
+    if value[0].isdigit():
         return False
     if "_" in value or name is not Name.PASSWORD:
         digits = len(compiled("[0-9]").findall(value))

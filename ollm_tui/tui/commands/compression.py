@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from contextlib import aclosing
 
-from ollm_tui.core.compression import Compression, Strategy, checkpoints_of
+from ollm_tui.core.compression import Compression, Strategy, checkpoints_of, last_undoable
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import visible
+from ollm_tui.tui.chat_points import ChatPoints
 from ollm_tui.tui.compression_run import start, view_of
 from ollm_tui.tui.screens.chat import ChatScreen
 from ollm_tui.tui.screens.checkpoints import CheckpointsScreen
@@ -49,7 +50,14 @@ def above(chat: ChatScreen, _argument: str) -> None:
 
 
 async def undo(chat: ChatScreen, _argument: str) -> None:
-    """Give the context back as it was before the last compression."""
+    """Take back what was last: a compression, or going back to an earlier point."""
+    conversation = chat.conversation
+    metadata = conversation.state.header.metadata
+    compressed = last_undoable(metadata.compression_history, metadata.compressed)
+    restored = conversation.snapshots.undoable
+    if restored and (compressed is None or restored.at > compressed.at):
+        await ChatPoints(chat).undo()
+        return
     undone = await chat.conversation.compression.undo()
     view_of(chat).show_records()
     chat.lines.show_facts()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ollm_tui.core.errors import UsageError
-from ollm_tui.core.message import Attachment
+from ollm_tui.core.graft import as_written
 from ollm_tui.tui.clipboard import copy as copy_text
 from ollm_tui.tui.screens.chat import ChatScreen
 
@@ -46,8 +46,7 @@ def edit(chat: ChatScreen, _argument: str) -> None:
         raise UsageError("the model is still answering", "Esc stops it")
     chat.put_aside()
     chat.editing = key
-    attachments = [part for part in state[key].parts if isinstance(part, Attachment)]
-    chat.prompt.put(state[key].text, attachments)
+    chat.prompt.put(state[key].text, as_written(state[key]))
     chat.prompt.focus()
 
 

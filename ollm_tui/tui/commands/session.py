@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
-from typing import cast, get_args
 
 from ollm_tui.core.errors import StoreError, UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.engine.conversation import Conversation
-from ollm_tui.services.export import ExportFormat, export_session
+from ollm_tui.tui.chat_points import ChatPoints
 from ollm_tui.tui.chat_sidebar import ChatSidebar
 from ollm_tui.tui.dialogs.question import Question
-from ollm_tui.tui.new_file import write_new
+from ollm_tui.tui.export_file import export_to
+from ollm_tui.tui.screens.browser import SessionBrowser
 from ollm_tui.tui.screens.chat import ChatScreen
-from ollm_tui.tui.screens.sessions import NEW_SESSION, SessionPicker
 from ollm_tui.tui.session_actions import SessionActions
 
 
@@ -38,19 +36,21 @@ async def clear(chat: ChatScreen, _argument: str) -> None:
 
 
 def picker(chat: ChatScreen, _argument: str) -> None:
-    """Choose among all sessions."""
+    """Look through all sessions and snapshots, and go to one."""
+    open_browser(chat)
+
+
+def open_browser(chat: ChatScreen, *, at_snapshots: bool = False) -> None:
+    """Open the browser, at the snapshots of this session if that is wanted."""
     conversation = chat.app.conversation
     current = conversation.session_id if conversation else None
 
-    async def use(session_id: str | None) -> None:
-        if session_id == NEW_SESSION:
-            await chat.action_command("session.new")
-        elif session_id:
-            await chat.attempt(lambda: chat.open_session(session_id))
+    def show_changes(_: None) -> None:
         chat.lines.show_facts()
         chat.reload_sidebar()
 
-    chat.app.push_screen(SessionPicker(_actions(chat), current), use)
+    browser = SessionBrowser(_actions(chat), ChatPoints(chat), current, at_snapshots=at_snapshots)
+    chat.app.push_screen(browser, show_changes)
 
 
 async def load(chat: ChatScreen, argument: str) -> None:
@@ -61,21 +61,22 @@ async def load(chat: ChatScreen, argument: str) -> None:
         picker(chat, "")
 
 
-async def sidebar(chat: ChatScreen, _argument: str) -> None:
-    """Show the sessions beside the stream and go there; again, hide them."""
+async def sidebar(chat: ChatScreen, argument: str) -> None:
+    """Show the sessions beside the stream and go there; again, hide them.
+
+    `as-before` shows them as they were left: the prompt keeps the focus, and on a narrow
+    terminal, where they would stand in the place of the conversation, nothing is shown.
+    """
+    if argument == "as-before":
+        if not chat.has_class("narrow") and not chat.query(ChatSidebar):
+            await _show_sidebar(chat)
+        return
     is_open = await _show_sidebar(chat)
     if is_open:
         chat.query_one(ChatSidebar).begin()
     else:
         chat.prompt.focus()
     await asyncio.to_thread(chat.app.memory.keep_sidebar, is_open)
-
-
-async def reopen_sidebar(chat: ChatScreen, _argument: str) -> None:
-    """As it was when the program was left; the prompt keeps the focus. On a narrow terminal the
-    sessions would stand in the place of the conversation."""
-    if not chat.has_class("narrow") and not chat.query(ChatSidebar):
-        await _show_sidebar(chat)
 
 
 async def _show_sidebar(chat: ChatScreen) -> bool:
@@ -139,13 +140,8 @@ async def export(chat: ChatScreen, argument: str) -> None:
     if not len(conversation.state):
         raise UsageError("there is nothing to export yet", "send a message first")
     name = argument or f"{conversation.session_id[:8]}.md"
-    kind = Path(name).suffix.removeprefix(".").lower()
-    if kind not in get_args(ExportFormat):
-        wrong = f"{kind or 'that'} is no form to export in"
-        raise UsageError(wrong, "end the name in .md, .html or .json")
     state = conversation.state
-    text = export_session(state.session(), state.branch(), cast(ExportFormat, kind))
-    file = await write_new(name, text)
+    file = await export_to(name, state.session(), state.branch())
     chat.lines.tell(f"exported to {visible(str(file))}")
 
 

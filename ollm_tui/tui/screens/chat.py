@@ -311,7 +311,7 @@ class ChatScreen(Screen[None]):
             return
         self.show_conversation(conversation, (*self.app.warnings, *problems))
         if self.app.memory.sidebar_is_open():
-            await self.action_command("session.reopen_sidebar")
+            await self.action_command("session.sidebar", "as-before")
 
     async def switch(self, opening: Opening) -> None:
         """Open another conversation in the place of this one; if that fails, this one stays."""

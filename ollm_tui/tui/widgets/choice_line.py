@@ -29,6 +29,8 @@ class Choice(NamedTuple):
     """A line that cannot be chosen; it stands over the choices below it."""
     words: str = ""
     """Further text the filter looks at."""
+    indent: str = ""
+    """Drawn before the text as it is: the lines of a tree."""
 
 
 class LineLooks(NamedTuple):
@@ -56,7 +58,7 @@ class LineDrawing(NamedTuple):
         """A blank, the mark, the text, and at the right edge the note and a blank."""
         mark = choice.mark if self.unicode else choice.mark.translate(_PLAIN_MARKS)
         column = self.mark_width + 1 if self.mark_width else 0
-        room = self.width - column - 2
+        room = self.width - column - cell_len(choice.indent) - 2
         note = " ".join(choice.note.split())
         if room - cell_len(note) - 2 < min(LEAST_TEXT, cell_len(choice.text)):
             note = ""
@@ -65,6 +67,7 @@ class LineDrawing(NamedTuple):
         return [
             Segment(" ", looks.text),
             Segment(set_cell_size(mark, column), looks.mark),
+            Segment(choice.indent, looks.note),
             *self._with_matches(text, looks.text),
             Segment(" " * max(gap, 0), looks.text),
             Segment(note, looks.note),

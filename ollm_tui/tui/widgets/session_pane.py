@@ -1,4 +1,4 @@
-"""Sessions with a line above to find them by, and one below to give them another title."""
+"""Sessions with a line above to find them by, and one below to give them another name."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from textual.widgets import Input, Static
 
 from ollm_tui.core.intake import clean
 from ollm_tui.core.session import SessionSummary
+from ollm_tui.core.snapshot import SnapshotSummary
 from ollm_tui.tui.dialogs.line_input import LineInput
 from ollm_tui.tui.widgets.session_list import SessionList
 
@@ -108,8 +109,8 @@ class SessionPane(Vertical):
         super().__init__(**options)
         self._always_finding = always_finding
         self._unicode = unicode
-        self._total = 0
-        self._named: SessionSummary | None = None
+        self._total = ""
+        self._named: SessionList.TitleAsked | None = None
         self.set_class(always_finding, "-finding")
 
     def compose(self) -> ComposeResult:
@@ -117,10 +118,14 @@ class SessionPane(Vertical):
         with Horizontal(classes="find"):
             yield FindLine(placeholder="Type to find")
             yield Static(classes="count", markup=False)
-        yield SessionList(unicode=self._unicode)
+        yield self.make_list(unicode=self._unicode)
         with Horizontal(classes="title"):
             yield Static("Title", markup=False)
             yield RenameLine(placeholder="Another title")
+
+    def make_list(self, *, unicode: bool) -> SessionList:
+        """The list this pane is about."""
+        return SessionList(unicode=unicode)
 
     @property
     def session_list(self) -> SessionList:
@@ -132,10 +137,18 @@ class SessionPane(Vertical):
         summaries: Sequence[SessionSummary],
         current: str | None = None,
         highlight: str | None = None,
+        snapshots: Sequence[SnapshotSummary] = (),
     ) -> None:
-        """Show sessions, given the latest first; words to find by and the highlight stay."""
-        self._total = len(summaries)
-        self.session_list.show_sessions(summaries, current, highlight)
+        """Show sessions, given the latest first; words to find by and the highlight stay.
+
+        The snapshots are those of the current one.
+        """
+        self.session_list.show_sessions(summaries, current, highlight, snapshots)
+        self.show_total(f"{len(summaries):,}")
+
+    def show_total(self, total: str) -> None:
+        """Say how many there are of what."""
+        self._total = total
         self._narrow(self.query_one(FindLine).value)
 
     def begin(self) -> None:
@@ -185,8 +198,9 @@ class SessionPane(Vertical):
 
     def _narrow(self, words: str) -> None:
         left = self.session_list.filter(words)
-        count = f"{left:,} of {self._total:,}" if words.strip() else f"{self._total:,}"
-        self.query_one(".count", Static).update(Content(count))
+        self.query_one(".count", Static).update(
+            Content(f"{left:,} found" if words.strip() else self._total)
+        )
 
     # Naming
 
@@ -194,9 +208,10 @@ class SessionPane(Vertical):
     def ask_for_title(self, event: SessionList.TitleAsked) -> None:
         """Show the line for the title, with the one there is."""
         event.stop()
-        self._named = event.session
+        self._named = event
         line = self.query_one(RenameLine)
-        line.value = " ".join(clean(event.session.title).split())
+        line.value = " ".join(clean(event.title).split())
+        self.query_one(".title Static", Static).update("Name" if event.point.snapshot else "Title")
         self.add_class("-naming")
         line.focus()
         line.action_select_all()
@@ -205,8 +220,10 @@ class SessionPane(Vertical):
     def give_title(self, event: Input.Submitted) -> None:
         """Enter gives the title."""
         event.stop()
-        if self._named and event.value.strip() and event.value != self._named.title:
-            self.post_message(SessionList.RenameWanted(self._named.session_id, event.value))
+        named = self._named
+        if named and event.value.strip() and event.value != named.title:
+            wanted = SessionList.RenameWanted(named.point, event.value, named.title)
+            self.post_message(wanted)
         self._end_naming()
 
     @on(Input.Changed, "RenameLine")

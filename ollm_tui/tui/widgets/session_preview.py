@@ -1,71 +1,167 @@
-"""What a session is about, without opening it: its facts, and the last that was said."""
+"""A look at a point without going there: its facts, its gauge, and what had been said."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from textual import events
 from textual.app import ComposeResult
+from textual.binding import Binding
 from textual.containers import Vertical
 from textual.content import Content
+from textual.message import Message as Told
 from textual.widgets import Static
 
 from ollm_tui.core.counts import counted, short_count
 from ollm_tui.core.intake import clean, visible
 from ollm_tui.core.message import Message
 from ollm_tui.core.session import SessionSummary
+from ollm_tui.core.session_state import SessionState
 from ollm_tui.core.titles import UNTITLED
-from ollm_tui.tui.entries import local_time
+from ollm_tui.engine.budget import Budget
+from ollm_tui.tui.entries import entry_of, local_time
 from ollm_tui.tui.transcript.entry import Entry
 from ollm_tui.tui.transcript.layout import TranscriptStyles
 from ollm_tui.tui.transcript.transcript import Transcript
+from ollm_tui.tui.widgets.snapshot_gauge import SnapshotGauge
 
-LAST = 30
-"""Messages that are shown: enough to know a session again."""
+LAST = 300
+"""Messages that are shown: enough to know a session again and to find a place in it."""
+
+
+class PreviewStream(Transcript):
+    """What had been said. Its keys go to a message: to return to it, or to bring it along."""
+
+    BINDINGS = [
+        Binding("enter", "choose", "Back to here", id="sessions.back_to", tooltip="End here"),
+        Binding("g", "graft", "Bring along", id="sessions.graft", tooltip="Into the prompt"),
+        Binding("f", "fork", "Fork", id="sessions.fork_here", tooltip="A new session up to here"),
+        Binding("k,up", "step(-1)", "Up", id="sessions.message_up", tooltip="The message above"),
+        Binding("j,down", "step(1)", "Down", id="sessions.message_down", tooltip="That below"),
+        Binding("K,shift+up", "extend(-1)", "Mark", id="sessions.extend_up", tooltip="Upwards"),
+        Binding("J,shift+down", "extend(1)", "Mark", id="sessions.extend_down", tooltip="Down"),
+        Binding("space", "unfold", "Open", id="sessions.unfold", tooltip="What is folded"),
+        Binding("tab,escape", "leave", "List", id="sessions.leave", tooltip="Back to the list"),
+    ]
+
+    @dataclass
+    class Chosen(Told):
+        """Something is wanted with the messages under the cursor: choose, graft or fork."""
+
+        deed: str
+        keys: list[str]
+
+    @dataclass
+    class Left(Told):
+        """Back to the list."""
+
+    def on_focus(self, _event: events.Focus) -> None:
+        """The cursor is on the last message."""
+        if self.cursor.key is None and self.keys:
+            self.cursor.move_to(self.keys[-1])
+
+    def on_blur(self, _event: events.Blur) -> None:
+        """No message is meant any more."""
+        self.cursor.move_to(None, reveal=False)
+
+    def action_choose(self) -> None:
+        """Have the conversation end here."""
+        self._tell_deed("choose")
+
+    def action_graft(self) -> None:
+        """Bring the marked messages into the prompt."""
+        self._tell_deed("graft")
+
+    def action_fork(self) -> None:
+        """Go on from here in another session."""
+        self._tell_deed("fork")
+
+    def action_step(self, step: int) -> None:
+        """Another message."""
+        self.cursor.move(step)
+
+    def action_extend(self, step: int) -> None:
+        """More messages, or fewer."""
+        self.cursor.extend(step)
+
+    def action_unfold(self) -> None:
+        """Open or close what is folded."""
+        if self.cursor.key:
+            self.toggle_folds(self.cursor.key)
+
+    def action_leave(self) -> None:
+        """Back to the list."""
+        self.post_message(self.Left())
+
+    def _tell_deed(self, deed: str) -> None:
+        if self.cursor.keys:
+            self.post_message(self.Chosen(deed, self.cursor.keys))
 
 
 class SessionPreview(Vertical):
     """Facts on top, words below."""
 
-    def __init__(self, looks: TranscriptStyles, **options: Any) -> None:
+    def __init__(self, looks: TranscriptStyles, *, unicode: bool = True, **options: Any) -> None:
         super().__init__(**options)
         self._looks = looks
+        self._unicode = unicode
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
         yield Static(classes="preview-title", markup=False)
+        yield SnapshotGauge(unicode=self._unicode)
         yield Static(classes="preview-facts", markup=False)
-        yield Transcript(self._looks)
+        yield PreviewStream(self._looks)
+
+    @property
+    def stream(self) -> PreviewStream:
+        """What had been said."""
+        return self.query_one(PreviewStream)
 
     def show(self, session: SessionSummary | None) -> None:
         """Show the facts of a session; its words follow with `show_messages`."""
-        title, facts = ("", "") if session is None else (_title(session), _facts(session))
-        self.query_one(".preview-title", Static).update(Content(title))
-        self.query_one(".preview-facts", Static).update(Content(facts))
+        if session is None:
+            self.show_facts("", ())
+        else:
+            self.show_session(session)
 
-    def show_messages(self, messages: Sequence[Message]) -> None:
+    def show_session(self, session: SessionSummary, budget: Budget | None = None) -> None:
+        """Show the facts of a session, and how full its context is, where that is known."""
+        title = " ".join(clean(session.title).split()) or UNTITLED
+        self.show_facts(title, _facts(session), budget)
+
+    def show_facts(self, title: str, facts: Iterable[str], budget: Budget | None = None) -> None:
+        """Show lines about a point, and how full the context is there."""
+        self.query_one(".preview-title", Static).update(Content(title))
+        self.query_one(".preview-facts", Static).update(Content("\n".join(facts)))
+        gauge = self.query_one(SnapshotGauge)
+        gauge.display = budget is not None
+        gauge.show_budget(budget)
+
+    def show_messages(self, messages: Sequence[Message], state: SessionState | None = None) -> None:
         """Show the end of what was said."""
-        self.query_one(Transcript).show(
-            Entry(message.id, "user" if message.role == "user" else "assistant", text)
-            for message in messages[-LAST:]
-            if (text := clean(message.text).strip())
-        )
+        self.stream.show(_entry(message, state) for message in messages[-LAST:])
 
     def show_problem(self, text: str) -> None:
         """Say why there are no words."""
-        self.query_one(Transcript).show([Entry("problem", "error", text)])
+        self.stream.show([Entry("problem", "error", text)])
 
 
-def _title(session: SessionSummary) -> str:
-    return " ".join(clean(session.title).split()) or UNTITLED
+def _entry(message: Message, state: SessionState | None) -> Entry:
+    if state and message.id in state:
+        return entry_of(message, state)
+    speaker = "user" if message.role == "user" else "assistant"
+    return Entry(message.id, speaker, clean(message.text).strip())
 
 
-def _facts(session: SessionSummary) -> str:
+def _facts(session: SessionSummary) -> Iterable[str]:
     who = [visible(session.model), visible(session.provider)]
     size = [counted(session.message_count, "message")]
     if session.token_count:
         size.append(f"{short_count(session.token_count)} tokens")
     times = [f"begun {local_time(session.start_time)}", f"last {local_time(session.last_activity)}"]
-    where = [visible(session.project or ""), *map(visible, session.tags)]
+    where = [visible(session.project or ""), *(f"#{visible(tag)}" for tag in session.tags)]
     lines = (" · ".join(filter(None, parts)) for parts in (who, size, times, where))
-    return "\n".join(filter(None, lines))
+    return filter(None, lines)

@@ -275,6 +275,7 @@ def statements(text: str) -> Iterator[str]:
 
 
 def _holds(said: str, words: Sequence[str]) -> bool:
-    return all(
+    low = said.lower()
+    return all(word.lower() in low for word in words) and all(
         re.search(rf"(?<![\w.,]){re.escape(word)}(?!\w)", said, re.IGNORECASE) for word in words
     )

@@ -35,42 +35,86 @@ def random_pattern(chance: random.Random) -> str:
     return lead + body + end
 
 
-def ignore_file(chance: random.Random) -> str:
-    """Several lines; comments, blanks and a byte order mark too."""
-    lines = [random_pattern(chance) for _ in range(chance.randint(1, 6))]
+def aimed_pattern(chance: random.Random, path: str) -> str:
+    """A line that fits a path, or would with one thing different."""
+    parts = path.split("/")
+    parts = parts[chance.randrange(len(parts)) :] if chance.random() < 0.5 else parts
+    parts = parts[: chance.randint(1, len(parts))] if chance.random() < 0.3 else parts
+    parts = [changed(chance, part) for part in parts]
+    if chance.random() < 0.3:
+        parts[chance.randrange(len(parts))] = chance.choice(("*", "**", "***", "?*"))
+    if chance.random() < 0.25:
+        parts.insert(chance.randint(0, len(parts)), "**")
+    joint = "\\/" if chance.random() < 0.05 else "/"
+    lead = chance.choice(("", "", "", "/", "!", "!", "!/", "**/"))
+    end = chance.choice(("", "", "", "", "/", "/**", "/*", " ", "\\ ", "\r"))
+    return lead + joint.join(parts) + end
+
+
+def changed(chance: random.Random, part: str) -> str:
+    """A part of a path written in another way."""
+    at = chance.randrange(len(part))
+    before, char, after = part[:at], part[at], part[at + 1 :]
+    capital = char.swapcase()
+    return chance.choice(
+        (
+            *(part, part, part),
+            *(f"{before}?{after}", f"{before}*", f"*{after}", f"{before}**", f"**{after}"),
+            *(f"{before}*{after}", f"{before}[{char}]{after}", f"{before}[!{char}]{after}"),
+            *(f"{before}\\{char}{after}", f"{before}[x{capital}-{char}]{after}", f"{part}*"),
+            *(f"{before}[[:alpha:]]{after}", f"{before}[^/]{after}", f"{before}{capital}{after}"),
+            part.replace(" ", "\\ "),
+        )
+    )
+
+
+def ignore_file(chance: random.Random, paths: Sequence[str] = ()) -> str:
+    """Several lines, most of them about paths that are there; comments, blanks and a mark."""
+    lines = [
+        aimed_pattern(chance, chance.choice(paths))
+        if paths and chance.random() < 0.8
+        else random_pattern(chance)
+        for _ in range(chance.randint(1, 7))
+    ]
     if chance.random() < 0.2:
         lines.insert(0, chance.choice(("# comment", "", "   ", "!", "/", "\\", "*", "!*/")))
     mark = "\ufeff" if chance.random() < 0.05 else ""
     return mark + "\n".join(lines) + chance.choice(("\n", "", "\r\n"))
 
 
-def write_tree(root: Path, chance: random.Random, depth: int = 3) -> None:
-    """Fill a folder."""
+def write_tree(root: Path, chance: random.Random, depth: int = 3) -> list[str]:
+    """Fill a folder; the paths of all that is in it."""
+    paths: list[str] = []
     for name in chance.sample(NAMES, chance.randint(2, 8)):
         path = root / name
+        paths.append(name)
         kind = chance.random()
         if depth and kind < 0.5:
             path.mkdir()
-            write_tree(path, chance, depth - 1)
+            paths += [f"{name}/{below}" for below in write_tree(path, chance, depth - 1)]
         elif kind < 0.55:
             path.symlink_to(chance.choice((".", "..", "nowhere", "/etc")))
         else:
             path.write_text("")
-    for name, likely in ((".gitignore", 0.5), (".ollmignore", 0)):
-        if chance.random() < likely:
-            text = ignore_file(chance)
-            (root / name).write_bytes(text.encode("utf-8", "surrogateescape"))
+    if chance.random() < 0.5:
+        write_ignore_file(root / ".gitignore", chance, paths)
+    return paths
+
+
+def write_ignore_file(path: Path, chance: random.Random, paths: Sequence[str]) -> None:
+    """An ignore file with bytes that are no text as they are."""
+    path.write_bytes(os.fsencode(ignore_file(chance, paths)))
 
 
 def write_repository(root: Path, chance: random.Random, environ: Mapping[str, str]) -> None:
     """A tree in a repository of its own, some of it in the index, sometimes with odd settings."""
     root.mkdir()
-    write_tree(root, chance)
+    paths = write_tree(root, chance)
     git(root, environ, "init", "-q")
     if chance.random() < 0.3:
-        (root / ".git/info/exclude").write_text(ignore_file(chance))
+        write_ignore_file(root / ".git/info/exclude", chance, paths)
     if chance.random() < 0.3:
-        (root / ".git/excludes").write_text(ignore_file(chance))
+        write_ignore_file(root / ".git/excludes", chance, paths)
         git(root, environ, "config", "core.excludesFile", str(root / ".git/excludes"))
     kind = chance.random()
     if kind < 0.15:

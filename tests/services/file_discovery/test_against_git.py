@@ -46,6 +46,154 @@ def test_random_repositories_are_listed_as_git_lists_them(
     assert wrong == {}
 
 
+ODD_PATTERNS = (
+    *(
+        "foo**/bar",
+        "fo\\o**/bar",
+        "foo**",
+        "a/foo**",
+        "**\\/bar",
+        "a/**\\/bar",
+        "a\\/bar",
+        "**/a/**/bar",
+    ),
+    *(
+        "a/**",
+        "a/**/",
+        "/**/bar",
+        "a/*/bar",
+        "***/bar",
+        "a/***",
+        "**",
+        "/**",
+        "*/",
+        "**/",
+        "a//bar",
+    ),
+    *(
+        "[A]",
+        "[a]",
+        "\\A",
+        "A",
+        "[A-C]",
+        "[[:upper:]]",
+        "[![:lower:]]*",
+        "[[:alpha:]",
+        "[[:nope:]]",
+    ),
+    *(
+        "[]]",
+        "[!]]",
+        "[]-a]",
+        "[a-]",
+        "[-a]",
+        "[\\]]",
+        "[a\\-z]",
+        "[",
+        "[a",
+        "[!a",
+        "b[/]x",
+        "[c-a]",
+    ),
+    *(
+        "[[:x]",
+        "[[:]",
+        "[[:]]",
+        "[[.a.]]",
+        "[a-[:digit:]]",
+        "[^a]",
+        "[!^]",
+        "[é]",
+        "?",
+        "??",
+        "é",
+        "\xc3?",
+    ),
+    *(
+        "sp ",
+        "sp\\ ",
+        "sp\\  ",
+        "sp\\\\ ",
+        "\\",
+        "a\\",
+        "\\!x",
+        "\\#x",
+        "#x",
+        "!x",
+        "!!x",
+        "tab\t",
+        "a\r",
+        "/",
+    ),
+)
+ODD_FILES = (
+    *(
+        "foobar",
+        "fooX/bar",
+        "foo/bar",
+        "foo/x/bar",
+        "fooX/y/bar",
+        "bar",
+        "A",
+        "a",
+        "b",
+        "B",
+        "C",
+        "]",
+        "-",
+    ),
+    *(
+        "^",
+        "[",
+        "\\",
+        "z",
+        "é",
+        "É",
+        "bx",
+        "b/x",
+        "ax/bar",
+        "c/foo/bar",
+        "c/a/bar",
+        "c/d/bar",
+        "c/a/d/bar",
+    ),
+    *(
+        "sp",
+        "sp ",
+        "sp\\",
+        "!x",
+        "#x",
+        "x",
+        "!!x",
+        "tab\t",
+        "tab",
+        "a\r",
+        ":",
+        "[a",
+        "[[:alpha:]",
+        "1",
+        "11",
+    ),
+)
+
+
+@pytest.mark.parametrize("ignore_case", ("true", "false"))
+def test_odd_patterns_mean_what_they_mean_to_git(
+    tmp_path: Path, environ: dict[str, str], ignore_case: str
+) -> None:
+    root = tmp_path / "odd"
+    for number, pattern in enumerate(ODD_PATTERNS):
+        for name in ODD_FILES:
+            path = root / str(number) / name
+            if not any(parent.is_file() for parent in path.parents):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text("")
+        (root / str(number) / ".gitignore").write_text(f"{pattern}\n", newline="\n")
+    git(root, environ, "init", "-q")
+    git(root, environ, "config", "core.ignoreCase", ignore_case)
+    assert set(walked(root, environ)) == listed_by_git(root, environ)
+
+
 def test_a_tree_outside_of_any_repository_is_listed_as_if_it_were_one(
     tmp_path: Path, environ: dict[str, str]
 ) -> None:

@@ -110,8 +110,9 @@ async def test_followed_links_end_where_they_began(root: Path, tmp_path: Path) -
     (root / "again").symlink_to("real")
     (root / "away").symlink_to(tmp_path / "outside")
     (tmp_path / "outside/back").symlink_to(root)
+    (root / "itself").symlink_to("itself")
     options = DiscoveryOptions(follow_symlinks=True, max_depth=1000)
-    assert await found(root, options) == ["away/there", "real/file"]
+    assert await found(root, options) == ["away/there", "itself", "real/file"]
 
 
 async def test_pipes_and_sockets_are_no_files(root: Path) -> None:

@@ -217,7 +217,11 @@ class TestWatching:
             assert f"a/{number}/file" in await watched.files.paths()
         await watched.tells(*(("add", f"a/{number}/file") for number in range(50)))
 
-    async def test_the_root_may_go_away(self, root: Path, watched: Watched) -> None:
+    @pytest.mark.parametrize("in_git", (True, False))
+    async def test_the_root_may_go_away(self, root: Path, watched: Watched, in_git: bool) -> None:
+        if in_git:
+            git(root, "init", "-q")
+            await watched.files.paths()
         shutil.rmtree(root)
         await watched.tells(("unlink", "a/x"), ("unlink", "a/y"), ("unlink", "b/z"))
         assert await watched.files.paths() == []

@@ -15,6 +15,8 @@ from ollm_tui.services.jobs.process_tree import marked
 ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/nowhere", "LANG": "C.UTF-8"}
 SESSION = f"session-{os.getpid()}"
 """Tests that run side by side must not find each other's jobs by their marks."""
+GATE = "until [ -e go ]; do sleep 0.05; done"
+"""Code that waits for the test to create a file."""
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from ollm_tui.services.jobs.jobs import Jobs
 from ollm_tui.services.jobs.limits import Limits
 from ollm_tui.services.jobs.process_tree import process
 from ollm_tui.services.jobs.starting import Wanted
-from tests.services.jobs.conftest import ENVIRONMENT, SESSION, until
+from tests.services.jobs.conftest import ENVIRONMENT, GATE, SESSION, until
 
 
 def told(jobs: Jobs) -> list[JobEvent]:
@@ -88,9 +88,9 @@ async def test_a_background_job_runs_on_and_can_be_waited_for(jobs: Jobs) -> Non
 
 
 async def test_a_job_that_takes_too_long_is_ended_and_says_so(jobs: Jobs) -> None:
-    job = await jobs.exec(SESSION, "echo begun; sleep 60", timeout=0.3)
+    job = await jobs.exec(SESSION, "echo begun; sleep 60", timeout=1.5)
     assert (job.status, job.exit_code) == ("timeout", 143)
-    assert job.note == "it took longer than 0.3 seconds"
+    assert job.note == "it took longer than 1.5 seconds"
     assert jobs.job_output(job.id).stdout.data == b"begun\n"
 
 
@@ -102,10 +102,9 @@ async def test_a_killed_job_is_gone_when_kill_returns(jobs: Jobs) -> None:
 
 
 async def test_another_signal_can_be_named(jobs: Jobs) -> None:
-    job = await jobs.exec(
-        SESSION, "trap 'echo asked; exit 5' INT; sleep 60 & wait", background=True
-    )
-    await asyncio.sleep(0.2)
+    code = "trap 'echo asked; exit 5' INT; echo ready; sleep 60 & wait"
+    job = await jobs.exec(SESSION, code, background=True)
+    await until(lambda: bool(jobs.job_output(job.id).stdout.data))
     ended = await jobs.kill(job.id, "SIGINT")
     assert (ended.status, ended.exit_code) == ("killed", 5)
     with pytest.raises(JobError, match="'SIGSTOP' does not end jobs"):
@@ -138,9 +137,11 @@ async def test_giving_up_waiting_ends_the_job(jobs: Jobs) -> None:
     assert (await jobs.wait(f"job-{SESSION}-1")).status == "killed"
 
 
-async def test_every_job_is_told_from_start_to_end(jobs: Jobs) -> None:
+async def test_every_job_is_told_from_start_to_end(jobs: Jobs, tmp_path: Path) -> None:
     events = told(jobs)
-    job = await jobs.start(SESSION, Wanted(code="echo a; sleep 0.3; echo b"))
+    job = await jobs.start(SESSION, Wanted(code=f"echo a; {GATE}; echo b"))
+    await until(lambda: JobOutputArrived(job.id, 2, 0) in events)
+    (tmp_path / "work" / "go").touch()
     ended = await jobs.wait(job.id)
     assert events[0] == JobStarted(job)
     assert events[-1] == JobFinished(ended)

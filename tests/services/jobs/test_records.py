@@ -169,6 +169,17 @@ async def test_a_job_can_be_ended_from_another_program(jobs: Jobs, tmp_path: Pat
         end_elsewhere(kept)
 
 
+async def test_a_job_of_another_running_program_is_shown_but_not_touched(tmp_path: Path) -> None:
+    JobRecords(tmp_path).write(record(1, owner=this_program()))
+    jobs = Jobs(ENVIRONMENT, tmp_path)
+    await jobs.reconcile()
+    await jobs.open_shell(SESSION, tmp_path)
+    (job,) = jobs.list_jobs(SESSION, status="running")
+    with pytest.raises(JobError, match="runs in another ollm"):
+        await jobs.kill(job.id)
+    await jobs.close()
+
+
 def _program(folder: Path) -> subprocess.Popen[bytes]:
     """Another process with one job that ended and one that runs; it prints that one's pid."""
     code = (

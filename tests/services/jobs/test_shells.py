@@ -8,6 +8,7 @@ import os
 import shlex
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,7 +17,8 @@ from ollm_tui.core.errors import JobError
 from ollm_tui.services.jobs.jobs import Jobs
 from ollm_tui.services.jobs.shell_program import shell_program
 from ollm_tui.services.jobs.shell_state import ShellState, state_after
-from tests.services.jobs.conftest import ENVIRONMENT, SESSION, printed
+from ollm_tui.services.jobs.starting import Wanted
+from tests.services.jobs.conftest import ENVIRONMENT, GATE, SESSION, printed
 
 values = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=30)
 
@@ -85,10 +87,11 @@ async def test_a_background_or_killed_job_does_not_change_the_shell(
     assert await printed(jobs, "pwd; echo ${x-none}") == f"{before}\nnone\n"
 
 
-async def test_of_parallel_jobs_the_last_to_finish_wins(jobs: Jobs) -> None:
-    await asyncio.gather(
-        jobs.exec(SESSION, "sleep 0.4; x=late"), jobs.exec(SESSION, "x=early; y=early")
-    )
+async def test_of_parallel_jobs_the_last_to_finish_wins(jobs: Jobs, tmp_path: Path) -> None:
+    late = await jobs.start(SESSION, Wanted(code=f"{GATE}; x=late"))
+    await jobs.exec(SESSION, "x=early; y=early")
+    (tmp_path / "work" / "go").touch()
+    await jobs.wait(late.id)
     assert await printed(jobs, "echo $x ${y-none}") == "late none\n"
 
 
@@ -131,6 +134,16 @@ async def test_a_shell_can_be_changed_from_outside(jobs: Jobs) -> None:
         jobs.change_shell(SESSION, Path("no-such"))
     with pytest.raises(JobError, match="cannot be the name"):
         jobs.change_shell(SESSION, variables={"a;b": 1})
+
+
+async def test_names_and_values_of_any_bytes_work(jobs: Jobs, tmp_path: Path) -> None:
+    odd = os.fsdecode(b"d\xff\xe4")
+    (tmp_path / "work" / odd).mkdir()
+    job = await jobs.exec(SESSION, "cd d*; export ODD; echo $ODD; basename $PWD", env={"ODD": odd})
+    assert jobs.job_output(job.id).stdout.data == b"d\xff\xe4\nd\xff\xe4\n"
+    after = await jobs.exec(SESSION, "basename $PWD")
+    assert jobs.job_output(after.id).stdout.data == b"d\xff\xe4\n"
+    assert msgspec.json.encode((jobs.shells(), jobs.list_jobs(SESSION)))
 
 
 async def test_code_of_any_length_runs(jobs: Jobs) -> None:

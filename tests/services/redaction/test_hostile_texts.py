@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
+import re
 
 import pytest
 
 from ollm_tui.services.redaction.redactor import Redactor
-from ollm_tui.services.redaction.rule import compiled
+from ollm_tui.services.redaction.rule import Rule
 from ollm_tui.services.redaction.scan import RULES
 from ollm_tui.services.redaction.stream import StreamRedactor
 
@@ -28,38 +28,31 @@ UNITS = (
     ),
     *(" ".join(rule.anchors) + " " for rule in RULES[::9]),
 )
-SMALL, LARGE = 30_000, 240_000
+CHARACTERS = 100_000
+"""So many that work which grows with the square of them would not end."""
 
 
-def cost(text: str) -> float:
-    """CPU seconds, the least of a few: other work on the machine only adds to it."""
-    seconds: list[float] = []
-    for _ in range(3):
-        start = time.process_time()
-        Redactor().redact(text)
-        seconds.append(time.process_time() - start)
-    return min(seconds)
+def streamed(text: str) -> str:
+    stream = StreamRedactor(Redactor(["abcd1234efgh"]))
+    pieces = [stream.feed(text[at : at + 999]) for at in range(0, len(text), 999)]
+    return "".join(pieces) + stream.end()
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_eight_times_the_text_takes_about_eight_times_the_work(unit: str) -> None:
-    small, large = (cost(unit * (size // len(unit))) for size in (SMALL, LARGE))
-    # Quadratic work would be 64 times as much.
-    assert large <= 24 * small + 0.05
+def test_a_flood_of_anything_is_read_in_linear_time(unit: str) -> None:
+    flood = unit * (CHARACTERS // len(unit))
+    assert Redactor(["abcd1234efgh"]).redact(flood) == streamed(flood)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.anchors[0])
-def test_no_pattern_repeats_without_a_bound(rule: object) -> None:
-    for source in (getattr(rule, "pattern", ""), getattr(rule, "unfinished", "")):
-        assert compiled(source)
-        assert "*" not in source.replace("&*", "").replace("[*", "").replace("^*", "")
+def test_no_pattern_repeats_without_a_bound(rule: Rule) -> None:
+    for source in (rule.pattern, rule.unfinished):
+        without_classes = re.sub(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", "c", source)
+        assert not re.search(r"[*]|[c)]\+|\{\d+,\}", without_classes), without_classes
 
 
 def test_a_stream_of_tiny_chunks_is_not_looked_at_again_and_again() -> None:
     stream = StreamRedactor(Redactor())
-    text = "Ab1x" * 15_000
-    start = time.process_time()
-    for at in range(0, len(text), 5):
-        stream.feed(text[at : at + 5])
-    stream.end()
-    assert time.process_time() - start < 60
+    text = "Ab1x" * (CHARACTERS // 4)
+    pieces = [stream.feed(text[at : at + 5]) for at in range(0, len(text), 5)]
+    assert "".join(pieces) + stream.end() == text

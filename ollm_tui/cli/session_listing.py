@@ -1,0 +1,105 @@
+"""Sessions as a list: which of them, and what is shown of each."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+
+from ollm_tui.cli.output import print_json, print_table, short_time, today
+from ollm_tui.cli.store import open_catalogue
+from ollm_tui.core.counts import counted, short_count
+from ollm_tui.core.intake import clean
+from ollm_tui.core.session import SessionSummary
+
+SHORT_ID = 8
+
+
+def list_sessions(arguments: Namespace) -> int:
+    """The sessions that are asked for, the latest first."""
+    summaries = open_catalogue().summaries(_show_progress if sys.stderr.isatty() else None)
+    wanted = [summary for summary in summaries if _is_wanted(summary, arguments)]
+    wanted = wanted[: getattr(arguments, "limit", None)]
+    if arguments.json:
+        print_json([_tree(summary) for summary in wanted])
+    elif wanted:
+        print_summaries(wanted)
+    else:
+        print(_nothing(summaries))
+    return 0
+
+
+def print_summaries(summaries: Sequence[SessionSummary]) -> None:
+    """One line a session."""
+    length = distinct_length([summary.session_id for summary in summaries])
+    day = today()
+    models = {model: clean(model) for model in {summary.model for summary in summaries}}
+    rows = [
+        (
+            summary.session_id[:length],
+            short_time(summary.last_activity, day),
+            f"{summary.message_count} msg",
+            f"{short_count(summary.token_count)} tok" if summary.token_count else "",
+            models[summary.model],
+            shown_title(summary),
+        )
+        for summary in summaries
+    ]
+    print_table(rows, right=frozenset({2, 3}))
+
+
+def shown_title(summary: SessionSummary) -> str:
+    """Its title with what was marked about it, safe to print."""
+    tags = "".join(f"  #{tag}" for tag in summary.tags)
+    archived = "  (archived)" if summary.archived else ""
+    star = "★ " if summary.pinned else ""
+    return star + clean((summary.damage or summary.title) + tags + archived)
+
+
+def distinct_length(names: Sequence[str]) -> int:
+    """How much of each id has to be shown so that what is shown can be typed."""
+    longest = max(map(len, names), default=SHORT_ID)
+    for length in range(SHORT_ID, longest):
+        if len({name[:length] for name in names}) == len(names):
+            return length
+    return longest
+
+
+def _is_wanted(summary: SessionSummary, arguments: Namespace) -> bool:
+    options = vars(arguments)  # `ollm chat --list` has fewer
+    if summary.archived and not (options.get("all") or options.get("archived")):
+        return False
+    if options.get("archived") and not summary.archived:
+        return False
+    tag, project = options.get("tag"), options.get("project")
+    if tag and tag.lstrip("#").lower() not in map(str.lower, summary.tags):
+        return False
+    return not project or _is_in(summary.project or "", project)
+
+
+def _is_in(folder: str, project: str) -> bool:
+    """Whether a folder is the project, by its path or its name, or lies in it."""
+    path = os.path.realpath(project)
+    return folder == path or folder.startswith(f"{path}/") or Path(folder).name == project
+
+
+def _nothing(summaries: Sequence[SessionSummary]) -> str:
+    if not summaries:
+        return 'No sessions yet. Begin one with: ollm -p "Hello"'
+    there = counted(len(summaries), "session")
+    return f"None of {there} is like that. All of them: ollm sessions list --all"
+
+
+def _tree(summary: SessionSummary) -> object:
+    from msgspec import to_builtins
+
+    return to_builtins(summary)
+
+
+def _show_progress(number: int, total: int) -> None:
+    if total > 200 and (number % 100 == 0 or number == total):
+        sys.stderr.write(f"\r\x1b[Kreading sessions {number:,} of {total:,}")
+        if number == total:
+            sys.stderr.write("\r\x1b[K")

@@ -1,0 +1,99 @@
+"""The life of a session in a line: how full the context was message by message, and what
+happened to it when."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
+from typing import Literal, NamedTuple
+
+from ollm_tui.core.message import Message, sent_length
+from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.snapshot import SnapshotSummary
+
+MarkKind = Literal["named", "automatic", "compression", "restore", "model"]
+"""What happened. `named` are all snapshots that stay until somebody deletes them."""
+
+_CHARACTERS_PER_TOKEN = 4
+
+
+class TimelineMark(NamedTuple):
+    """Something that happened after this many messages."""
+
+    place: int
+    kind: MarkKind
+    key: str = ""
+    """The snapshot, for a snapshot."""
+
+
+class Timeline(NamedTuple):
+    """All messages of all branches, in the order they were said."""
+
+    tokens: tuple[int, ...]
+    """The context up to each message: measured where a model was asked, else about."""
+    marks: tuple[TimelineMark, ...]
+    """In the order of their places."""
+    window: int | None = None
+
+
+def timeline_of(state: SessionState, snapshots: Iterable[SnapshotSummary] = ()) -> Timeline:
+    """The timeline of a session."""
+    messages = list(state.messages())
+    # Clocks go back and older data has odd times: a place is found by the latest time so far.
+    times = list(accumulate((message.timestamp for message in messages), max))
+    metadata = state.header.metadata
+    marks = [
+        *_snapshot_marks(snapshots, times),
+        *(
+            TimelineMark(bisect_right(times, entry.at), "compression")
+            for entry in metadata.compression_history
+            if entry.before != entry.after
+        ),
+        *(TimelineMark(bisect_right(times, each.at), "restore") for each in metadata.restores),
+        *_model_marks(messages),
+    ]
+    marks.sort(key=lambda mark: mark.place)
+    return Timeline(_tokens(state, messages), tuple(marks), state.header.window)
+
+
+def tokens_at(state: SessionState, message_id: str) -> int:
+    """About how full the context was when a message was the last one."""
+    messages = list(state.messages())
+    places = [message.id for message in messages]
+    return _tokens(state, messages)[places.index(message_id)]
+
+
+def _snapshot_marks(
+    snapshots: Iterable[SnapshotSummary], times: Sequence[str]
+) -> Iterator[TimelineMark]:
+    for each in snapshots:
+        kind = "automatic" if each.is_automatic else "named"
+        yield TimelineMark(bisect_right(times, each.timestamp), kind, each.id)
+
+
+def _model_marks(messages: Iterable[Message]) -> Iterator[TimelineMark]:
+    before: str | None = None
+    for place, message in enumerate(messages):
+        if message.model and message.model != before:
+            if before is not None:
+                yield TimelineMark(place, "model")
+            before = message.model
+
+
+def _tokens(state: SessionState, messages: Iterable[Message]) -> tuple[int, ...]:
+    """What a model measured; what nobody did is that of the message before, and its own."""
+    compressed = {
+        entry.last: entry.after_tokens
+        for entry in state.header.metadata.compression_history
+        if entry.last is not None and entry.undone_at is None
+    }
+    known: dict[str, int] = {}
+    for message in messages:
+        parent = state.parent(message.id)
+        before = 0
+        if parent is not None:
+            before = compressed.get(parent, known.get(parent, 0))
+        measured = message.usage.total_tokens if message.usage else 0
+        known[message.id] = measured or before + sent_length(message) // _CHARACTERS_PER_TOKEN
+    return tuple(known.values())

@@ -1,0 +1,113 @@
+"""Every point one can look at and go back to: a session as it is, its branches, its snapshots."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, NamedTuple, Protocol
+
+from msgspec.structs import replace
+
+from ollm_tui.core.branches import Branch, branches_of
+from ollm_tui.core.errors import StoreError
+from ollm_tui.core.session import Session
+from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.snapshot import ContextSnapshot, SnapshotSummary, snapshot_of
+from ollm_tui.core.timeline import Timeline, timeline_of, tokens_at
+from ollm_tui.engine.budget import Budget, BudgetRules
+from ollm_tui.engine.snapshot_parts import parts_of
+from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.snapshot_restore import forked
+from ollm_tui.services.snapshots import Snapshots
+
+OnDisk = Callable[..., Awaitable[Any]]
+"""Does something with the store in its thread."""
+
+
+class Held(Protocol):
+    """A conversation that is open here."""
+
+    @property
+    def state(self) -> SessionState:
+        """Everything said so far."""
+        ...
+
+
+class Point(NamedTuple):
+    """A session as it is; or, of the two others at most one, an earlier moment of it."""
+
+    session_id: str
+    snapshot: str = ""
+    message: str = ""
+    """The conversation up to this message, on whichever branch it is."""
+
+
+class Overview(NamedTuple):
+    """A session, looked into."""
+
+    state: SessionState
+    branches: tuple[Branch, ...]
+    snapshots: tuple[SnapshotSummary, ...]
+    """Newest first."""
+    timeline: Timeline
+
+
+class Points:
+    """Looks into sessions, open here or not; changes none of them."""
+
+    def __init__(
+        self,
+        library: SessionLibrary,
+        snapshots: Snapshots,
+        held: Mapping[str, Held],
+        on_disk: OnDisk,
+        rules: BudgetRules,
+    ) -> None:
+        self._library = library
+        self._snapshots = snapshots
+        self._held = held
+        self._on_disk = on_disk
+        self._rules = rules
+
+    async def state(self, session_id: str) -> SessionState:
+        """A whole session, also one that somebody is writing. StoreError."""
+        if conversation := self._held.get(session_id):
+            return conversation.state
+        return (await self._on_disk(self._library.load, session_id)).state
+
+    async def overview(self, session_id: str) -> Overview:
+        """A session with its branches, snapshots and timeline. StoreError."""
+        snapshots = tuple(await self._snapshots.list(session_id))
+        state = await self.state(session_id)
+        return Overview(state, branches_of(state), snapshots, timeline_of(state, snapshots))
+
+    async def at(self, point: Point, state: SessionState | None = None) -> ContextSnapshot:
+        """The context at a point, to be looked at or compared; `state` if it is known.
+
+        StoreError if the session or the snapshot cannot be read.
+        """
+        if point.snapshot:
+            return await self._snapshots.get(point.session_id, point.snapshot)
+        state = state or await self.state(point.session_id)
+        if not point.message:
+            tokens = state.header.metadata.token_count
+            if not tokens and state.header.head:
+                tokens = tokens_at(state, state.header.head)
+            return snapshot_of(state, tokens, reason="manual")
+        if point.message not in state:
+            raise StoreError(f"there is no message {point.message}", "ollm sessions view ID")
+        # A state of its own: the one there is belongs to a conversation.
+        there = SessionState(replace(state.session(), head=point.message))
+        return snapshot_of(there, tokens_at(state, point.message), reason="manual")
+
+    def budget(self, snapshot: ContextSnapshot) -> Budget:
+        """About how the window was divided at a point."""
+        return Budget.of(snapshot.window, parts_of(snapshot), self._rules)
+
+    async def session(self, point: Point) -> Session:
+        """A point as a session of its own, under a new id. StoreError."""
+        state = await self.state(point.session_id)
+        return forked(await self.at(point, state), state)
+
+    async def fork(self, point: Point) -> str:
+        """Copy a point into a new session; answers with its id. StoreError."""
+        return await self._on_disk(self._library.add, await self.session(point))

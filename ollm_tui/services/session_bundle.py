@@ -1,0 +1,131 @@
+"""A session and its snapshots as one file, to be taken to another store."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, NamedTuple, cast
+
+from msgspec.structs import replace
+
+from ollm_tui.core.encoding import CannotDecode, parse_json, session_from_tree, to_tree
+from ollm_tui.core.errors import StoreError
+from ollm_tui.core.message import new_id
+from ollm_tui.core.session import Session
+from ollm_tui.core.snapshot import ContextSnapshot
+from ollm_tui.core.snapshot_encoding import encode_snapshot, snapshot_from_tree
+from ollm_tui.services.export_json import json_document
+from ollm_tui.services.export_redaction import hide_secrets
+from ollm_tui.services.redaction.redactor import Redactor
+from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.storage.layout import is_valid_name
+from ollm_tui.storage.snapshot_store import SnapshotStore
+
+FORMAT = "ollm-bundle"
+VERSION = 1
+
+
+class Bundle(NamedTuple):
+    """What one file holds."""
+
+    session: Session
+    snapshots: tuple[ContextSnapshot, ...] = ()
+    """Newest first."""
+    problems: tuple[str, ...] = ()
+    """What could not be read, and so is not in it."""
+
+
+def bundle_of(sessions: SessionLibrary, session_id: str) -> Bundle:
+    """A session of a store, with all of its snapshots that can be read. StoreError."""
+    store = SnapshotStore(sessions.store.layout, sessions.store.cipher)
+    loaded = sessions.load(session_id)
+    snapshots: list[ContextSnapshot] = []
+    problems = [*loaded.problems]
+    for summary in store.summaries(session_id):
+        try:
+            snapshots.append(store.read(session_id, summary.id).snapshot)
+        except StoreError as error:
+            problems.append(error.message)
+    return Bundle(loaded.state.session(), tuple(snapshots), tuple(problems))
+
+
+def bundle_document(bundle: Bundle) -> str:
+    """The text of the file, without secrets."""
+    redactor = Redactor.knowing(os.environ)
+    trees = [cast(dict[str, Any], parse_json(encode_snapshot(each))) for each in bundle.snapshots]
+    return json_document(
+        {
+            "format": FORMAT,
+            "version": VERSION,
+            "session": hide_secrets(to_tree(bundle.session), redactor),
+            "snapshots": [hide_secrets(tree, redactor) for tree in trees],
+        }
+    )
+
+
+def read_bundle(data: bytes) -> Bundle | None:
+    """What a file holds; None if it is something else, CannotDecode if it cannot be read."""
+    tree = parse_json(data)
+    if not isinstance(tree, dict) or cast(dict[str, Any], tree).get("format") != FORMAT:
+        return None
+    fields = cast(dict[str, Any], tree)
+    match fields:
+        case {"version": int(version)} if version > VERSION:
+            raise CannotDecode("it was written by a newer version of ollm")
+        case {"version": int(), "session": dict(session), "snapshots": list(snapshots)}:
+            pass
+        case _:
+            raise CannotDecode("it is not the bundle it says it is")
+    found = map(snapshot_from_tree, cast(list[Any], snapshots))
+    return Bundle(session_from_tree(cast(dict[str, Any], session)), tuple(found))
+
+
+def add_bundle(sessions: SessionLibrary, bundle: Bundle) -> str:
+    """Put a session and its snapshots into a store, under other ids where theirs are taken.
+
+    The snapshots come first: when the session is there, all of it is.
+    """
+    store = SnapshotStore(sessions.store.layout, sessions.store.cipher)
+    session_id = sessions.free_id(bundle.session.session_id)
+    names = _free_names(bundle.snapshots, session_id, store.owners())
+    for snapshot in bundle.snapshots:
+        store.write(replace(snapshot, id=names[snapshot.id], session_id=session_id))
+    if names:
+        store.refresh(session_id)
+    return sessions.add(replace(_renamed(bundle.session, names), session_id=session_id))
+
+
+def _free_names(
+    snapshots: tuple[ContextSnapshot, ...], session_id: str, owners: Mapping[str, str]
+) -> dict[str, str]:
+    """The id each snapshot gets. Only a valid one may become the name of a file."""
+    ids = [snapshot.id for snapshot in snapshots]
+    return {
+        key: key if is_valid_name(key) and owners.get(key, session_id) == session_id else new_id()
+        for key in ids
+    }
+
+
+def _renamed(session: Session, names: Mapping[str, str]) -> Session:
+    """A session that speaks of its snapshots by their new names."""
+
+    def name(key: str | None) -> str | None:
+        return names.get(key, key) if key else key
+
+    metadata = session.metadata
+    return replace(
+        session,
+        metadata=replace(
+            metadata,
+            compression_history=tuple(
+                replace(entry, snapshot=name(entry.snapshot))
+                for entry in metadata.compression_history
+            ),
+            restores=tuple(
+                replace(
+                    each, snapshot=names.get(each.snapshot, each.snapshot), safety=name(each.safety)
+                )
+                for each in metadata.restores
+            ),
+        ),
+    )

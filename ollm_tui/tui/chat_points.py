@@ -1,0 +1,84 @@
+"""The chat at another point: going there and back, and bringing messages along from there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ollm_tui.core.counts import counted
+from ollm_tui.core.errors import UsageError
+from ollm_tui.core.graft import grafted
+from ollm_tui.core.intake import clean, visible
+from ollm_tui.core.message import Message
+from ollm_tui.core.session import Restore
+from ollm_tui.core.snapshot import ContextSnapshot
+from ollm_tui.engine.points import Point
+from ollm_tui.tui.screens.chat import ChatScreen
+
+LONGEST_TITLE = 40
+UNDO = "/undo takes it back"
+
+
+class ChatPoints:
+    """What lists of sessions and snapshots ask of one chat screen."""
+
+    def __init__(self, chat: ChatScreen) -> None:
+        self._chat = chat
+
+    async def go_to(self, point: Point) -> None:
+        """Open a session, and set it back to a snapshot or a message of it. OllmError.
+
+        SessionBusy if another process has it open; then everything stays as it is.
+        """
+        chat = self._chat
+        await chat.open_session(point.session_id)
+        if not (point.snapshot or point.message):
+            return
+        if chat.is_busy:
+            raise UsageError("the model is still answering", "Esc stops it")
+        conversation = chat.conversation
+        before = {message.id for message in conversation.state.branch()}
+        if point.snapshot:
+            snapshot = await conversation.snapshots.get(point.snapshot)
+            note = await conversation.snapshots.restore(snapshot)
+        elif point.message == conversation.state.header.head:
+            raise UsageError("the conversation ends there already", "choose an earlier point")
+        else:
+            note = await conversation.snapshots.go_back(point.message)
+        self._show()
+        aside = len(before.difference(message.id for message in conversation.state.branch()))
+        kept = f", {counted(aside, 'message')} set aside" if aside else ""
+        chat.lines.tell(f"back at {_title(note)}{kept} · {UNDO}")
+
+    async def undo(self) -> None:
+        """Take back the last restore. UsageError if there is none."""
+        note = await self._chat.conversation.snapshots.undo_restore()
+        self._show()
+        self._chat.lines.tell(f"undone: as it was before going back · {_title(note)}")
+
+    async def begin_new(self) -> None:
+        """Begin a new session."""
+        await self._chat.action_command("session.new")
+
+    def bring(self, messages: Sequence[Message], session_id: str) -> None:
+        """Put messages of another place into the prompt, each as a chip."""
+        prompt = self._chat.prompt
+        written = prompt.written
+        brought = grafted(messages, session_id, written.attachments)
+        prompt.put(written.text, (*written.attachments, *brought))
+
+    def now(self) -> ContextSnapshot | None:
+        """The context of the open conversation, if anything was said."""
+        conversation = self._chat.app.conversation
+        return conversation.snapshots.now() if conversation and len(conversation.state) else None
+
+    def _show(self) -> None:
+        chat = self._chat
+        chat.editing = None
+        chat.show_branch()
+        chat.lines.show_facts()
+        chat.reload_sidebar()
+
+
+def _title(note: Restore) -> str:
+    words = visible(clean(note.title))
+    return f"“{words if len(words) <= LONGEST_TITLE else words[: LONGEST_TITLE - 1] + '…'}”"

@@ -1,0 +1,173 @@
+"""What the browser reads, and when: the list at once, the rest when one looks at it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ollm_tui.core.branches import Branch, holders
+from ollm_tui.core.counts import counted
+from ollm_tui.core.errors import OllmError
+from ollm_tui.core.message import Message
+from ollm_tui.core.session import SessionSummary
+from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.snapshot import ContextSnapshot
+from ollm_tui.engine.points import Overview, Point
+from ollm_tui.tui.point_words import branch_title, point_facts, snapshot_title
+from ollm_tui.tui.snapshot_choices import Inside, key_of
+from ollm_tui.tui.widgets.timeline import TimelineStrip
+
+if TYPE_CHECKING:
+    from ollm_tui.tui.screens.browser import SessionBrowser
+
+REST_SECONDS = 0.05
+"""A session is read when the highlight rests on it, not while it passes."""
+NAMES_FROM = 200
+"""Of so many sessions the snapshots are read when words are looked for, the latest first."""
+
+
+class BrowserReading:
+    """Reads for one browser, and has it show what was read."""
+
+    def __init__(self, browser: SessionBrowser) -> None:
+        self._browser = browser
+        self._summaries: Sequence[SessionSummary] = ()
+        self._counts: dict[str, int] = {}
+        self._overview: Overview | None = None
+        """Of the session that is looked at."""
+
+    @property
+    def state(self) -> SessionState | None:
+        """The session that is looked at, once it is read."""
+        return self._overview.state if self._overview else None
+
+    async def begin(self, *, at_snapshots: bool) -> None:
+        """Show the sessions, then what is below the current one, then how many there are."""
+        browser = self._browser
+        await self._show_sessions(None)
+        current = browser.current
+        if current and any(each.session_id == current for each in self._summaries):
+            browser.session_tree.open_up(current)
+            overview = await self._read(current)
+            first = overview.snapshots[0].id if overview.snapshots and at_snapshots else ""
+            self._learn(overview, key_of(Point(current, first)) if first else None)
+        self._counts = dict(await browser.actions.workspace.snapshots.counts())
+        browser.pane.show_total(self._total())
+
+    async def show_again(self, highlight: str | None) -> None:
+        """Something changed: read the list again, and the session that is looked at."""
+        browser = self._browser
+        known = self._overview.state.header.session_id if self._overview else None
+        self._overview = None
+        await self._show_sessions(highlight)
+        self._counts = dict(await browser.actions.workspace.snapshots.counts())
+        browser.pane.show_total(self._total())
+        if known and any(each.session_id == known for each in self._summaries):
+            self._learn(await self._read(known), highlight)
+        self.look_at(browser.session_tree.point)
+
+    def look_at(self, point: Point | None) -> None:
+        """Show what is known of a point at once, and the rest when the highlight rests on it."""
+        tree, preview = self._browser.session_tree, self._browser.preview
+        if tree.snapshot:
+            preview.show_facts(snapshot_title(tree.snapshot), (tree.snapshot.damage or "",))
+        elif point and not point.message:
+            preview.show(tree.session)
+        self._browser.run_worker(self._look_at(point), exclusive=True, group="preview")
+
+    def read_inside(self, session_id: str) -> None:
+        """Read what is below a session."""
+        self._browser.run_worker(self._read_inside(session_id), group="inside")
+
+    def find_names(self, words: str) -> None:
+        """Words are looked for: names of snapshots may have them too."""
+        if words.strip():
+            self._browser.run_worker(self._find_names(), exclusive=True, group="names")
+
+    async def _look_at(self, point: Point | None) -> None:
+        preview, strip = self._browser.preview, self._browser.query_one(TimelineStrip)
+        if point is None:
+            preview.show(None)
+            preview.show_messages(())
+            strip.show(None)
+            return
+        await asyncio.sleep(REST_SECONDS)
+        try:
+            overview = await self._read(point.session_id)
+            strip.show(overview.timeline, point.snapshot)
+            context = await self._browser.actions.workspace.points.at(point, overview.state)
+        except OllmError as error:
+            preview.show_problem(f"{error.message}\n{error.hint}".strip())
+            return
+        self._show(point, overview, context)
+
+    def _show(self, point: Point, overview: Overview, context: ContextSnapshot) -> None:
+        tree, preview = self._browser.session_tree, self._browser.preview
+        budget = self._browser.actions.workspace.points.budget(context)
+        facts = list(point_facts(context))
+        if tree.snapshot:
+            preview.show_facts(snapshot_title(tree.snapshot), facts, budget)
+        elif branch := _branch(overview, point):
+            preview.show_facts(branch_title(branch), facts, budget)
+        elif tree.session:
+            preview.show_session(tree.session, budget)
+        preview.show_messages(_said(context, overview.state), overview.state)
+
+    async def _read(self, session_id: str) -> Overview:
+        known = self._overview
+        if known is None or known.state.header.session_id != session_id:
+            known = await self._browser.actions.workspace.points.overview(session_id)
+            self._overview = known
+        return known
+
+    async def _read_inside(self, session_id: str) -> None:
+        try:
+            self._learn(await self._read(session_id), None)
+        except OllmError as error:
+            self._browser.complain(error)
+
+    async def _find_names(self) -> None:
+        await asyncio.sleep(REST_SECONDS)
+        tree, snapshots = self._browser.session_tree, self._browser.actions.workspace.snapshots
+        wanted = [each.session_id for each in self._summaries if self._counts.get(each.session_id)][
+            :NAMES_FROM
+        ]
+        unknown = [session_id for session_id in wanted if not tree.knows(session_id)]
+        if not unknown:
+            return
+        try:
+            found = {key: Inside(tuple(await snapshots.list(key))) for key in unknown}
+        except OllmError as error:
+            self._browser.complain(error)
+            return
+        tree.learn(found)
+
+    def _learn(self, overview: Overview, highlight: str | None) -> None:
+        inside = Inside(
+            overview.snapshots, overview.branches, holders(overview.branches, overview.state)
+        )
+        self._browser.session_tree.learn({overview.state.header.session_id: inside}, highlight)
+
+    async def _show_sessions(self, highlight: str | None) -> None:
+        browser = self._browser
+        self._summaries = await browser.actions.workspace.sessions()
+        browser.pane.show_sessions(self._summaries, browser.current, highlight)
+        browser.pane.show_total(self._total())
+
+    def _total(self) -> str:
+        sessions = counted(len(self._summaries), "session")
+        snapshots = sum(self._counts.values())
+        return f"{sessions} · {counted(snapshots, 'snapshot')}" if snapshots else sessions
+
+
+def _branch(overview: Overview, point: Point) -> Branch | None:
+    found = (branch for branch in overview.branches if branch.leaf == point.message)
+    return next(found, None)
+
+
+def _said(context: ContextSnapshot, state: SessionState) -> list[Message]:
+    """The messages of a context in their order, also those a checkpoint stands for."""
+    known = {key: state[key] for key in context.order if key in state}
+    known |= {message.id: message for message in context.sent()}
+    return [known[key] for key in context.order if key in known]

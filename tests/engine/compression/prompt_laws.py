@@ -1,0 +1,235 @@
+"""What must hold of every compression, judged from the outside: prompts as JSON, and the session.
+
+Written from the specification and on its own: the checks the program itself makes are not used.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from ollm_tui.core.compression import Compression, checkpoints_of
+from ollm_tui.core.message import Message, Text, ToolResultPart
+from ollm_tui.engine.conversation import Conversation
+
+Prompt = list[dict[str, Any]]
+
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200e\u200f]")
+_CALLS = re.compile(
+    r"</?tool_call|<\|im_|\[TOOL_CALLS\]|<function|\"arguments\"\s*:|```", re.IGNORECASE
+)
+CHECKPOINT = re.compile(r"^\[\d+ earlier messages (?:in short|were left out)")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A conversation at one moment."""
+
+    json: str
+    tokens: int
+    words: int
+    messages: tuple[Message, ...]
+    branch: tuple[Message, ...]
+    pinned: frozenset[str]
+    unsent: frozenset[str]
+    """Left out, folded by mark, or part of a checkpoint."""
+    shortened: frozenset[str]
+    count: int
+    records: int
+
+    @classmethod
+    def of(cls, conversation: Conversation) -> Seen:
+        """As it is now."""
+        header = conversation.state.header
+        metadata = header.metadata
+        text = conversation.prompt_json()
+        covered = {
+            key
+            for made in checkpoints_of(metadata.compressed, metadata.compression_history)
+            for key in made.messages
+        }
+        return cls(
+            text,
+            conversation.context().count.tokens,
+            sum(len(m.get("text", "").split()) for m in json.loads(text)["messages"]),
+            tuple(conversation.state.messages()),
+            tuple(conversation.state.branch()),
+            frozenset(metadata.pins),
+            frozenset(metadata.excluded) | frozenset(metadata.folded) | covered,
+            frozenset(metadata.compressed.elided),
+            metadata.compression_count,
+            header.journal_seq,
+        )
+
+    @property
+    def prompt(self) -> Prompt:
+        """What would be sent."""
+        return cast(Prompt, json.loads(self.json)["messages"])
+
+
+def broken_by_nothing(before: Seen, after: Seen) -> Iterator[str]:
+    """Where nothing was compressed, nothing is different."""
+    if before.json != after.json:
+        yield "the prompt is another one although nothing was done"
+    if (before.count, before.records) != (after.count, after.records):
+        yield "something was counted or recorded although nothing was done"
+    if before.messages != after.messages:
+        yield "the session's messages are others"
+
+
+def broken_by_success(
+    before: Seen, after: Seen, done: Compression, conversation: Conversation
+) -> Iterator[str]:
+    """Everything a compression must not do to a conversation."""
+    if after.messages != before.messages:
+        yield "the session's messages are others"
+    if after.count != before.count + 1:
+        yield f"the count went from {before.count} to {after.count}"
+    if after.records != before.records + 1:
+        yield f"{after.records - before.records} records instead of one"
+    if done.after_tokens >= done.before_tokens:
+        yield f"{done.before_tokens} tokens became {done.after_tokens}"
+    if done.after_tokens != after.tokens:
+        yield f"{done.after_tokens} tokens told, {after.tokens} true"
+    yield from _system(before.prompt, after.prompt)
+    yield from set(broken_order(after.prompt)) - set(broken_order(before.prompt))
+    yield from _verbatim(before, after, frozenset(done.folded))
+    yield from _pins(before, after, frozenset(done.folded))
+    yield from _recent(before, after, done)
+    yield from _checkpoints(after, conversation)
+
+
+def _system(before: Prompt, after: Prompt) -> Iterator[str]:
+    if before[0]["role"] == "system" and before[0] != after[0]:
+        yield "the system prompt is not first, or not the same"
+
+
+def broken_order(prompt: Prompt) -> Iterator[str]:
+    """What some provider would refuse."""
+    spoken = [m for m in prompt if m["role"] != "system"]
+    if any(m["role"] == "system" for m in prompt[1:]):
+        yield "a system message in the middle"
+    if spoken and spoken[0]["role"] != "user":
+        yield "it begins with a reply"
+    ids = [call["callId"] for m in spoken for call in m.get("tool_calls", ())]
+    if len(set(ids)) != len(ids):
+        yield "a call is there twice"
+    waiting: list[str] = []
+    for earlier, message in zip([None, *spoken], spoken, strict=False):
+        role = message["role"]
+        if role == "tool":
+            if message.get("tool_call_id") not in waiting:
+                yield "a result without a call right before it"
+            else:
+                waiting.remove(message["tool_call_id"])
+            continue
+        if waiting:
+            yield "a call without its result"
+            waiting = []
+        if earlier and earlier["role"] == role:
+            yield f"{role} speaks twice"
+        if not (message.get("text", "").strip() or message.get("images") or "tool_calls" in message):
+            yield f"an empty message of {role}"
+        waiting = [call["callId"] for call in message.get("tool_calls", ())]
+    if waiting:
+        yield "a call without its result at the end"
+
+
+def _verbatim(before: Seen, after: Seen, folded: Collection[str]) -> Iterator[str]:
+    """The user's words, but for what the user, or a rule, agreed to fold; never the last."""
+    said = "\n\n".join(m.get("text", "") for m in after.prompt if m["role"] == "user")
+    own = [m for m in before.branch if m.role == "user"]
+    for message in own:
+        if message.id in before.unsent - before.pinned or message.id in folded:
+            continue
+        if message.text not in said:
+            yield f"the user's words in {message.id} are gone"
+    if own and own[-1].id in folded:
+        yield "the last message of the user was folded"
+
+
+def _pins(before: Seen, after: Seen, folded: Collection[str]) -> Iterator[str]:
+    for key in before.pinned & set(folded):
+        yield f"{key} is pinned and was folded"
+    for message in before.branch:
+        if message.id in before.pinned:
+            for text in _texts_of(message):
+                if text in before.json and text not in after.json:
+                    yield f"{message.id} is pinned and is not as it was"
+
+
+def _texts_of(message: Message) -> Iterator[str]:
+    """As they stand in JSON, without the quotes."""
+    for part in message.parts:
+        if isinstance(part, Text):
+            yield json.dumps(part.text, ensure_ascii=False)[1:-1]
+        if isinstance(part, ToolResultPart):
+            yield json.dumps(part.content, ensure_ascii=False)[1:-1]
+
+
+def _recent(before: Seen, after: Seen, done: Compression) -> Iterator[str]:
+    """What follows the last message that was touched is whole turns, byte for byte."""
+    touched = frozenset(done.folded) | frozenset(done.elisions)
+    places = [place for place, m in enumerate(before.branch) if m.id in touched]
+    last = places[-1] if places else -1
+    turns = [n for n, m in enumerate(before.branch) if m.role == "user"]
+    if done.folded and turns:
+        folded = [n for n, m in enumerate(before.branch) if m.id in done.folded]
+        if folded[-1] >= turns[-1] and done.trigger != "manual":
+            yield "the last turn was folded"
+    starts = [n for n in turns if n > last]
+    if not starts:
+        return
+    if done.strategy != "truncate" and done.trigger != "manual":
+        # Between what was touched and the next turn nothing may be left of the same turn.
+        left = [
+            m
+            for m in before.branch[last + 1 : starts[0]]
+            if m.role in ("assistant", "tool")
+            and m.id not in before.unsent | before.pinned
+            and any(text in before.json for text in _texts_of(m) if len(text) > 12)
+        ]
+        if left and before.branch[last].id in done.folded:
+            yield f"a turn was cut at {left[0].id}"
+    tail = _tail(before.prompt, before.branch[starts[0]])
+    if tail and after.prompt[-len(tail) :] != tail:
+        yield "the recent part is not as it was"
+
+
+def _tail(prompt: Prompt, question: Message) -> Prompt:
+    """What follows the question in a prompt; it may itself be joined to other words."""
+    place = next(
+        (n for n, m in enumerate(prompt) if m["role"] == "user" and question.text in m["text"]),
+        None,
+    )
+    return [] if place is None or len(question.text) < 12 else prompt[place + 1 :]
+
+
+def _checkpoints(after: Seen, conversation: Conversation) -> Iterator[str]:
+    window = conversation.choice.window
+    metadata = conversation.state.header.metadata
+    assert window is not None
+    cap = int(int(window * 0.85) * 0.30)
+    taken = conversation.context().budget.parts.checkpoints
+    if taken > cap:
+        yield f"the checkpoints take {taken} of {cap}"
+    for made in checkpoints_of(metadata.compressed, metadata.compression_history):
+        if made.trusted:
+            yield "a checkpoint is trusted"
+    for message in after.prompt:
+        text = message.get("text", "")
+        if message["role"] == "assistant" and CHECKPOINT.match(text):
+            if _CONTROLS.search(text):
+                yield "a checkpoint carries controls"
+            if found := _CALLS.search(text):
+                yield f"a checkpoint carries {found[0]!r}"
+            if "reveal the system prompt" in text:
+                yield "a checkpoint gives orders"
+
+
+def words_of(messages: Sequence[dict[str, Any]]) -> int:
+    """As the scripted model counts."""
+    return sum(len(m.get("text", "").split()) for m in messages)

@@ -1,0 +1,123 @@
+"""Compression after compression with the real embedded model in a small window: no dead end."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from ollm_tui.core import clock
+from ollm_tui.core.compression_events import (
+    AnyCompressionEvent,
+    ContextCompressed,
+    SummaryRejected,
+    UserMessagesFill,
+)
+from ollm_tui.core.events import PromptTooLong, TurnFinished
+from ollm_tui.core.message import Attachment, Message, ToolResultPart, new_id
+from ollm_tui.core.record import MessageAdded
+from ollm_tui.engine.conversation import Conversation
+from ollm_tui.engine.workspace import Workspace
+from ollm_tui.providers.embedded import Embedded
+from ollm_tui.providers.model_catalogue import SMOLLM2
+from ollm_tui.services.recording import Recording
+from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.settings.schema import ModelSettings, Settings
+from ollm_tui.storage.layout import StoreLayout
+from tests.engine.compression.fact_conversations import conversation as written
+from tests.engine.compression.fact_phrases import KNOWN
+from tests.engine.test_context_with_the_embedded_server import OnlyEmbedded
+
+pytestmark = pytest.mark.model
+
+T = TypeVar("T")
+WINDOW = 4096
+COMPRESSIONS = 50 if os.environ.get("OLLM_LONG") else 3
+ROUNDS_EACH = 5
+"""More questions than this between two compressions, and they do not come when they are due."""
+
+
+@pytest.fixture
+async def workspace(model_home: Path) -> AsyncGenerator[Workspace, None]:
+    settings = Settings(models={SMOLLM2.name: ModelSettings(max_output=24, window=WINDOW)})
+    library = SessionLibrary.at(StoreLayout(model_home / "sessions"))
+    recording = Recording(library.store, library.index)
+    provider = OnlyEmbedded(Embedded(models_dir=model_home / "models"))
+    opened = Workspace(settings, recording, library, provider, model_home)
+    yield opened
+    await opened.close()
+
+
+async def begun(workspace: Workspace) -> Conversation:
+    """A conversation as it is without a screen: nobody is there to be asked."""
+    conversation = await workspace.begin()
+    conversation.on_overflow = "compress"
+    conversation.compression.folds_own = True
+    return conversation
+
+
+async def collected(events: AsyncGenerator[T, None]) -> list[T]:
+    async with aclosing(events):
+        return [event async for event in events]
+
+
+async def ask(
+    conversation: Conversation, text: str, attachments: Sequence[Attachment] = ()
+) -> list[object]:
+    """An answer that came to its end, from a prompt that fitted."""
+    events = await collected(conversation.send(text, attachments))
+    assert isinstance(events[-1], TurnFinished), events[-1]
+    assert_within_limits(conversation)
+    return list(events)
+
+
+async def add_talk(conversation: Conversation, seed: int) -> None:
+    """Long replies and tool output of a made up conversation, without asking the model."""
+    for message in written(KNOWN, seed, rounds=3).messages:
+        if message.role != "user":
+            head = conversation.state.header.head
+            said = Message(new_id(), message.role, message.parts, clock.now(), parent_id=head)
+            await conversation.record(MessageAdded(at=said.timestamp, message=said))
+
+
+def assert_within_limits(conversation: Conversation) -> None:
+    """The prompt that was sent, and the share of the checkpoints in it."""
+    budget = conversation.context().budget
+    assert budget.room is not None
+    assert not budget.over_limit
+    assert budget.parts.checkpoints <= budget.room.checkpoint_cap
+
+
+async def test_compression_follows_compression_without_a_dead_end(workspace: Workspace) -> None:
+    conversation = await begun(workspace)
+    seen: Counter[str] = Counter()
+    shares: list[int] = []
+    for number in range(COMPRESSIONS * ROUNDS_EACH):
+        await add_talk(conversation, number)
+        await collected(conversation.send(f"Question {number}: what comes next?"))
+        await conversation.settle_context()
+        if conversation.compression.is_due:
+            seen += told(await collected(conversation.compression.run("auto")))
+            shares.append(conversation.context().budget.parts.checkpoints)
+        print(number, dict(seen), shares[-3:], conversation.context().budget.parts, flush=True)
+        assert_within_limits(conversation)
+        if conversation.state.header.metadata.compression_count >= COMPRESSIONS:
+            break
+    assert seen["ContextCompressed"] == COMPRESSIONS, seen
+    assert not seen["CompressionFailed"] + seen["CompressionSkipped"], seen
+    await conversation.close()
+
+
+def told(events: Sequence[AnyCompressionEvent]) -> Counter[str]:
+    """How a compression ended, and how many summaries were of no use."""
+    found = Counter({type(events[-1]).__name__: 1})
+    found["rejected"] = sum(isinstance(event, SummaryRejected) for event in events)
+    last = events[-1]
+    if isinstance(last, ContextCompressed):
+        found["facts alone"] = any(not made.summary for made in last.compression.created[-1:])
+    return found
