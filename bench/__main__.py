@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import FrameType
 
 from bench import (
+    browser,
     context_growth,
     discovery,
     first_answer,
@@ -37,6 +38,7 @@ BENCHMARKS: Mapping[str, Callable[[], list[Outcome]]] = {
     "recording": recording.main,
     "loading": loading.main,
     "snapshots": snapshots.main,
+    "browser": browser.main,
     "first_answer": first_answer.main,
     "redaction": redaction.main,
     "context_growth": context_growth.main,

@@ -21,6 +21,7 @@ from ollm_tui.settings.schema import ProviderSettings, Settings
 from ollm_tui.storage.layout import StoreLayout
 
 if TYPE_CHECKING:
+    from ollm_tui.engine.jobs_keeper import JobsKeeper
     from ollm_tui.services.jobs.jobs import Jobs
 
 OLLAMA_ANSWERS_WITHIN_SECONDS = 0.3
@@ -64,6 +65,23 @@ def open_jobs(loaded: Loaded, environ: Mapping[str, str], grants: Collection[str
     redactor = Redactor.knowing(environ)
     environment = cleaned(environ, loaded.settings.environment, grants, redactor)
     return Jobs(environment.variables, jobs_folder(loaded), redact=redactor.redact)
+
+
+def open_jobs_keeper(
+    loaded: Loaded, environ: Mapping[str, str], *, ephemeral: bool = False
+) -> JobsKeeper:
+    """The jobs of the sessions of a front end, which may grant what is withheld."""
+    from ollm_tui.engine.jobs_keeper import JobsKeeper
+    from ollm_tui.services.environment import cleaned, usable_settings
+    from ollm_tui.services.jobs.jobs import Jobs
+    from ollm_tui.services.redaction.redactor import Redactor
+
+    redactor = Redactor.knowing(environ)
+    environment = cleaned(environ, usable_settings(loaded), redactor=redactor)
+    folder = None if ephemeral else jobs_folder(loaded)
+    jobs = Jobs(environment.variables, folder, redact=redactor.redact)
+    withheld = {name: environ[name] for name in environment.withheld}
+    return JobsKeeper(jobs, loaded.locations.project, withheld, redactor.redact)
 
 
 def jobs_folder(loaded: Loaded) -> Path | None:

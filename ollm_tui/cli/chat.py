@@ -23,6 +23,7 @@ from ollm_tui.settings.loaded import Loaded
 
 if TYPE_CHECKING:
     from ollm_tui.engine.conversation import Conversation
+    from ollm_tui.engine.jobs_keeper import JobsKeeper
     from ollm_tui.engine.workspace import Workspace
     from ollm_tui.headless import Headless
     from ollm_tui.services.prompt_memory import PromptMemory
@@ -105,6 +106,7 @@ class _Behind:
         self._loaded = loaded
         self._ephemeral = ephemeral
         self._workspace: Workspace | None = None
+        self._jobs: JobsKeeper | None = None
 
     def open_workspace(self) -> Workspace:
         from ollm_tui.bootstrap import open_workspace
@@ -118,7 +120,16 @@ class _Behind:
 
         return open_prompt_memory(self._loaded, ephemeral=self._ephemeral)
 
+    def open_jobs(self) -> JobsKeeper:
+        from ollm_tui.bootstrap import open_jobs_keeper
+
+        if self._jobs is None:
+            self._jobs = open_jobs_keeper(self._loaded, os.environ, ephemeral=self._ephemeral)
+        return self._jobs
+
     async def close(self, conversation: Conversation | None) -> None:
+        if self._jobs:
+            await self._jobs.close()  # first: what they did is recorded in the conversation
         if self._workspace is None:
             return
         try:

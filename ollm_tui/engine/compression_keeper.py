@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -15,6 +17,7 @@ from ollm_tui.core.compression_events import (
     CompressionCancelled,
     CompressionDrafted,
     CompressionFailed,
+    CompressionSkipped,
     ContextCompressed,
     Draft,
     StageReached,
@@ -165,10 +168,12 @@ class CompressionKeeper:
         self, wanted: CompressionWanted, snapshot: TakeSnapshot | None
     ) -> AsyncGenerator[AnyCompressionEvent, None]:
         running = self._running = Stoppable()
-        steps = self._pipeline(wanted, snapshot).events()
         try:
-            while (event := await running.wait(anext(steps, None))) is not None:
-                yield self._noted(event, wanted)
+            # In a thread: it takes longer to load than a key may wait.
+            await asyncio.to_thread(import_module, "ollm_tui.engine.compression.pipeline")
+            async with aclosing(self._pipeline(wanted, snapshot).events()) as steps:
+                while (event := await running.wait(anext(steps, None))) is not None:
+                    yield self._noted(event, wanted)
             if running.stopped:
                 yield CompressionCancelled()
         except OllmError as error:
@@ -177,11 +182,15 @@ class CompressionKeeper:
             yield self._noted(failed, wanted)
         finally:
             self._running = None
-            await steps.aclose()
 
     def _noted(self, event: AnyCompressionEvent, wanted: CompressionWanted) -> AnyCompressionEvent:
-        """Failures are counted; after too many of them the event says what follows."""
-        if not isinstance(event, CompressionFailed) or wanted.trigger == "manual":
+        """What came to nothing is counted; after too many the event says what follows."""
+        match event:
+            case CompressionFailed() | CompressionSkipped(reason="not-enough"):
+                pass
+            case _:
+                return event
+        if wanted.trigger == "manual":
             return event
         if not self._breaker.failed():
             return event

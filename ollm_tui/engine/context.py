@@ -21,10 +21,14 @@ LEFT_OUT = PromptMessage(role="user", text="[earlier messages were left out]")
 
 
 class Section(NamedTuple):
-    """A part of the system prompt."""
+    """A part of the system prompt, or data that is sent before the conversation."""
 
     key: str
     text: str
+    title: str = ""
+    """What it is called in the breakdown, where its key does not say it."""
+    is_data: bool = False
+    """Whether it is nobody's word: then it has no place in the system message."""
 
 
 class Owner(NamedTuple):
@@ -71,6 +75,7 @@ class Assembly:
     The user's messages that follow one another are joined, and so are replies; calls and
     results of tools are sent in pairs or not at all. A checkpoint speaks in the place of the
     last message it stands for: what stands before it is the same before and after compressing.
+    Data of the context begins the first message of the user: it never speaks as the system.
     """
 
     def __init__(self, sections: Sequence[Section], marks: Marks, shortening: Shortening) -> None:
@@ -88,7 +93,9 @@ class Assembly:
         self.owners: list[tuple[Owner, ...]] = []
         """For each piece the messages it is made of."""
         self._runs: list[_Run] = []
-        self._head = [section.text for section in self.sections if section.text]
+        spoken = [section for section in self.sections if section.text]
+        self._head = [section.text for section in spoken if not section.is_data]
+        self._data = {section.key: Said(section.text) for section in spoken if section.is_data}
         self._write_head()
 
     @property
@@ -201,22 +208,30 @@ class Assembly:
         self, owners: Sequence[Owner], message: PromptMessage, suffix: str = ""
     ) -> tuple[tuple[Owner, ...], Piece]:
         """A piece is known by its message, or by its words where it is made of several."""
-        keys = [owner.key for owner in owners]
-        name = keys[0] if len(keys) == 1 else f"joined:{digest(message.text)}"
+        keys = [owner.key for owner in owners if owner.key not in self._data]
+        is_one = len(keys) == len(owners) == 1
+        name = keys[0] if is_one else f"joined:{digest(message.text)}"
         if any(key in self.marks.folded for key in keys):
             suffix += ":folded"
         if any(key in self.shortening.elided for key in keys):
             suffix += ":elided"
         pinned = all(key in self.marks.pinned for key in keys)
-        return tuple(owners), Piece.of(name + suffix, message, "system" if pinned else None)
+        data = sum(owner.size for owner in owners if owner.key in self._data)
+        group = "system" if pinned else None
+        return tuple(owners), Piece.of(name + suffix, message, group, data)
 
     def _write_head(self) -> None:
-        """The system message; only ever before anything was said."""
+        """The system message, and data; only ever before anything was said."""
         text = _joined(self._head)
         if text:
             message = PromptMessage(role="system", text=text)
             self.pieces = [Piece.of(f"system:{digest(text)}", message)]
             self.owners = [()]
+        if self._data:
+            run = _Run("user", int(bool(text)))
+            run.said = list(self._data.items())
+            self._runs = [run]
+            self._write(run)
 
 
 class FrozenPrompt(NamedTuple):

@@ -24,7 +24,6 @@ TITLE_CHARACTERS = 80
 SECTION_TITLES = {
     "system": "system prompt and chat template",
     "mode": "mode",
-    "notes": "your notes",
     "goals": "goal and locked decisions",
 }
 
@@ -40,7 +39,7 @@ class ContextItem(NamedTuple):
     """One line of the breakdown. The tokens of all items add up to those of the prompt."""
 
     key: str
-    """The id of a message, or system, mode, notes, goals, reply."""
+    """The id of a message, or system, mode, note:KEY, data:KEY, goals, reply."""
     group: Group
     title: str
     """The first words, in one line."""
@@ -72,7 +71,7 @@ class ContextView:
         """Everything in the prompt, and what is left out, in the order of the prompt."""
         taken = self._tokens_by_message()
         said = list(self._said(taken))
-        parts = [self._section(section) for section in self.prompt.assembly.sections]
+        parts = [self._section(section, taken) for section in self.prompt.assembly.sections]
         if self.writing:
             writing = Count(self.writing, "estimated")
             said.append(ContextItem("reply", "assistant", "being written", writing, writing))
@@ -105,7 +104,9 @@ class ContextView:
         if self.compresses and (self.budget.needs_compression or self.budget.over_limit):
             return "is compressed before the next message"
         left = self.exchanges_left
-        more = "" if left is None else f": about {counted(left, 'more exchange')}"
+        more = f": about {counted(left, 'more exchange')}" if left else ""
+        if left == 0:
+            more = ": with the next exchange"
         if self.compresses:
             return f"compresses at {self.budget.trigger_mark:,}{more}"
         return f"full at {room.limit:,}{more}"
@@ -113,7 +114,8 @@ class ContextView:
     def beside_the_prompt(self) -> list[Piece]:
         """What the items count besides the prompt itself; counted exactly once it is settled."""
         marks, elided = self.prompt.assembly.marks, self.prompt.assembly.shortening.elided
-        pieces = [_section_piece(section) for section in self.prompt.assembly.sections]
+        sections = self.prompt.assembly.sections
+        pieces = [_section_piece(section) for section in sections if not section.is_data]
         for message in self.prompt.messages:
             pieces += [piece for _, piece in _attachments(message)]
             if message.id in elided or marks.mark(message.id) in ("excluded", "folded"):
@@ -129,9 +131,15 @@ class ContextView:
             if (checkpoint := endings.get(message.id)) and checkpoint.id in taken:
                 yield _checkpoint_item(checkpoint, taken[checkpoint.id])
 
-    def _section(self, section: Section) -> ContextItem:
-        tokens = self.counter.message(_section_piece(section))
-        return ContextItem(section.key, "system", SECTION_TITLES[section.key], tokens, tokens)
+    def _section(self, section: Section, taken: Mapping[str, Count]) -> ContextItem:
+        """Data is a share of the message it begins; what a template adds to the system message
+        is counted with the system prompt."""
+        tokens = taken.get(section.key)
+        if tokens is None:
+            whole = self.counter.message(_section_piece(section))
+            tokens = Count(max(0, whole.tokens - self.counter.around_message), whole.source)
+        title = one_line(section.title) or SECTION_TITLES[section.key]
+        return ContextItem(section.key, "system", title, tokens, tokens)
 
     def _item(self, message: Message, taken: Count | None) -> ContextItem:
         mark = self._mark(message.id, is_sent=taken is not None)
@@ -177,7 +185,8 @@ class ContextView:
         tokens = found = 0
         answered = False
         for piece in self.prompt.backwards():
-            tokens += self.counter.message(piece).tokens
+            count = self.counter.message(piece).tokens
+            tokens += count - piece.fixed(count)
             if piece.message.role == "user":
                 if answered:  # without its answer it is none yet
                     found += 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
@@ -15,8 +17,9 @@ from ollm_tui.core.record import (
     MessageFinished,
     MetadataChanged,
     SessionChanged,
+    ToolCallAdded,
 )
-from ollm_tui.core.session import Metadata
+from ollm_tui.core.session import Metadata, ToolCall
 from ollm_tui.core.session_state import SessionState
 from ollm_tui.core.titles import title_of
 from ollm_tui.services.recording import Recorder
@@ -29,6 +32,9 @@ class HeldSession:
     def __init__(self, recorder: Recorder, saving: Topic[StoreEvent], *, begun: bool) -> None:
         self._recorder = recorder
         self._begun = begun
+        self._early: list[ToolCallAdded] = []
+        self.before_closing: Callable[[], Awaitable[None]] | None = None
+        """Has a last word to record."""
         self._notices: list[SaveFailed | SaveResumed] = []
         self._unsubscribe = saving.subscribe(self._note_saving)
 
@@ -68,12 +74,22 @@ class HeldSession:
         """Take facts into account and make them durable."""
         await self._recorder.record(*records)
 
+    async def add_tool_call(self, call: ToolCall) -> None:
+        """Record what a tool did; before the first message it waits for that."""
+        added = ToolCallAdded(at=clock.now(), tool_call=call)
+        if self._begun:
+            await self._recorder.record(added)
+        else:
+            self._early.append(added)
+
     async def save(self) -> None:
         """Write everything into the session file now."""
         await self._recorder.save()
 
     async def close(self) -> None:
         """Save and let go of the session."""
+        if self.before_closing:
+            await self.before_closing()
         self._unsubscribe()
         if self._begun:
             await self._recorder.close()
@@ -103,7 +119,8 @@ class HeldSession:
             start_time=message.timestamp,
             last_activity=message.timestamp,
         )
-        await self._recorder.record(Created(at=message.timestamp, session=header), added)
+        created = Created(at=message.timestamp, session=header)
+        await self._recorder.record(created, *self._early, added)
 
     def _note_saving(self, event: StoreEvent) -> None:
         if isinstance(event, SaveFailed | SaveResumed):

@@ -38,8 +38,9 @@ _ENDINGS = {
 class Block:
     """A piece of a message; all foreign text in it is clean."""
 
-    kind: Literal["words", "reasoning", "data", "note"]
-    """words: Markdown of the user or the model · data: shown as it is · note: label and name."""
+    kind: Literal["words", "folded", "data", "note"]
+    """words: Markdown of the user or the model · folded: the same, to be opened under its label ·
+    data: shown as it is · note: label and name."""
     text: str = ""
     label: str = ""
     """Our own words for what it is."""
@@ -61,7 +62,7 @@ def document_head(session: Session, branch: Sequence[Message]) -> list[tuple[str
     count = f"{len(branch):,}"
     if len(session.messages) > len(branch):
         count += f" (of {len(session.messages):,} on all branches)"
-    return [
+    facts = [
         ("Model", one_line(f"{session.model} ({session.provider})")),
         ("Started", moment(session.start_time)),
         ("Last activity", moment(session.last_activity)),
@@ -69,6 +70,9 @@ def document_head(session: Session, branch: Sequence[Message]) -> list[tuple[str
         ("Tool calls", f"{len(session.tool_calls):,}"),
         ("Session", one_line(session.session_id)),
     ]
+    if session.tags:
+        facts.insert(-1, ("Tags", one_line(", ".join(session.tags))))
+    return facts
 
 
 def speaker(message: Message) -> str:
@@ -105,14 +109,14 @@ def _block(part: Part) -> Block:
         case Text():
             return Block("words", clean(part.text))
         case Reasoning():
-            return Block("reasoning", clean(part.text), "Reasoning")
+            return Block("folded", clean(part.text), "Reasoning")
         case ToolCallPart():
             return _call(part)
         case ToolResultPart():
             label = "Tool error" if part.is_error else "Tool result"
             return Block("data", clean(part.content), label, one_line(part.name))
         case Attachment():
-            return Block("note", "", "Attachment", one_line(f"{part.name} ({part.media_type})"))
+            return _attachment(part)
         case Retrieval():
             return Block("data", clean(part.text), "Recalled", one_line(part.session_id))
         case Approval():
@@ -121,6 +125,13 @@ def _block(part: Part) -> Block:
             return Block("data", _json(part.raw), "Part of an unknown kind", "", "json")
         case _:
             assert_never(part)
+
+
+def _attachment(part: Attachment) -> Block:
+    name = one_line(f"{part.name} ({part.media_type})")
+    if part.media_type.startswith("image/") or not part.content:
+        return Block("note", "", "Attachment", name)
+    return Block("data", clean(part.content), "Attachment", name)
 
 
 def _call(part: ToolCallPart) -> Block:

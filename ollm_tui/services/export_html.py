@@ -17,6 +17,7 @@ from ollm_tui.services.export_blocks import (
     moment,
     speaker,
 )
+from ollm_tui.services.export_compressions import CompressionMark, compressions_after
 from ollm_tui.services.markdown_html import markdown_html
 
 _STYLE = """
@@ -59,7 +60,13 @@ def html_page(session: Session, branch: Sequence[Message]) -> str:
     title = escape(document_title(session, branch))
     facts = document_head(session, branch)
     head = "\n".join(f"<dt>{name}</dt><dd>{escape(value)}</dd>" for name, value in facts)
-    body = "\n".join(map(_article, branch))
+    compressions = compressions_after(session, branch)
+    pieces = [
+        piece
+        for message in branch
+        for piece in (_article(message), *map(_aside, compressions.get(message.id, ())))
+    ]
+    body = "\n".join(pieces)
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -94,11 +101,18 @@ def _article(message: Message) -> str:
     return f'<article class="{message.role}">\n<h2>{heading}</h2>\n{body}\n</article>'
 
 
+def _aside(mark: CompressionMark) -> str:
+    """What happened between two messages."""
+    head = f"<p>{escape(mark.words)}<time>{escape(moment(mark.at))}</time></p>"
+    body = "\n".join(map(_block_html, mark.blocks))
+    return f"<aside>\n{head}\n{body}\n</aside>"
+
+
 def _block_html(block: Block) -> str:
     match block.kind:
         case "words":
             return f'<div dir="auto">\n{markdown_html(block.text)}\n</div>'
-        case "reasoning":
+        case "folded":
             return _folded(block, f'<div dir="auto">\n{markdown_html(block.text)}\n</div>')
         case "data":
             return _folded(block, f"<pre><code>{escape(block.text)}</code></pre>")

@@ -15,6 +15,7 @@ from ollm_tui.services.export_blocks import (
     moment,
     speaker,
 )
+from ollm_tui.services.export_compressions import compressions_after
 from ollm_tui.services.markdown_html import unclosed_fence
 
 _BACKTICKS = re.compile("`+")
@@ -28,9 +29,13 @@ def markdown_document(session: Session, branch: Sequence[Message]) -> str:
 def _pieces(session: Session, branch: Sequence[Message]) -> Iterator[str]:
     yield f"# {document_title(session, branch)}"
     yield "\n".join(f"- {name}: {value}" for name, value in document_head(session, branch))
+    compressions = compressions_after(session, branch)
     for message in branch:
         yield f"---\n\n## {speaker(message)} · {moment(message.timestamp)}"
         yield from map(_piece, blocks(message))
+        for mark in compressions.get(message.id, ()):
+            yield f"---\n\n*{mark.words}* · {moment(mark.at)}"
+            yield from map(_piece, mark.blocks)
 
 
 def _piece(block: Block) -> str:
@@ -39,7 +44,7 @@ def _piece(block: Block) -> str:
             # A reply that ended inside a code block must not take the rest along.
             closing = unclosed_fence(block.text)
             return f"{block.text}\n{closing}" if closing else block.text
-        case "reasoning":
+        case "folded":
             body = _fenced(block.text)
             return f"<details>\n<summary>{block.label}</summary>\n\n{body}\n\n</details>"
         case "data":

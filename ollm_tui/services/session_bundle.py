@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
+import msgspec
 from msgspec.structs import replace
 
-from ollm_tui.core.encoding import CannotDecode, parse_json, session_from_tree, to_tree
+from ollm_tui.core.encoding import CannotDecode, Tree, parse_json, session_from_tree, to_tree
 from ollm_tui.core.errors import StoreError
 from ollm_tui.core.message import new_id
 from ollm_tui.core.session import Session
@@ -23,6 +24,14 @@ from ollm_tui.storage.snapshot_store import SnapshotStore
 
 FORMAT = "ollm-bundle"
 VERSION = 1
+
+
+class _Envelope(msgspec.Struct, frozen=True):
+    """The file, parsed."""
+
+    version: int
+    session: Tree
+    snapshots: list[Tree]
 
 
 class Bundle(NamedTuple):
@@ -52,7 +61,7 @@ def bundle_of(sessions: SessionLibrary, session_id: str) -> Bundle:
 def bundle_document(bundle: Bundle) -> str:
     """The text of the file, without secrets."""
     redactor = Redactor.knowing(os.environ)
-    trees = [cast(dict[str, Any], parse_json(encode_snapshot(each))) for each in bundle.snapshots]
+    trees = [cast(Tree, parse_json(encode_snapshot(each))) for each in bundle.snapshots]
     return json_document(
         {
             "format": FORMAT,
@@ -66,18 +75,16 @@ def bundle_document(bundle: Bundle) -> str:
 def read_bundle(data: bytes) -> Bundle | None:
     """What a file holds; None if it is something else, CannotDecode if it cannot be read."""
     tree = parse_json(data)
-    if not isinstance(tree, dict) or cast(dict[str, Any], tree).get("format") != FORMAT:
+    if not isinstance(tree, dict) or cast(Tree, tree).get("format") != FORMAT:
         return None
-    fields = cast(dict[str, Any], tree)
-    match fields:
-        case {"version": int(version)} if version > VERSION:
-            raise CannotDecode("it was written by a newer version of ollm")
-        case {"version": int(), "session": dict(session), "snapshots": list(snapshots)}:
-            pass
-        case _:
-            raise CannotDecode("it is not the bundle it says it is")
-    found = map(snapshot_from_tree, cast(list[Any], snapshots))
-    return Bundle(session_from_tree(cast(dict[str, Any], session)), tuple(found))
+    try:
+        envelope = msgspec.convert(tree, _Envelope)
+    except msgspec.ValidationError as error:
+        raise CannotDecode(f"it is not the bundle it says it is: {error}") from error
+    if envelope.version > VERSION:
+        raise CannotDecode("it was written by a newer version of ollm")
+    session = session_from_tree(envelope.session)
+    return Bundle(session, tuple(map(snapshot_from_tree, envelope.snapshots)))
 
 
 def add_bundle(sessions: SessionLibrary, bundle: Bundle) -> str:

@@ -30,8 +30,10 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from ollm_tui.engine.conversation import Conversation
+    from ollm_tui.engine.jobs_keeper import JobsKeeper
     from ollm_tui.engine.workspace import Workspace
     from ollm_tui.services.prompt_memory import PromptMemory
+    from ollm_tui.tui.shell_line import ShellLine
 
 
 log = logging.getLogger(__name__)
@@ -46,6 +48,10 @@ class Behind(Protocol):
 
     def open_memory(self) -> PromptMemory:
         """Earlier prompts and drafts."""
+        ...
+
+    def open_jobs(self) -> JobsKeeper:
+        """Shells and what runs in them; whoever opened them closes them."""
         ...
 
 
@@ -75,6 +81,8 @@ class OllmApp(App[int]):
         self.abilities = abilities
         self.conversation: Conversation | None = None
         """The one that is open now; whoever runs the application closes it in the end."""
+        self.shell: ShellLine | None = None
+        """Commands of the user's own, once there was one."""
         self.is_looked_at = True
         """Whether the terminal has the focus, where terminals tell."""
         self.warnings = [str(warning) for warning in loaded.warnings]
@@ -94,6 +102,11 @@ class OllmApp(App[int]):
     def memory(self) -> PromptMemory:
         """Earlier prompts and drafts."""
         return self._behind.open_memory()
+
+    @cached_property
+    def jobs(self) -> JobsKeeper:
+        """Shells and what runs in them."""
+        return self._behind.open_jobs()
 
     @property
     def transcript_styles(self) -> TranscriptStyles:
@@ -129,8 +142,21 @@ class OllmApp(App[int]):
         self.exit(0)
 
     async def action_quit(self) -> None:
-        """Textual's own Ctrl+Q, which comes before that of the screen."""
-        await self.leave()
+        """Leave, when the user wants it; jobs that would be ended are told of first. Ctrl+Q is
+        Textual's own, which comes before that of the screen."""
+        if not (self.shell and self.shell.asks_before_leaving()):
+            await self.leave()
+
+    def action_to_background(self) -> None:
+        """Let the command that runs go on in the background."""
+        if self.shell:
+            self.shell.to_background()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """The key of a running command is another's while none runs."""
+        if action == "to_background":
+            return self.shell is not None and self.shell.foreground is not None
+        return super().check_action(action, parameters)
 
     def _draw_again(self, _app: App[object]) -> None:
         self.refresh(layout=True, repaint=True)

@@ -79,6 +79,28 @@ class ChatPoints:
         chat.reload_sidebar()
 
 
+def end_of_turn(branch: Sequence[Message], message_id: str) -> str:
+    """The last message of the turn a message belongs to."""
+    at = _place(branch, message_id)
+    while at + 1 < len(branch) and branch[at + 1].role != "user":
+        at += 1
+    return branch[at].id
+
+
+def end_before_turn(branch: Sequence[Message], message_id: str) -> str:
+    """The last message before the turn a message belongs to. UsageError before the first."""
+    at = _place(branch, message_id)
+    while at > 0 and branch[at].role != "user":
+        at -= 1
+    if at == 0:
+        raise UsageError("nothing was said before that", "Ctrl+N begins a new session")
+    return branch[at - 1].id
+
+
+def _place(branch: Sequence[Message], message_id: str) -> int:
+    return next(at for at, message in enumerate(branch) if message.id == message_id)
+
+
 def _title(note: Restore) -> str:
     words = visible(clean(note.title))
     return f"“{words if len(words) <= LONGEST_TITLE else words[: LONGEST_TITLE - 1] + '…'}”"

@@ -45,6 +45,7 @@ GROUPS: Mapping[str, str] = {
     "snapshot": "Snapshots",
     "goal": "Goals",
     "mode": "Modes",
+    "jobs": "Jobs",
     "session": "Sessions",
     "model": "Models",
     "screen": "Screen",
@@ -191,7 +192,15 @@ COMMANDS = (
         "b",
         "back",
         where="stream",
-        help="The conversation ends here; what followed stays as a branch, u takes it back.",
+        help="The conversation ends after it and its answer; u takes that back.",
+    ),
+    Command(
+        "snapshot.before",
+        "Go back to before the message",
+        "B",
+        "before",
+        where="stream",
+        help="The conversation ends before it; what was said since stays as a branch.",
     ),
     Command(
         "goal.goal",
@@ -208,6 +217,21 @@ COMMANDS = (
         help="The model is told to keep to it in every prompt.",
     ),
     Command("mode.choose", "Choose the mode", "alt+m", "mode", "[name]"),
+    Command(
+        "jobs.panel",
+        "Commands that run and ran",
+        "f8",
+        "jobs",
+        "[number|kill number]",
+        help="! and a command in the prompt runs one; the model is not told of it.",
+    ),
+    Command(
+        "jobs.background",
+        "Let the running command go on in the background",
+        "alt+b",
+        "background",
+        help="Ctrl+B does it too while one runs.",
+    ),
     Command("session.new", "New session", "ctrl+n", "new"),
     Command("session.clear", "Begin afresh", slash="clear", help="The session stays in the list."),
     Command(
@@ -237,6 +261,19 @@ COMMANDS = (
 
 BY_ID: Mapping[str, Command] = {command.id: command for command in COMMANDS}
 BY_SLASH: Mapping[str, Command] = {command.slash: command for command in COMMANDS if command.slash}
+
+WHILE_A_COMMAND_RUNS: tuple[BindingType, ...] = (
+    Binding(
+        "ctrl+b",
+        "app.to_background",
+        "To the background",
+        id="chat.background",
+        tooltip="While a command runs; else this key is the sidebar's",
+        show=False,
+        priority=True,
+    ),
+)
+"""Keys that are taken from others for as long as a command runs."""
 
 _AFTER_WIDGETS = frozenset({"chat.stop"})
 """Whoever has the focus may use these keys first, to close a list or a line of its own."""

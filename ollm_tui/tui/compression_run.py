@@ -39,6 +39,11 @@ def start(chat: ChatScreen, events: AsyncGenerator[AnyCompressionEvent, None]) -
     chat.run_worker(_run(chat, events), group="turn")
 
 
+def start_due(chat: ChatScreen) -> None:
+    """The context has reached the threshold."""
+    start(chat, chat.conversation.compression.run("auto"))
+
+
 async def _run(chat: ChatScreen, events: AsyncGenerator[AnyCompressionEvent, None]) -> None:
     view = view_of(chat)
     try:

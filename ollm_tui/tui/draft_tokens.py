@@ -23,7 +23,7 @@ class DraftTokens:
 
     def of(self, text: str, pastes: Sequence[Attachment] = ()) -> int:
         """The tokens of a text and of what is pasted into it; a command is not sent."""
-        if text.startswith("/") and not text.startswith("//"):
+        if text.startswith(("/", "!")) and not text.startswith("//"):
             return 0
         self._pastes = {paste: self._pasted(paste) for paste in pastes}
         return round(self._typed(text) + sum(self._pastes.values()))

@@ -29,6 +29,8 @@ _WIDGETS = frozenset(
         "preview",
         "checkpoints",
         "diff",
+        "joblist",
+        "joboutput",
     ]
 )
 

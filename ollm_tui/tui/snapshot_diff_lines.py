@@ -69,13 +69,17 @@ def summary(diff: ContextDiff) -> str:
 
 
 def _head(diff: ContextDiff, names: tuple[str, str], width: int) -> Iterator[Line]:
+    # The line between the sides is the one between the columns below, where there are two.
+    is_wide = width >= TWO_COLUMNS
+    middle = _side_width(width) + 1 if is_wide else (width + GUTTER) // 2
+    indent = "   " if is_wide else " "
+
     def line(what: str, left: str, right: str, look: Look = "plain") -> Line:
-        room = max((width - GUTTER - 4) // 2, 8)
         return (
             Piece("quiet", f" {_cut(what, GUTTER - 1)}"),
-            Piece(look, f" {_cut(left, room)} "),
+            Piece(look, f" {_cut(left, middle - GUTTER - 2)} "),
             Piece("quiet", "│"),
-            Piece(look, f" {_cut(right, room)}"),
+            Piece(look, f"{indent}{_cut(right, width - middle - 1 - len(indent))}"),
         )
 
     yield line("", *names, "title")
@@ -96,7 +100,7 @@ def _goal(change: Change, state: str) -> str:
 
 
 def _two_columns(each: MessageDiff, diff: ContextDiff, width: int) -> Line:
-    room = max((width - 5) // 2, 8)
+    room = _side_width(width)
     words = _words(diff.words.get(each.key))
     left, right = (_with_form(words, form, room) for form in (each.left, each.right))
     look: Look = "quiet" if each.fate == "same" else each.fate
@@ -106,6 +110,10 @@ def _two_columns(each: MessageDiff, diff: ContextDiff, width: int) -> Line:
         Piece("quiet", "│"),
         Piece(look, f" {mark if right else ' '} {_cut(right, room - 2)}"),
     )
+
+
+def _side_width(width: int) -> int:
+    return (width - 5) // 2
 
 
 def _one_column(each: MessageDiff, diff: ContextDiff, width: int) -> Line:
@@ -132,7 +140,7 @@ def _with_form(words: str, form: Form, room: int) -> str:
 def _words(message: Message | None) -> str:
     if message is None:
         return "(behind a checkpoint)"
-    return f"{_SPEAKERS[message.role]}  {clean(words_of(message))}"
+    return f"{_SPEAKERS[message.role]:<6} {clean(words_of(message))}"
 
 
 def _cut(text: str, width: int) -> str:

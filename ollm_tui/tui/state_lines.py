@@ -28,6 +28,7 @@ READING = (
     ("message.copy_code", "code"),
     ("message.edit", "edit"),
     ("snapshot.back", "back to here"),
+    ("snapshot.before", "before it"),
     ("message.regenerate", "again"),
     ("message.fork", "fork"),
     ("chat.stop", "back"),
@@ -36,6 +37,7 @@ COUNTING = ("context.breakdown", "counts it")
 LONG_SESSION = 1000
 """Messages; counting more takes a moment, which opening a session to read it need not wait."""
 NOTICE_SECONDS = 5.0
+RUNNING = (("chat.stop", "stop"), ("jobs.background", "to the background"))
 SCARCE = (0.5, 2.0)
 """Shares of the limit between which the context is counted exactly: below them there is room
 enough, above them none at all."""
@@ -83,8 +85,10 @@ class StateLines:
     def show_state(self) -> None:
         """What goes on, or which keys matter now."""
         self._chat.query_one(Welcome).teach(self._chat.app.conversation, self.hints)
-        line = self._line
-        if self._chat.is_busy:
+        line, shell = self._line, self._chat.app.shell
+        if shell and shell.foreground:
+            self._show(f"{line(*RUNNING)}   {shell.doing}")
+        elif self._chat.is_busy:
             self._show(f"{line(('chat.stop', 'stop'))}   {self.doing}")
         elif self.doing:
             self._show(self.doing)
@@ -162,9 +166,11 @@ class StateLines:
     def show_saving(self) -> None:
         """Whether everything is on disk, in words."""
         conversation = self._chat.app.conversation
-        words = "saved" if conversation and len(conversation.state) else ""
-        status = self._chat.query_one(StatusLine)
-        status.show(right="NOT SAVED" if self.unsaved else words)
+        saved = "saved" if conversation and len(conversation.state) else ""
+        shell, status = self._chat.app.shell, self._chat.query_one(StatusLine)
+        running = f"{shell.would_end} running" if shell and shell.would_end else ""
+        words = "NOT SAVED" if self.unsaved else saved
+        status.show(right=" · ".join(word for word in (words, running) if word))
         status.set_class(bool(self.unsaved), "alarm")
 
 

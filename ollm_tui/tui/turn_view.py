@@ -43,6 +43,7 @@ from ollm_tui.tui.entries import (
     reasoning_title,
     tool_fold,
 )
+from ollm_tui.tui.job_entries import with_commands
 from ollm_tui.tui.state_lines import StateLines
 from ollm_tui.tui.transcript.entry import Entry
 from ollm_tui.tui.transcript.fold import Fold
@@ -127,7 +128,8 @@ class TurnView:
         """What was said, and where it was compressed."""
         entries = branch_entries(self._state, leaf)
         history = self._state.header.metadata.compression_history
-        return with_compressions(entries, history, [entry.key for entry in entries])
+        said = [entry.key for entry in entries]
+        return with_commands(with_compressions(entries, history, said), self._state)
 
     def _note_unsaved(self, event: SaveFailed) -> None:
         """Once in the stream; below it for as long as it lasts."""

@@ -210,3 +210,123 @@ def test_an_empty_title_and_keeping_none_are_refused(run_ollm: Run) -> None:
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr.count("\n") == 1
     assert "Hi" in run_ollm("sessions", "list").stdout
+
+
+def test_tags_are_given_shown_filtered_by_and_taken_away(run_ollm: Run) -> None:
+    old, new = begin(run_ollm, "Old"), begin(run_ollm, "New")
+    assert run_ollm("sessions", "tag", old[:6], "#work", "urgent", "work").returncode == 0
+    assert "Old  #work  #urgent" in run_ollm("sessions", "list").stdout
+    found = json.loads(run_ollm("sessions", "list", "--tag", "Work", "--json").stdout)
+    assert [(each["sessionId"], each["tags"]) for each in found] == [(old, ["work", "urgent"])]
+    run_ollm("sessions", "tag", old, "work", "--remove")
+    assert "None of 2 sessions" in run_ollm("sessions", "list", "--tag", "work").stdout
+    assert listed(run_ollm) == [new, old]
+    assert run_ollm("sessions", "tag", old, " # ").returncode == 2
+
+
+def test_archived_sessions_are_left_out_unless_asked_for(run_ollm: Run) -> None:
+    old, new = begin(run_ollm, "Old"), begin(run_ollm, "New")
+    assert run_ollm("sessions", "archive", old).returncode == 0
+    assert listed(run_ollm) == [new]
+    everything = run_ollm("sessions", "list", "--all").stdout
+    assert "Old  (archived)" in everything and "New" in everything
+    only = json.loads(run_ollm("sessions", "list", "--archived", "--json").stdout)
+    assert [each["sessionId"] for each in only] == [old]
+    run_ollm("sessions", "archive", new)
+    assert "ollm sessions list --all" in run_ollm("sessions", "list").stdout
+    run_ollm("sessions", "archive", old, "--off")
+    assert listed(run_ollm) == [old]
+
+
+def test_the_list_can_be_of_one_project(
+    run_ollm: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = begin(run_ollm, "Here")
+    other = tmp_path / "elsewhere"
+    other.mkdir()
+    monkeypatch.chdir(other)
+    there = begin(run_ollm, "There")
+    for project, wanted in ((".", there), ("elsewhere", there), (str(tmp_path / "project"), here)):
+        found = json.loads(run_ollm("sessions", "list", "--project", project, "--json").stdout)
+        assert [each["sessionId"] for each in found] == [wanted]
+    both = json.loads(run_ollm("sessions", "list", "--project", "..", "--json").stdout)
+    assert len(both) == 2
+
+
+def test_cleanup_goes_by_the_settings_and_says_why(run_ollm: Run, home: Path) -> None:
+    old, new = begin(run_ollm, "Old"), begin(run_ollm, "New")
+    (home / "config.yaml").write_text("sessions:\n  maxSessions: 0\n")
+    assert "keep every session" in run_ollm("sessions", "cleanup").stdout
+    (home / "config.yaml").write_text("sessions:\n  maxSessions: 1\n")
+    dry = run_ollm("sessions", "cleanup", "--dry-run").stdout
+    assert f"{old[:8]}  " in dry and "only the newest 1 are kept  Old" in dry
+    assert set(listed(run_ollm)) == {old, new}
+    assert run_ollm("sessions", "cleanup").returncode == 0
+    assert listed(run_ollm) == [new]
+
+
+def snapshots_of(run_ollm: Run, session_id: str) -> list[dict[str, object]]:
+    return json.loads(run_ollm("snapshots", "list", session_id, "--json").stdout)
+
+
+def test_a_bundle_brings_session_and_snapshots_to_another_store(run_ollm: Run) -> None:
+    session_id = begin(run_ollm, "Keep me")
+    taken = run_ollm("snapshots", "create", session_id, "--name", "point").stdout.strip()
+    done = run_ollm("sessions", "export", session_id, "--bundle", "--output", "kept.json")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    tree = json.loads(Path("kept.json").read_text())
+    assert (tree["format"], tree["version"], len(tree["snapshots"])) == ("ollm-bundle", 1, 1)
+    before = snapshots_of(run_ollm, session_id)
+    run_ollm("sessions", "delete", session_id, "--yes")
+    assert run_ollm("sessions", "import", "kept.json").stdout == f"{session_id}\n"
+    assert snapshots_of(run_ollm, session_id) == before
+    again = run_ollm("sessions", "import", "kept.json").stdout.strip()
+    assert again != session_id
+    [copy] = snapshots_of(run_ollm, again)
+    assert copy["id"] != taken and copy["name"] == "point"
+    assert run_ollm("snapshots", "restore", str(copy["id"])).returncode == 0
+
+
+def test_a_bundle_that_cannot_be_read_is_told_in_one_line(run_ollm: Run) -> None:
+    session_id = begin(run_ollm, "Hi")
+    assert run_ollm("sessions", "export", session_id, "--bundle", "--format", "md").returncode == 2
+    tree = json.loads(run_ollm("sessions", "export", session_id, "--bundle").stdout)
+    for change in (
+        {"version": 99},
+        {"version": "1"},
+        {"session": []},
+        {"session": {}},
+        {"snapshots": 1},
+        {"snapshots": [3]},
+        {"snapshots": [{}]},
+    ):
+        Path("odd.json").write_text(json.dumps(tree | change))
+        done = run_ollm("sessions", "import", "odd.json")
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1), change
+        assert done.stderr.startswith("ollm: odd.json is not a session: ")
+    assert listed(run_ollm) == [session_id]
+
+
+def test_deleting_leaves_nothing_of_a_session_anywhere(run_ollm: Run, home: Path) -> None:
+    session_id = begin(run_ollm, "Forget me")
+    kept = begin(run_ollm, "Keep me")
+    for name in (session_id, kept):
+        run_ollm("snapshots", "create", name)
+    run_ollm("sessions", "delete", session_id, "--yes")
+    assert [each for each in home.rglob("*") if session_id in each.name] == []
+    assert listed(run_ollm) == [kept]
+    snapshots = json.loads(run_ollm("snapshots", "list", "--json").stdout)
+    assert [each["sessionId"] for each in snapshots] == [kept]
+    left = [path for path in home.rglob("*") if path.is_file() and path.name != "ollm.log"]
+    assert [path for path in left if session_id.encode() in path.read_bytes()] == []
+
+
+def test_what_comes_back_from_the_trash_has_its_snapshots(run_ollm: Run) -> None:
+    old = begin(run_ollm, "Old")
+    taken = run_ollm("snapshots", "create", old).stdout.strip()
+    begin(run_ollm, "New")
+    run_ollm("sessions", "cleanup", "--keep", "1")
+    assert json.loads(run_ollm("snapshots", "list", "--json").stdout) == []
+    run_ollm("sessions", "trash", "restore", old)
+    assert [each["id"] for each in snapshots_of(run_ollm, old)] == [taken]
+    assert run_ollm("snapshots", "restore", taken).returncode == 0

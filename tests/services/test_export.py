@@ -258,7 +258,7 @@ def test_foreign_text_never_becomes_markup_of_the_page(text: str) -> None:
     allowed = {
         *("html", "head", "meta", "title", "style", "body", "main", "h1", "dl", "dt", "dd"),
         *("article", "h2", "h3", "h4", "h5", "h6", "time", "div", "p", "ul", "ol", "li", "hr"),
-        *("pre", "code", "strong", "em", "a", "details", "summary"),
+        *("pre", "code", "strong", "em", "a", "details", "summary", "aside"),
     }
     assert set(page.elements) <= allowed
     assert page.open == []

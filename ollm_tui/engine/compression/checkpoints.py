@@ -8,11 +8,11 @@ from msgspec.structs import replace
 
 from ollm_tui.core import clock
 from ollm_tui.core.compression import DETAILED, Checkpoint
-from ollm_tui.core.ledger import Ledger
+from ollm_tui.core.ledger import Fact, Ledger
 from ollm_tui.core.message import Message, new_id
 from ollm_tui.engine.compression.checkpoint_sizes import Sizes, level_at_age
 from ollm_tui.engine.compression.ledger import ledger_of, merged, rendered
-from ollm_tui.engine.compression.summary_syntax import sentences
+from ollm_tui.engine.compression.summary_syntax import sanitised, sentences
 from ollm_tui.engine.prompt_message import checkpoint_text
 
 FACTS_SHARE = 2
@@ -142,7 +142,18 @@ def ledger_for(messages: Sequence[Message], folded: Collection[str]) -> Ledger:
     """The facts of folded messages as the whole conversation leaves them: what a later message
     changed is not current, and what stays in the prompt need not be said twice."""
     kept = {message.id for message in messages if message.id not in folded}
-    return ledger_of(messages).without_sources(kept)
+    return safe(ledger_of(messages).without_sources(kept))
+
+
+def safe(ledger: Ledger) -> Ledger:
+    """Facts of what others said, without orders and without the syntax of calls; the user's own
+    words stay as they are."""
+    facts: list[Fact] = []
+    for fact in ledger.facts:
+        text = fact.text if fact.from_user else " ".join(sanitised(fact.text).split())
+        if text:
+            facts.append(fact if text == fact.text else replace(fact, text=text))
+    return replace(ledger, facts=tuple(facts))
 
 
 def shortened(text: str, most: int, count: Count) -> str:

@@ -4,12 +4,42 @@ from __future__ import annotations
 
 from ollm_tui.core.message import Attachment, Message, Retrieval, ToolResultPart
 from ollm_tui.engine.compression.ledger import ledger_of, rendered
+from ollm_tui.engine.compression.summary_input import shortened
+from ollm_tui.engine.context_view import cost_of
+from ollm_tui.services.tokens.counter import TokenCounter
 
 FACTS_TOKENS = 80
 """So much of old data is left as facts found in it."""
 
 Data = ToolResultPart | Attachment | Retrieval
 """What in a message may be cut short."""
+
+
+class Elisions:
+    """What would be left of the data of messages, and what that costs; each is looked at once."""
+
+    def __init__(self, counter: TokenCounter) -> None:
+        self._counter = counter
+        self._facts: dict[str, str] = {}
+        self._costs: dict[tuple[str, str], int] = {}
+
+    def facts(self, message: Message) -> str:
+        """The facts that stay of old data."""
+        if message.id not in self._facts:
+            self._facts[message.id] = facts_of(message)
+        return self._facts[message.id]
+
+    def excerpt(self, message: Message, most_tokens: int) -> str:
+        """Beginning and end of data that the model has not read yet."""
+        contents = [_as_output(part).content for part in message.parts if isinstance(part, Data)]
+        return shortened("\n".join(contents), most_tokens, self._counter.text_tokens)
+
+    def cost(self, message: Message, facts: str) -> int:
+        """The tokens of a message of whose data these facts are left."""
+        key = (message.id, facts)
+        if key not in self._costs:
+            self._costs[key] = cost_of(self._counter, message, None, facts)
+        return self._costs[key]
 
 
 def has_data(message: Message) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
@@ -22,6 +23,8 @@ from ollm_tui.engine.compression.plan import Plan
 from ollm_tui.engine.compression.summariser import SummaryWanted
 from ollm_tui.engine.compression.summary_guard import SummaryFailed
 from ollm_tui.engine.compression.summary_writer import FACTS_ALONE, SummaryWriter
+
+log = logging.getLogger(__name__)
 
 
 class Folding:
@@ -54,7 +57,20 @@ class Folding:
 
     async def events(self, *, may_do_without: bool) -> AsyncGenerator[AnyCompressionEvent, None]:
         """Make them. SummaryFailed if the model is of no use and must not be done without."""
-        ledger = await asyncio.to_thread(self._ledger)
+        ledger = Ledger()
+        if self._plan.fold:
+            ledger = await asyncio.to_thread(self._ledger)
+            async with aclosing(self._fold(ledger, may_do_without)) as steps:
+                async for step in steps:
+                    yield step
+        async with aclosing(self._age(ledger)) as steps:
+            async for step in steps:
+                yield step
+
+    async def _fold(
+        self, ledger: Ledger, may_do_without: bool
+    ) -> AsyncGenerator[AnyCompressionEvent, None]:
+        """The new checkpoint."""
         if facts := self._maker.facts(ledger):
             yield LedgerMade(text=facts)
         try:
@@ -68,11 +84,9 @@ class Folding:
         self.note = self.note or self._writer.note
         folded, rolled = self._plan.fold, self._plan.rolled
         tokens = self._material.total(folded)
-        self.new = self._maker.made(folded, rolled, ledger, self._writer.text, tokens)
+        text = self._writer.text
+        self.new = await asyncio.to_thread(self._maker.made, folded, rolled, ledger, text, tokens)
         yield CheckpointCreated(checkpoint=self.new)
-        async with aclosing(self._age(ledger)) as steps:
-            async for step in steps:
-                yield step
 
     def shrink(self, share: float) -> None:
         """Cut all checkpoints down to a share of what they have: they were estimated too low."""
@@ -107,36 +121,45 @@ class Folding:
         """Older checkpoints lose what is superseded, become shorter, and are merged until all
         of them together have room."""
         for place, checkpoint in enumerate(self._older):
-            corrected = self._maker.corrected(checkpoint, newer)
+            corrected = await asyncio.to_thread(self._maker.corrected, checkpoint, newer)
             if self._maker.wants_aging(corrected):
                 async with aclosing(self._shorten(corrected.summary, corrected)) as steps:
                     async for step in steps:
                         yield step
-                corrected = self._maker.aged(corrected, self._writer.text)
+                text = self._writer.text
+                corrected = await asyncio.to_thread(self._maker.aged, corrected, text)
             if corrected is not checkpoint:
                 self._older[place] = corrected
                 yield CheckpointAged(checkpoint=corrected, replaces=(checkpoint.id,))
         while self._excess() > 0 and self._older:
-            async with aclosing(self._merge_oldest()) as steps:
+            first, *others = self._older
+            second = others[0] if others else self.new
+            if second is None:
+                cap = self._maker.sizes.cap
+                only = await asyncio.to_thread(self._maker.within, first, cap)
+                self._older = [only]
+                yield CheckpointAged(checkpoint=only, replaces=(first.id,))
+                break
+            async with aclosing(self._merge(first, second)) as steps:
                 async for step in steps:
                     yield step
 
-    async def _merge_oldest(self) -> AsyncGenerator[AnyCompressionEvent, None]:
+    async def _merge(
+        self, first: Checkpoint, second: Checkpoint
+    ) -> AsyncGenerator[AnyCompressionEvent, None]:
         """The two oldest become one; the last of the older ones becomes part of the new one."""
-        assert self.new is not None
-        first, *others = self._older
-        second = others[0] if others else self.new
         room = first.current_tokens + second.current_tokens - self._excess()
         both = "\n".join(text for text in (first.summary, second.summary) if text)
         async with aclosing(self._shorten(both, second)) as steps:
             async for step in steps:
                 yield step
         least = self._maker.sizes.at_level(COMPACT)
-        only = self._maker.merged(first, second, self._writer.text, max(least, room))
-        if others:
-            self._older = [only, *others[1:]]
-        else:
+        text, size = self._writer.text, max(least, room)
+        only = await asyncio.to_thread(self._maker.merged, first, second, text, size)
+        if second is self.new:
             self._older, self.new = [], only
+        else:
+            self._older = [only, *self._older[2:]]
         yield CheckpointAged(checkpoint=only, replaces=(first.id, second.id))
 
     async def _shorten(
@@ -153,13 +176,14 @@ class Folding:
             most_tokens=min(self._longest, most),
             level=max(COMPACT, checkpoint.level - 1),
         )
+        self._writer.text = ""
         try:
             if summary:
                 async with aclosing(self._writer.write(wanted)) as steps:
                     async for step in steps:
                         yield step
-        except SummaryFailed:
-            self._writer.text = ""
+        except SummaryFailed as error:
+            log.info("an older checkpoint keeps its first sentences: %s", error.message)
         self._writer.text = self._writer.text or summary
 
     def _excess(self) -> int:

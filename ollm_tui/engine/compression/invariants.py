@@ -91,8 +91,15 @@ def _size(before: ContextView, after: ContextView) -> Iterator[str]:
         yield f"{after.count.tokens:,} tokens are not fewer than {before.count.tokens:,}"
     room = after.budget.room
     cap = max(room.checkpoint_cap, LEAST_CAP) if room else None
-    if cap is not None and after.budget.parts.checkpoints > cap:
-        yield f"checkpoints take {after.budget.parts.checkpoints:,} of {cap:,}"
+    if cap is not None and (taken := checkpoint_tokens(after)) > cap:
+        yield f"checkpoints take {taken:,} of {cap:,}"
+
+
+def checkpoint_tokens(view: ContextView) -> int:
+    """What the checkpoints take. A server that only counts whole prompts leaves to what is new
+    in them all that was estimated wrongly before: then their own words say it better."""
+    made = view.prompt.assembly.shortening.checkpoints
+    return min(view.budget.parts.checkpoints, sum(each.current_tokens for each in made))
 
 
 def _kept(before: ContextView, after: ContextView, folded: frozenset[str]) -> Iterator[str]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import get_args
 
 from msgspec.structs import replace
 
@@ -25,7 +25,7 @@ _MOST: dict[FactKind, int] = {"constraint": 200, "todo": 150}
 _MOST_OTHERS = 120
 """Facts of one kind a ledger keeps, the newest; of constraints and tasks more."""
 
-_MOST_DONE = 60
+_MOST_OVER = 40
 _MOST_SHARING = 100
 """Facts with one word in common that a later one is compared with, the newest."""
 _WORTH_KEEPING = 3
@@ -45,13 +45,22 @@ class _Entry:
     def __init__(self, fact: Fact) -> None:
         self.fact = fact
         self.gone = False
-        claims = fact.kind in _CLAIMING
+        claims = fact.kind in _CLAIMING and (fact.current or fact.kind == "todo")
         self.said = said_in(fact.text) if claims else Said((), (), False)
         self.words = all_words(fact.text) if claims else frozenset[str]()
         self.content = content_of(fact.text) - GENERIC if claims else self.words
         self.topic = frozenset(word for word in self.content if not word[0].isdigit())
         self.told = self.topic | {word[2:] for word in self.topic if word.startswith("re")}
         """What it speaks of, also as something done again: rebuilt, recomputed."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is there and current."""
+        return not self.gone and self.fact.current
+
+    def end(self) -> None:
+        """It was done, replaced or taken back."""
+        self.fact = replace(self.fact, current=False)
 
 
 class _Settling:
@@ -64,20 +73,22 @@ class _Settling:
 
     def take(self, fact: Fact) -> None:
         """One more fact, newer than all before."""
-        key = (fact.kind, fact.text.casefold())
-        known = self._entries.pop(key, None)
+        known = self._entries.pop(_key(fact), None)
         if known:
             known.gone = True
         newer = _Entry(_again(known.fact, fact) if known else fact)
         self._take_back(newer)
         self._drop_if_repeated(newer.fact)
-        self._entries[key] = newer
-        self._last[fact.kind] = newer
-        for word in newer.words:
+        self._add(newer)
+
+    def _add(self, newer: _Entry) -> None:
+        self._entries[_key(newer.fact)] = newer
+        self._last[newer.fact.kind] = newer
+        for word in newer.words if newer.fact.current else ():
             sharing = self._by_word.setdefault(word, [])
             sharing.append(newer)
             if len(sharing) > 2 * _MOST_SHARING:
-                sharing[:] = [entry for entry in sharing if not entry.gone][-_MOST_SHARING:]
+                sharing[:] = [entry for entry in sharing if entry.holds][-_MOST_SHARING:]
 
     def facts(self) -> list[Fact]:
         """What still holds, in the order it was last said."""
@@ -92,18 +103,19 @@ class _Settling:
     def _take_back(self, newer: _Entry) -> None:
         if newer.fact.kind == "todo" and not newer.fact.current:
             for entry in self._with_any(newer.content):
-                entry.gone = entry.gone or _is_closed_by(entry, newer)
+                if _is_closed_by(entry, newer):
+                    entry.end()
         elif newer.fact.kind != "todo":
             slots = (slot for claim in newer.said.claims for slot in claim.slots)
             names = map(slot_of, newer.said.replaced)
             for entry in self._with_any(frozenset(chain(*slots, *names, newer.content))):
-                if _may_take_back(newer.fact, entry.fact):
-                    _replace_claims(entry, newer)
+                if _may_take_back(newer.fact, entry.fact) and (rest := _replaced(entry, newer)):
+                    self._add(_Entry(rest))
 
     def _with_any(self, words: frozenset[str]) -> list[_Entry]:
         """The earlier facts that share a word, in a fixed order."""
         found = chain.from_iterable(self._by_word.get(word, ()) for word in sorted(words))
-        return [entry for entry in dict.fromkeys(found) if not entry.gone]
+        return [entry for entry in dict.fromkeys(found) if entry.holds]
 
 
 def settled(facts: Iterable[Fact]) -> tuple[Fact, ...]:
@@ -113,6 +125,10 @@ def settled(facts: Iterable[Fact]) -> tuple[Fact, ...]:
         if fact.text:
             settling.take(fact)
     return _newest(settling.facts())
+
+
+def _key(fact: Fact) -> tuple[FactKind, str]:
+    return fact.kind, fact.text.casefold()
 
 
 def _again(known: Fact, fact: Fact) -> Fact:
@@ -146,20 +162,20 @@ def _may_take_back(newer: Fact, older: Fact) -> bool:
     return not told_by_a_tool or (older.kind == "value" and not older.about)
 
 
-def _replace_claims(entry: _Entry, newer: _Entry) -> None:
-    """Takes out the clauses that no longer hold; a fact goes if little else is left of it."""
+def _replaced(entry: _Entry, newer: _Entry) -> Fact | None:
+    """Ends a fact that no longer holds; what its other clauses say is a fact of its own."""
     if _is_taken_back_by_name(entry, newer) or _is_retold(entry, newer):
-        entry.gone = True
-        return
+        entry.end()
+        return None
     stale = [claim.start for claim in entry.said.claims if takes_back(newer.said, claim)]
     if not stale or (not newer.said.changes and _is_of_something_else(entry, newer)):
-        return
-    rest = _without_clauses(entry.fact.text, stale)
-    if entry.fact.kind == "value" or len(slot_of(rest) - GENERIC) < _WORTH_KEEPING:
-        entry.gone = True
-    else:
-        entry.fact = replace(entry.fact, text=rest)
-        entry.said = said_in(rest)
+        return None
+    fact = entry.fact
+    entry.end()
+    rest = _without_clauses(fact.text, stale)
+    if fact.kind == "value" or len(slot_of(rest) - GENERIC) < _WORTH_KEEPING:
+        return None
+    return replace(fact, text=rest)
 
 
 def _is_of_something_else(entry: _Entry, newer: _Entry) -> bool:
@@ -208,17 +224,12 @@ def _is_retold(entry: _Entry, newer: _Entry) -> bool:
 
 
 def _newest(facts: Sequence[Fact]) -> tuple[Fact, ...]:
-    """As many of each kind as a ledger keeps."""
-    room = {kind: _MOST.get(kind, _MOST_OTHERS) for kind in get_args(FactKind)}
-    done_room = _MOST_DONE
+    """As many of each kind as a ledger keeps, and fewer of those that are over."""
     kept: list[Fact] = []
+    told: Counter[tuple[FactKind, bool]] = Counter()
     for fact in reversed(facts):
-        left = room[fact.kind] if fact.current else done_room
-        if left <= 0:
-            continue
-        if fact.current:
-            room[fact.kind] -= 1
-        else:
-            done_room -= 1
-        kept.append(fact)
+        told[fact.kind, fact.current] += 1
+        most = _MOST.get(fact.kind, _MOST_OTHERS) if fact.current else _MOST_OVER
+        if told[fact.kind, fact.current] <= most:
+            kept.append(fact)
     return tuple(reversed(kept))

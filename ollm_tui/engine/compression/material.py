@@ -78,6 +78,27 @@ class Material:
     def _sent(self) -> frozenset[str]:
         return frozenset(owner.key for owners in self.assembly.owners for owner in owners)
 
+    def batch_start(self, place: int) -> int:
+        """Where the calls and results begin that a message stands among."""
+        while place and not self.begins_batch(self.messages[place]):
+            place -= 1
+        return place
+
+    def begins_batch(self, message: Message) -> bool:
+        """Whether calls and results that belong together begin with a message."""
+        return message.id in self._batch_starts
+
+    @cached_property
+    def _batch_starts(self) -> frozenset[str]:
+        """Replies that follow one another are sent as one, so they share their results."""
+        before = "user"
+        starts: set[str] = set()
+        for message in self.messages:
+            if message.role != "tool" and (message.role, before) != ("assistant", "assistant"):
+                starts.add(message.id)
+            before = message.role
+        return frozenset(starts)
+
     @cached_property
     def _pinned(self) -> frozenset[str]:
         """A call and its results stay together."""
@@ -85,7 +106,7 @@ class Material:
         kept: set[str] = set()
         batch: list[str] = []
         for message in (*self.messages, None):
-            if message is None or message.role != "tool":
+            if message is None or self.begins_batch(message):
                 if pinned.intersection(batch):
                     kept.update(batch)
                 batch = []

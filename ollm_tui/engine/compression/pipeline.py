@@ -27,16 +27,18 @@ from ollm_tui.core.compression_events import (
     StageReached,
     UserMessagesFill,
 )
+from ollm_tui.core.counts import counted
 from ollm_tui.core.session import compressed
 from ollm_tui.engine.compression.checkpoints import CheckpointMaker
 from ollm_tui.engine.compression.folding import Folding
-from ollm_tui.engine.compression.invariants import violations
+from ollm_tui.engine.compression.invariants import checkpoint_tokens, violations
 from ollm_tui.engine.compression.material import Material
-from ollm_tui.engine.compression.plan import Plan, make_plan, own_messages_fill
+from ollm_tui.engine.compression.plan import Plan, cannot_fit, make_plan, own_messages_fill
 from ollm_tui.engine.compression.summariser import Summariser
 from ollm_tui.engine.compression.summary_guard import SummaryFailed
 from ollm_tui.engine.compression.summary_writer import SummaryWriter
 from ollm_tui.engine.compression.wanted import CompressionWanted
+from ollm_tui.engine.context_view import ContextView
 from ollm_tui.engine.session_context import SessionContext
 
 log = logging.getLogger(__name__)
@@ -44,6 +46,12 @@ log = logging.getLogger(__name__)
 ATTEMPTS_TO_SHRINK = 4
 SHRINK_MORE = 0.9
 """An estimate that was too low once is so again."""
+
+NOT_SMALLER = CompressionSkipped(
+    reason="not-enough",
+    message="compressing would not make the context smaller",
+    hint="the recent part, your own messages and pins are never compressed",
+)
 
 Snapshot = Callable[[], Awaitable[str | None]]
 """Keeps the context as it is; the snapshot's id, or None if there is none."""
@@ -69,8 +77,9 @@ class Pipeline:
 
     async def events(self) -> AsyncGenerator[AnyCompressionEvent, None]:
         """What happens; the last one is a draft, or why there is none."""
+        await self._context.check(self._context.request())
         material = await self._context.material()
-        if own_messages_fill(material) and not self._wanted.fold_own:
+        if own_messages_fill(material) and self._wanted.own == "keep":
             yield _own_fill(material)
         plan = await asyncio.to_thread(make_plan, material, self._wanted)
         if isinstance(plan, CompressionSkipped):
@@ -91,10 +100,11 @@ class Pipeline:
                 after_tokens=plan.elided_after,
             )
         folding = Folding(material, plan, self._maker(material, plan), self._writer, self._longest)
-        if plan.fold:
+        if plan.fold or plan.excess:
             yield StageReached(stage="summarise")
-            # A prompt that cannot be sent is worse than one without a summary.
-            may_do_without = self._wanted.trigger == "overflow"
+            # A context that stays too full is worse than one without a summary: it would only
+            # be tried again after every turn. Who asked for a summary by hand shall have one.
+            may_do_without = self._wanted.trigger != "manual"
             try:
                 steps = folding.events(may_do_without=may_do_without)
                 async with aclosing(steps):
@@ -138,18 +148,31 @@ class Pipeline:
 
     async def _validated(
         self, material: Material, plan: Plan, folding: Folding
-    ) -> CompressionDrafted | CompressionFailed:
+    ) -> CompressionDrafted | CompressionFailed | CompressionSkipped:
         draft = self._draft(material, plan, folding)
+        after = await self._view_with(draft)
         for _ in range(ATTEMPTS_TO_SHRINK):
-            after = await self._context.view_with(
-                compressed(material.metadata, draft.compression)
-            )
-            taken = after.budget.parts.checkpoints
+            taken = checkpoint_tokens(after)
             if taken <= plan.sizes.cap:
                 break
-            folding.shrink(plan.sizes.cap / taken * SHRINK_MORE)
+            await asyncio.to_thread(folding.shrink, plan.sizes.cap / taken * SHRINK_MORE)
             draft = self._draft(material, plan, folding)
+            after = await self._view_with(draft)
+        if self._wanted.trigger == "overflow" and after.budget.over_limit:
+            return cannot_fit(material)
+        if after.count.tokens >= self._context.count().tokens:
+            return NOT_SMALLER
         return await validated(self._context, draft)
+
+    def _own_note(self, plan: Plan) -> str:
+        """Never silently: the user's own messages, folded where nobody could be asked."""
+        own = sum(1 for message in plan.fold if message.role == "user")
+        if not own or self._wanted.own == "fold":
+            return ""
+        return f"{counted(own, 'message')} of your own folded too: they filled the context"
+
+    async def _view_with(self, draft: Draft) -> ContextView:
+        return await self._context.view_with(compressed(self._context.metadata, draft.compression))
 
     def _draft(self, material: Material, plan: Plan, folding: Folding) -> Draft:
         before = material.metadata.compressed
@@ -175,7 +198,7 @@ class Pipeline:
             model=folding.new.model if folding.new else None,
             snapshot=self._snapshot_id,
             seconds=round(time.monotonic() - self._begun, 3),
-            note=folding.note,
+            note=" ".join(text for text in (folding.note, self._own_note(plan)) if text),
         )
         return Draft(
             compression=compression,

@@ -9,10 +9,10 @@ from ollm_tui.core.compression import Checkpoint
 from ollm_tui.core.compression_events import CompressionSkipped, Fate
 from ollm_tui.core.message import Message
 from ollm_tui.engine.compression.checkpoint_sizes import Sizes
-from ollm_tui.engine.compression.elision import facts_of, has_data
+from ollm_tui.engine.compression.elision import Elisions, has_data
+from ollm_tui.engine.compression.fates import fates_of_checkpoints, fates_of_messages
 from ollm_tui.engine.compression.material import Material
 from ollm_tui.engine.compression.wanted import CompressionWanted
-from ollm_tui.engine.context_view import cost_of, one_line, title_of
 
 GOAL_SHARE = 0.7
 """Of the trigger: compressing to less leaves room for some exchanges before the next time."""
@@ -21,6 +21,8 @@ WORTH_TOKENS = 64
 OWN_SHARE = 0.5
 """Of the limit: when the user's own messages take more, only the user can make room."""
 OWN_GOAL_SHARE = 0.25
+EXCERPT_SHARE = 0.25
+"""Of the limit: what is left of output that the model has not read yet, and that cannot fit."""
 
 
 class Plan(NamedTuple):
@@ -32,6 +34,8 @@ class Plan(NamedTuple):
     """Messages whose data is cut short, and the facts kept of each."""
     rolled: tuple[Checkpoint, ...]
     """Older checkpoints the new one takes the place of."""
+    excess: int
+    """Tokens by which the older checkpoints are too many: the window was larger once."""
     sizes: Sizes
     fates: tuple[Fate, ...]
     elided_before: int
@@ -48,12 +52,16 @@ def own_messages_fill(material: Material) -> bool:
 def make_plan(material: Material, wanted: CompressionWanted) -> Plan | CompressionSkipped:
     """The gentlest plan that makes enough room, or the one that makes most."""
     if not _is_due(material, wanted):
-        return _nothing("there is room enough")
-    goal = material.room.trigger * GOAL_SHARE
-    needed = wanted.trigger != "manual" or material.conversation > goal
+        return nothing_to_do("there is room enough")
+    goal, limit = material.room.trigger * GOAL_SHARE, material.room.limit
+    # By hand only what is older than the recent part, unless it is due: again is then nothing.
+    needed = wanted.trigger != "manual" or material.conversation >= material.room.trigger
+    elisions = Elisions(material.counter)
     best: Plan | None = None
     for choice in _choices(material, wanted):
-        plan = _plan(material, wanted, choice)
+        if choice.excerpts and best and best.expected <= limit:
+            break
+        plan = _plan(material, wanted, choice, elisions)
         if plan and (best is None or plan.expected < best.expected):
             best = plan
         enough = material.conversation - (material.budget.used - plan.expected) if plan else None
@@ -61,10 +69,29 @@ def make_plan(material: Material, wanted: CompressionWanted) -> Plan | Compressi
             break
     if best is None:
         over = material.budget.over_limit or material.budget.needs_compression
-        return _cannot_fit(material) if over and needed else _nothing("nothing to compress")
-    if wanted.trigger == "overflow" and best.expected > material.room.limit:
-        return _cannot_fit(material)
+        return cannot_fit(material) if over and needed else nothing_to_do("nothing to compress")
+    if wanted.trigger == "overflow" and best.expected > limit:
+        return cannot_fit(material)
     return best
+
+
+def nothing_to_do(message: str) -> CompressionSkipped:
+    """Why nothing is done."""
+    return CompressionSkipped(
+        reason="nothing-to-do",
+        message=message,
+        hint="the recent part, your own messages and pins are never compressed",
+    )
+
+
+def cannot_fit(material: Material) -> CompressionSkipped:
+    """What is left to the user."""
+    own = material.own_tokens * 100 // max(1, material.budget.used)
+    return CompressionSkipped(
+        reason="cannot-fit",
+        message=f"nothing is left to compress; your own messages are {own} % of the context",
+        hint="leave out or fold something (F5), take a larger window, or begin a new session",
+    )
 
 
 def _is_due(material: Material, wanted: CompressionWanted) -> bool:
@@ -84,6 +111,8 @@ class _Choice(NamedTuple):
     """May be folded, and their data cut short."""
     data_until: int = 0
     """Up to here, data may be cut short although the message stays."""
+    excerpts: Sequence[Message] = ()
+    """Of the output of these an excerpt is enough: otherwise nobody could read it at all."""
 
 
 def _choices(material: Material, wanted: CompressionWanted) -> Iterator[_Choice]:
@@ -91,7 +120,7 @@ def _choices(material: Material, wanted: CompressionWanted) -> Iterator[_Choice]
     messages = material.messages
     if wanted.above is not None:
         place = next((n for n, m in enumerate(messages) if m.id == wanted.above), 0)
-        yield _Choice(messages[:place])
+        yield _Choice(messages[: material.batch_start(place)])
         return
     recent = _recent_start(material)
     yield _Choice(messages[:recent])
@@ -100,8 +129,12 @@ def _choices(material: Material, wanted: CompressionWanted) -> Iterator[_Choice]
         yield _Choice(messages[:last])
     # In the turn itself the last tool output is what the model is about to read.
     calls = [n for n, m in enumerate(messages) if m.role == "assistant" and m.tool_calls]
-    if calls and calls[-1] > last:
-        yield _Choice(messages[:last], calls[-1])
+    if not calls or calls[-1] < last:
+        return
+    yield _Choice(messages[:last], calls[-1])
+    if wanted.trigger == "overflow":
+        outputs = [message for message in messages[calls[-1] :] if message.role == "tool"]
+        yield _Choice(messages[:last], calls[-1], outputs)
 
 
 def _recent_start(material: Material) -> int:
@@ -115,57 +148,66 @@ def _recent_start(material: Material) -> int:
     return end
 
 
-def _plan(material: Material, wanted: CompressionWanted, choice: _Choice) -> Plan | None:
-    elide = _elidable(material, (*choice.older, *material.messages[: choice.data_until]))
-    saved = sum(_saved(material, message, facts) for message, facts in elide)
-    goal = material.room.trigger * GOAL_SHARE
-    fold: list[Message] = []
-    if (
-        wanted.strategy != "hybrid"
-        or wanted.trigger == "manual"
-        or material.conversation - saved > goal
-    ):
-        fold = list(_foldable(material, choice.older))
-        if wanted.fold_own:
-            fold = _with_own(material, choice.older, fold)
-    folded_tokens = material.total(fold)
-    if folded_tokens < WORTH_TOKENS:
-        fold, folded_tokens = [], 0
-    if wanted.strategy == "truncate" and wanted.trigger != "manual":
-        fold = _oldest(material, fold, material.conversation - goal)
-        folded_tokens = material.total(fold)
+def _plan(
+    material: Material, wanted: CompressionWanted, choice: _Choice, elisions: Elisions
+) -> Plan | None:
+    elide = _elidable(material, choice, elisions)
+    fold = _folded(material, wanted, choice, _saved(material, elide, elisions))
     kept = {message.id for message in fold}
     elide = [(message, facts) for message, facts in elide if message.id not in kept]
-    if not fold and sum(_saved(material, m, facts) for m, facts in elide) < WORTH_TOKENS:
-        return None
-    return _written(material, wanted, fold, elide)
+    plan = _written(material, wanted, fold, elide, elisions)
+    saves = _saved(material, elide, elisions) + plan.excess
+    return plan if fold or saves >= WORTH_TOKENS else None
+
+
+def _folded(
+    material: Material, wanted: CompressionWanted, choice: _Choice, elided: int
+) -> list[Message]:
+    """What becomes part of a checkpoint; nothing where cutting data short is enough."""
+    goal = material.room.trigger * GOAL_SHARE
+    is_enough = material.conversation - elided <= goal
+    if wanted.strategy == "hybrid" and wanted.trigger != "manual" and is_enough:
+        return []
+    fold = list(_foldable(material, choice.older))
+    if wanted.own == "fold" or (wanted.own == "fold-if-full" and own_messages_fill(material)):
+        fold = _with_own(material, choice.older, fold)
+    if wanted.strategy == "truncate" and wanted.trigger != "manual":
+        fold = _oldest(material, fold, material.conversation - goal)
+    return fold if material.total(fold) >= WORTH_TOKENS else []
 
 
 def _written(
     material: Material,
     wanted: CompressionWanted,
-    fold: list[Message],
-    elide: list[tuple[Message, str]],
+    fold: Sequence[Message],
+    elide: Sequence[tuple[Message, str]],
+    elisions: Elisions,
 ) -> Plan:
     older = material.assembly.shortening.checkpoints
     rolled = older if wanted.strategy == "summarize" and fold else ()
     rolled_tokens = sum(checkpoint.current_tokens for checkpoint in rolled)
     sizes = Sizes.of(material.room.checkpoint_cap, material.total(fold) + rolled_tokens)
     before = sum(material.costs[message.id] for message, _ in elide)
-    after = sum(_cost_elided(material, message, facts) for message, facts in elide)
+    after = sum(elisions.cost(message, facts) for message, facts in elide)
     new = sizes.new if fold else 0
-    expected = material.budget.used - material.total(fold) - rolled_tokens + new - before + after
+    excess = max(0, material.budget.parts.checkpoints - rolled_tokens - sizes.cap)
     kept = {message.id: facts for message, facts in elide}
+    folded = {message.id for message in fold}
+    freed = material.total(fold) + rolled_tokens + excess + before
     return Plan(
         wanted=wanted,
         fold=tuple(fold),
         elide=kept,
         rolled=rolled,
+        excess=excess,
         sizes=sizes,
-        fates=tuple(_fates(material, {m.id for m in fold}, kept)),
+        fates=(
+            *fates_of_messages(material, folded, kept, elisions),
+            *fates_of_checkpoints(material, rolled, sizes),
+        ),
         elided_before=before,
         elided_after=after,
-        expected=expected,
+        expected=material.budget.used - freed + new + after,
     )
 
 
@@ -177,13 +219,15 @@ def _foldable(material: Material, older: Sequence[Message]) -> Iterator[Message]
 
 
 def _with_own(material: Material, older: Sequence[Message], fold: list[Message]) -> list[Message]:
-    """The oldest messages of the user too, until theirs take a quarter of the limit."""
+    """The oldest messages of the user too, until theirs take a quarter of the limit; never the
+    last one."""
     excess = material.own_tokens - material.room.limit * OWN_GOAL_SHARE
     chosen = {message.id for message in fold}
+    last = material.messages[material.turns[-1]] if material.turns else None
     for message in older:
         if excess <= 0:
             break
-        is_own = message.role == "user" and material.is_sent(message)
+        is_own = message.role == "user" and message is not last and material.is_sent(message)
         if is_own and not material.is_pinned(message):
             chosen.add(message.id)
             excess -= material.costs[message.id]
@@ -194,76 +238,35 @@ def _oldest(material: Material, fold: list[Message], excess: float) -> list[Mess
     """As many of the oldest as are needed; calls go with their results."""
     chosen: list[Message] = []
     for message in fold:
-        if excess <= 0 and message.role != "tool":
+        if excess <= 0 and material.begins_batch(message):
             break
         chosen.append(message)
         excess -= material.costs[message.id]
     return chosen
 
 
-def _elidable(material: Material, older: Sequence[Message]) -> list[tuple[Message, str]]:
-    """Messages with data that would be shorter without it, each once."""
+def _elidable(material: Material, choice: _Choice, elisions: Elisions) -> list[tuple[Message, str]]:
+    """Messages with data that would be shorter without it, each once, and what stays of it."""
     found: dict[str, tuple[Message, str]] = {}
-    for message in older:
-        if (
-            message.id not in found
-            and has_data(message)
-            and material.is_sent(message)
-            and not material.is_pinned(message)
-            and message.id not in material.assembly.shortening.elided
-            and message.id not in material.assembly.marks.folded
-        ):
-            facts = facts_of(message)
-            if _saved(material, message, facts) > 0:
-                found[message.id] = (message, facts)
+    excerpt = int(material.room.limit * EXCERPT_SHARE) // max(1, len(choice.excerpts))
+    for message in (*choice.older, *material.messages[: choice.data_until], *choice.excerpts):
+        if message.id in found or not has_data(message) or not _may_be_cut(material, message):
+            continue
+        is_unread = message in choice.excerpts
+        facts = elisions.excerpt(message, excerpt) if is_unread else elisions.facts(message)
+        if elisions.cost(message, facts) < material.costs[message.id]:
+            found[message.id] = (message, facts)
     return list(found.values())
 
 
-def _saved(material: Material, message: Message, facts: str) -> int:
-    return material.costs[message.id] - _cost_elided(material, message, facts)
-
-
-def _cost_elided(material: Material, message: Message, facts: str) -> int:
-    return cost_of(material.counter, message, None, facts)
-
-
-def _fates(material: Material, fold: set[str], elide: dict[str, str]) -> Iterator[Fate]:
-    """What becomes of each message in the prompt, in its order."""
-    for message in material.messages:
-        if not material.is_sent(message):
-            continue
-        tokens = material.costs[message.id]
-        title = title_of(message)
-        if message.id in fold:
-            yield Fate(message.id, "fold", title, tokens, 0)
-        elif message.id in elide:
-            after = _cost_elided(material, message, elide[message.id])
-            yield Fate(message.id, "elide", title, tokens, after)
-        else:
-            yield Fate(message.id, "keep", title, tokens, tokens, _why(material, message))
-    for checkpoint in material.assembly.shortening.checkpoints:
-        title = one_line(checkpoint.summary or checkpoint.facts)
-        yield Fate(checkpoint.id, "keep", title, checkpoint.current_tokens, 0, "checkpoint")
-
-
-def _why(material: Material, message: Message) -> str:
-    if material.is_pinned(message):
-        return "pinned"
-    return "yours" if message.role == "user" else "recent"
-
-
-def _nothing(message: str) -> CompressionSkipped:
-    return CompressionSkipped(
-        reason="nothing-to-do",
-        message=message,
-        hint="the recent part, your own messages and pins are never compressed",
+def _may_be_cut(material: Material, message: Message) -> bool:
+    return (
+        material.is_sent(message)
+        and not material.is_pinned(message)
+        and message.id not in material.assembly.shortening.elided
+        and message.id not in material.assembly.marks.folded
     )
 
 
-def _cannot_fit(material: Material) -> CompressionSkipped:
-    own = material.own_tokens * 100 // max(1, material.budget.used)
-    return CompressionSkipped(
-        reason="cannot-fit",
-        message=f"nothing is left to compress; your own messages are {own} % of the context",
-        hint="leave out or fold something (F5), take a larger window, or begin a new session",
-    )
+def _saved(material: Material, elide: Sequence[tuple[Message, str]], elisions: Elisions) -> int:
+    return sum(material.costs[m.id] - elisions.cost(m, facts) for m, facts in elide)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import re
 from enum import Enum, auto
-
-from ollm_tui.services.redaction.rule import compiled
 
 
 class Name(Enum):
@@ -32,21 +31,21 @@ class Place(Enum):
     """In a sentence, a list or a call, where a word is only a word."""
 
 
-_STAND_IN_PARTS = (
+_STAND_IN_PARTS = re.compile(
     r"xxxx|\*\*\*|\.\.\.|••|####|\{\{|\$\{|your|change[-_ ]?(?:me|it)|placeholder"
     r"|replace(?:[-_ ]|me)|insert[-_ ]|example|sample|redacted|goes[-_ ]?here|required|optional"
     r"|nullable|varchar"
     r"|process\.env|os\.environ|minlength|maxlength|\|(?:min|max):|\{[a-z_][\w.]*\}"
     r"|<[a-z_][\w -]*>|%\(\w+\)s"
 )
-_STAND_IN_WHOLE = r"""(?x)
+_STAND_IN_WHOLE = re.compile(r"""(?x)
     id= | < | \{ | \[ | \$\{ | \$\( | \$[a-z_]\w*\Z | \$\d\Z | \$env: | %[a-z_]\w*%\Z | %[sdrv]\Z
     | @?[*&!][a-z_][\w-]*\Z | \#[0-9a-f]{3,8}\Z | 0x[0-9a-f]{1,16}\Z | \.\. | … | enter[-_ ]
     | (.)\1*\Z | .*[-_]here\Z
     | (?:(?:my|the|new|old|user|db|some|current|confirm|repeat|forgot|reset|access|refresh|api|auth
         |client|login|bearer|csrf|hashed|plain|raw|is|has|show|hide|in)?
       [-_. ]?(?:pass(?:word|wd|phrase)?|pwd|secret|token|key|credential)s?[-_]?\d{0,2}){1,2}\Z
-    """
+    """)
 _WORDS = (
     "none null nil undefined true false yes no on off string str text bytes byte int integer"
     " number float bool boolean object array any void char varchar unknown default empty unset"
@@ -59,24 +58,26 @@ _WORDS = (
     " authorization confirmation"
 )
 _WORD_SET = frozenset(_WORDS.split())
-_NO_SECRET = r"""(?x)
+_NO_SECRET = re.compile(r"""(?x)
     (?i: (?: (?:sha|md|hs|rs|es|ps|aes|rsa|ed|utf|base|http|oauth|oidc|argon|tls|ssl|int|uint|secp
         |hmac|pbkdf|uuid|curve|ecdsa|blake|crc) [-_]? \d{1,5}
         (?:url|hash|digest|sum|bits?|hex|id|string|array|[kr]\d|[bs])? | [xpv]\d{1,4} )
         (?:[-_/:.][a-z0-9]{1,12}){0,8} \Z )
     | (?:~|\.{1,2})?/[\w.-]+/ | \.{1,2}/ | ~/ | [A-Za-z]:[\\/] | /[\w.-]+\Z | [\w.-]+:// | /[\^(]
     | arn:aws | [\w./-]+\.(?:txt|json|ya?ml|toml|pem|key|crt|env|py|js|ts|md|html?|conf|ini)\Z
-    """
+    """)
 """Algorithms, paths, addresses and names of files."""
-_CODE_PATH = r"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[\w$!?]+)+;?"
-_CALL = r"[\w.$:>?!-]*[()\[\]{}]"
-_PART = r"[-_./:, |@+]+"
-_WORDLIKE = (
+_CODE_PATH = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[\w$!?]+)+;?")
+_CALL = re.compile(r"[\w.$:>?!-]*[()\[\]{}]")
+_PART = re.compile(r"[-_./:, |@+]+")
+_WORDLIKE = re.compile(
     r"(?i)[a-z]*[0-9]{0,2}|[0-9]{1,8}[a-z]{0,2}|[a-z][0-9]{1,2}[a-z]|(?:sha|md|utf|aes|x)[0-9]{1,3}"
 )
-_SYMBOL = r"(?<!\A)[@#$%^&*+=~!]"
-_SWITCH = r"[0-9][A-Za-z]|[A-Za-z][0-9]|[a-z][A-Z]"
-_AWS_SECRET = r"(?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])(?=[^0-9]*[0-9])[A-Za-z0-9+/]{40}"
+_SYMBOL = re.compile(r"(?<!\A)[@#$%^&*+=~!]")
+_DIGIT = re.compile("[0-9]")
+_LETTER = re.compile("[A-Za-z]")
+_SWITCH = re.compile(r"[0-9][A-Za-z]|[A-Za-z][0-9]|[a-z][A-Z]")
+_AWS_SECRET = re.compile(r"(?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])(?=[^0-9]*[0-9])[A-Za-z0-9+/]{40}")
 
 
 def is_stand_in(value: str) -> bool:
@@ -84,8 +85,8 @@ def is_stand_in(value: str) -> bool:
     lower = value.lower()
     return (
         lower in _WORD_SET
-        or compiled(_STAND_IN_PARTS).search(lower) is not None
-        or compiled(_STAND_IN_WHOLE).match(lower) is not None
+        or _STAND_IN_PARTS.search(lower) is not None
+        or _STAND_IN_WHOLE.match(lower) is not None
     )
 
 
@@ -95,13 +96,13 @@ def is_secret(value: str, name: Name, place: Place) -> bool:
         return False
     if not _fits(value, name, place):
         return False
-    if len(value) == 40 and compiled(_AWS_SECRET).fullmatch(value):
+    if len(value) == 40 and _AWS_SECRET.fullmatch(value):
         return True
     if place is Place.BARE and _is_code(value, name):
         return False
-    if place is Place.VARIABLE and compiled(_CALL).match(value):
+    if place is Place.VARIABLE and _CALL.match(value):
         return False
-    return not (is_stand_in(value) or compiled(_NO_SECRET).match(value))
+    return not (is_stand_in(value) or _NO_SECRET.match(value))
 
 
 def looks_random(value: str) -> bool:
@@ -126,8 +127,8 @@ def _may_be_password(value: str, place: Place) -> bool:
         return True
     if _is_mixed(value):
         return place is not Place.PROSE or not _is_readable(value)
-    if compiled(_SYMBOL).search(value):
-        return compiled("[A-Za-z]").search(value) is not None
+    if _SYMBOL.search(value):
+        return _LETTER.search(value) is not None
     if place is Place.QUOTED and value.isascii() and value.islower():
         return len(value) >= 8 and "." not in value and value.count("-") in (0, 3, 4)
     return False
@@ -142,38 +143,38 @@ def _may_be_made(value: str, place: Place) -> bool:
         if place is Place.PROSE:
             return len(value) >= 12 and not _is_readable(value)
         return not _is_readable(value) or (len(value) >= 10 and _has_symbol(value))
-    if place is Place.VARIABLE and len(value) >= 12 and not compiled(_PART).search(value):
+    if place is Place.VARIABLE and len(value) >= 12 and not _PART.search(value):
         return True
-    return len(value) >= 20 and len(compiled(_SWITCH).findall(value)) >= 5
+    return len(value) >= 20 and len(_SWITCH.findall(value)) >= 5
 
 
 def _has_symbol(value: str) -> bool:
-    return compiled(_SYMBOL).search(value) is not None
+    return _SYMBOL.search(value) is not None
 
 
 def _is_mixed(value: str) -> bool:
-    digit = compiled("[0-9]").search(value)
-    return digit is not None and compiled("[A-Za-z]").search(value) is not None
+    digit = _DIGIT.search(value)
+    return digit is not None and _LETTER.search(value) is not None
 
 
 def _is_readable(value: str) -> bool:
     """Words and numbers with marks between them: names of things, not secrets."""
-    parts = [part for part in compiled(_PART).split(value) if part]
-    return len(parts) > 1 and all(compiled(_WORDLIKE).fullmatch(part) for part in parts)
+    parts = [part for part in _PART.split(value) if part]
+    return len(parts) > 1 and all(_WORDLIKE.fullmatch(part) for part in parts)
 
 
 def _is_code(value: str, name: Name) -> bool:
     """A name of a variable, a call, an index: what stands unquoted in programs."""
     if not value.isalnum():
-        if compiled(_CALL).match(value):
+        if _CALL.match(value):
             return True
-        if compiled(_CODE_PATH).fullmatch(value):
-            return len(compiled(_SWITCH).findall(value)) < 6
+        if _CODE_PATH.fullmatch(value):
+            return len(_SWITCH.findall(value)) < 6
         if not value.rstrip(";").replace("_", "").isalnum():
             return False
     if value[0].isdigit():
         return False
     if "_" in value or name is not Name.PASSWORD:
-        digits = len(compiled("[0-9]").findall(value))
-        return digits < 4 and len(compiled(_SWITCH).findall(value)) < 3
+        digits = len(_DIGIT.findall(value))
+        return digits < 4 and len(_SWITCH.findall(value)) < 3
     return False

@@ -71,7 +71,9 @@ class TokenCounter:
         sums = dict.fromkeys(GROUPS, 0)
         entries = self._all(prompt, tools)
         for piece, entry in zip(prompt, entries, strict=False):
-            sums[piece.group] += self._tokens(entry)
+            tokens = self._tokens(entry)
+            sums["system"] += piece.fixed(tokens)
+            sums[piece.group] += tokens - piece.fixed(tokens)
         sums["system"] += self._request + sum(map(self._tokens, entries[len(prompt) :]))
         return PromptCount(Parts(**sums), self._source(entries))
 

@@ -31,14 +31,22 @@ class Piece(NamedTuple):
     group: Group
     size: int
     """Changes when a message grows."""
+    data: int = 0
+    """How much of it is no part of the conversation, but of what never leaves the prompt."""
 
     @classmethod
-    def of(cls, key: str, message: PromptMessage, group: Group | None = None) -> Piece:
+    def of(
+        cls, key: str, message: PromptMessage, group: Group | None = None, data: int = 0
+    ) -> Piece:
         """`key` is the id of the message. What has none, as the system prompt, gets a key that
         changes with its text. `group` is given where the role does not say the segment.
         """
         size = len(message.text) + len(message.reasoning) + len(message.tool_calls)
-        return cls(key, message, group or _GROUPS[message.role], size)
+        return cls(key, message, group or _GROUPS[message.role], size, data)
+
+    def fixed(self, tokens: int) -> int:
+        """Of the tokens it takes, those that never leave the prompt."""
+        return min(tokens, tokens * self.data // self.size) if self.data else 0
 
 
 def texts_of(message: PromptMessage) -> list[str]:

@@ -7,7 +7,7 @@ from ollm_tui.tui.screens.chat import ChatScreen
 
 async def leave(chat: ChatScreen, _argument: str) -> None:
     """Leave; everything said is on disk already."""
-    await chat.leave()
+    await chat.app.action_quit()
 
 
 def suspend(chat: ChatScreen, _argument: str) -> None:

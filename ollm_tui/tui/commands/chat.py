@@ -15,6 +15,8 @@ AGAIN_SECONDS = 2.0
 
 def stop(chat: ChatScreen, _argument: str) -> None:
     """Esc: the least that helps. Stop the answer, leave the stream, give up an edit, rewind."""
+    if chat.app.shell and chat.app.shell.stop():
+        return
     if chat.is_busy:
         _stop(chat)
     elif not isinstance(chat.focused, Prompt):
@@ -35,6 +37,8 @@ async def interrupt(chat: ChatScreen, _argument: str) -> None:
     if selected := chat.prompt.selected_text or chat.get_selected_text():
         chat.lines.tell(await copy(chat.app, selected))
         chat.clear_selection()
+    elif chat.app.shell and chat.app.shell.stop():
+        pass
     elif chat.is_busy:
         _stop(chat)
     elif chat.prompt.text:
@@ -43,7 +47,8 @@ async def interrupt(chat: ChatScreen, _argument: str) -> None:
     elif pressed_again(chat, "ctrl+c"):
         await chat.leave()
     else:
-        chat.lines.tell("Ctrl+C again quits")
+        ends = chat.app.shell.would_end if chat.app.shell else ""
+        chat.lines.tell(f"Ctrl+C again quits{ends and f' and ends {ends}'}")
 
 
 def rewind(chat: ChatScreen, _argument: str) -> None:

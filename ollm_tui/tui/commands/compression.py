@@ -39,11 +39,6 @@ def compact(chat: ChatScreen, argument: str) -> None:
     )
 
 
-def by_itself(chat: ChatScreen, _argument: str) -> None:
-    """The context has reached the threshold."""
-    start(chat, chat.conversation.compression.run("auto"))
-
-
 def above(chat: ChatScreen, _argument: str) -> None:
     """Compress what stands above the message under the cursor."""
     start(chat, chat.conversation.compression.run(above=_cursor(chat)))

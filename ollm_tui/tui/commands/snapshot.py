@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from ollm_tui.core.errors import StoreError, UsageError
 from ollm_tui.core.intake import visible
+from ollm_tui.core.message import Message
 from ollm_tui.core.snapshot import SnapshotSummary
 from ollm_tui.engine.points import Point
-from ollm_tui.tui.chat_points import ChatPoints
+from ollm_tui.tui.chat_points import ChatPoints, end_before_turn, end_of_turn
 from ollm_tui.tui.commands.session import open_browser
 from ollm_tui.tui.screens.chat import ChatScreen
 from ollm_tui.tui.snapshot_choices import snapshot_name
@@ -32,16 +35,22 @@ async def restore(chat: ChatScreen, argument: str) -> None:
 
 async def back(chat: ChatScreen, _argument: str) -> None:
     """Have the conversation end after the turn of the message under the cursor."""
-    state, keys = chat.conversation.state, chat.transcript.cursor.keys
-    branch = state.branch()
-    ids = [message.id for message in branch]
-    chosen = [key for key in keys if key in ids]
+    await _go(chat, end_of_turn)
+
+
+async def before(chat: ChatScreen, _argument: str) -> None:
+    """Have the conversation end before the turn of the message under the cursor."""
+    await _go(chat, end_before_turn)
+
+
+async def _go(chat: ChatScreen, end: Callable[[Sequence[Message], str], str]) -> None:
+    branch = chat.conversation.state.branch()
+    ids = {message.id for message in branch}
+    chosen = [key for key in chat.transcript.cursor.keys if key in ids]
     if not chosen:
         raise UsageError("no message is chosen", "Alt+Up moves to one")
-    at = ids.index(chosen[-1])
-    while at + 1 < len(branch) and branch[at + 1].role != "user":
-        at += 1
-    await ChatPoints(chat).go_to(Point(chat.conversation.session_id, message=ids[at]))
+    point = Point(chat.conversation.session_id, message=end(branch, chosen[0]))
+    await ChatPoints(chat).go_to(point)
 
 
 async def _found(chat: ChatScreen, words: str) -> Point:

@@ -11,7 +11,6 @@ from textual.binding import Binding
 from textual.containers import Horizontal
 from textual.screen import Screen
 
-from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import OllmError, SessionBusy
 from ollm_tui.core.message import Message
 from ollm_tui.core.snapshot import ContextSnapshot
@@ -141,14 +140,14 @@ class SessionBrowser(Screen[None]):
 
     @on(SessionList.Opened)
     def _open(self, event: SessionList.Opened) -> None:
-        self._leave(lambda: self.beside.go_to(event.point))
+        self.leave(lambda: self.beside.go_to(event.point))
 
     @on(SessionList.NewWanted)
     def _begin_new(self) -> None:
-        self._leave(self.beside.begin_new)
+        self.leave(self.beside.begin_new)
 
     @work(group="actions")
-    async def _leave(self, go: Callable[[], Awaitable[None]]) -> None:
+    async def leave(self, go: Callable[[], Awaitable[None]]) -> None:
         """Go somewhere; if that cannot be, say why and stay."""
         try:
             await go()
@@ -190,19 +189,10 @@ class SessionBrowser(Screen[None]):
 
     @on(PreviewStream.Chosen)
     def _do_with_messages(self, event: PreviewStream.Chosen) -> None:
-        state, point = self._reading.state, self.session_tree.point
-        keys = [key for key in event.keys if state and key in state]
-        if state is None or point is None or not keys:
-            return
-        if event.deed == "graft":
-            self.beside.bring([state[key] for key in keys], point.session_id)
-            self.say(
-                f"{counted(len(keys), 'message')} brought into the prompt · Esc Esc goes there"
-            )
-        elif event.deed == "fork":
-            self._carry_out(SessionList.ForkWanted(Point(point.session_id, message=keys[-1])))
-        else:
-            self._leave(lambda: self.beside.go_to(Point(point.session_id, message=keys[-1])))
+        said, point = self._reading.said, self.session_tree.point
+        chosen = [message for message in said if message.id in event.keys]
+        if point and chosen:
+            self._deeds.do_with(event.deed, point.session_id, said, chosen)
 
     # Looking
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, assert_never
 
+from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import OllmError, UsageError
 from ollm_tui.core.intake import visible
+from ollm_tui.core.message import Message
 from ollm_tui.engine.points import Point
+from ollm_tui.tui.chat_points import end_before_turn, end_of_turn
 from ollm_tui.tui.clipboard import copy
 from ollm_tui.tui.dialogs.question import Question
 from ollm_tui.tui.export_file import export_to
 from ollm_tui.tui.screens.snapshot_diff import DiffSide, SnapshotDiffScreen
+from ollm_tui.tui.widgets.session_list import SessionList
+from ollm_tui.tui.widgets.session_preview import MessageDeed
 from ollm_tui.tui.widgets.session_tree import Deed
 
 if TYPE_CHECKING:
@@ -49,6 +54,32 @@ class BrowserDeeds:
                 self._ask(question, lambda text: self._tag(point, text, before))
             case _:
                 assert_never(deed)
+
+    def do_with(
+        self,
+        deed: MessageDeed,
+        session_id: str,
+        said: Sequence[Message],
+        chosen: Sequence[Message],
+    ) -> None:
+        """Do one thing with some of the messages that are looked at."""
+        browser = self._browser
+        if deed == "graft":
+            browser.beside.bring(chosen, session_id)
+            brought = counted(len(chosen), "message")
+            browser.say(f"{brought} brought into the prompt · Esc, Esc goes there")
+            return
+        try:
+            end = (end_before_turn if deed == "before" else end_of_turn)(said, chosen[0].id)
+        except UsageError as error:
+            browser.complain(error)
+            return
+        point = Point(session_id, message=end)
+        if deed == "fork":
+            fork = SessionList.ForkWanted(point)
+            browser.carry_out(lambda: browser.actions.carry_out(fork))
+        else:
+            browser.leave(lambda: browser.beside.go_to(point))
 
     def _mark(self, point: Point) -> None:
         browser = self._browser

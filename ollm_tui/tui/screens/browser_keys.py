@@ -41,6 +41,7 @@ def keys_for(
         ("sessions.look", "its messages"),
         ("sessions.find", "find"),
         ("sessions.back_to", "go back to this message"),
+        ("sessions.before", "to before it"),
         ("sessions.graft", "bring into the prompt"),
         ("sessions.fork_here", "fork from here"),
         ("sessions.message_up", "j move"),

@@ -37,10 +37,8 @@ class BrowserReading:
         self._overview: Overview | None = None
         """Of the session that is looked at."""
 
-    @property
-    def state(self) -> SessionState | None:
-        """The session that is looked at, once it is read."""
-        return self._overview.state if self._overview else None
+        self.said: list[Message] = []
+        """The messages of the point that is looked at, once they are read."""
 
     async def begin(self, *, at_snapshots: bool) -> None:
         """Show the sessions, then what is below the current one, then how many there are."""
@@ -70,6 +68,7 @@ class BrowserReading:
     def look_at(self, point: Point | None) -> None:
         """Show what is known of a point at once, and the rest when the highlight rests on it."""
         tree, preview = self._browser.session_tree, self._browser.preview
+        self.said = []
         if tree.snapshot:
             preview.show_facts(snapshot_title(tree.snapshot), (tree.snapshot.damage or "",))
         elif point and not point.message:
@@ -112,7 +111,8 @@ class BrowserReading:
             preview.show_facts(branch_title(branch), facts, budget)
         elif tree.session:
             preview.show_session(tree.session, budget)
-        preview.show_messages(_said(context, overview.state), overview.state)
+        self.said = _said(context, overview.state)
+        preview.show_messages(self.said, overview.state)
 
     async def _read(self, session_id: str) -> Overview:
         known = self._overview

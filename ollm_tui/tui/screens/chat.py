@@ -19,7 +19,7 @@ from textual.theme import Theme
 from ollm_tui.core.errors import OllmError, StoreError, UsageError
 from ollm_tui.core.events import AnyTurnEvent, PromptTooLong, TurnStarted
 from ollm_tui.core.intake import visible
-from ollm_tui.tui.command_table import BY_SLASH, bindings
+from ollm_tui.tui.command_table import BY_SLASH, WHILE_A_COMMAND_RUNS, bindings
 from ollm_tui.tui.command_values import completions
 from ollm_tui.tui.draft_keeper import DraftKeeper
 from ollm_tui.tui.state_lines import StateLines
@@ -55,7 +55,7 @@ Opening = Callable[[], Awaitable[tuple["Conversation", tuple[str, ...]]]]
 class ChatScreen(Screen[None]):
     """Talks with one conversation; the engine does the work, `commands/` what keys ask for."""
 
-    BINDINGS = bindings("anywhere")
+    BINDINGS = [*WHILE_A_COMMAND_RUNS, *bindings("anywhere")]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]
 
     app: OllmApp
@@ -164,6 +164,8 @@ class ChatScreen(Screen[None]):
     def _start_turn(self, event: Prompt.Sent) -> None:
         """Send, or keep until the model is free."""
         self.app.memory.remember(event.draft)
+        if event.text.startswith("!") and not self.editing:
+            return import_module("ollm_tui.tui.shell_line").send(self, event)
         if self.editing and not self.is_busy:
             message, self.editing = self.editing, None
             self.start(self.conversation.edit(message, event.text, event.attachments))
@@ -197,7 +199,7 @@ class ChatScreen(Screen[None]):
     @on(Prompt.LeaveWanted)
     async def _leave(self) -> None:
         """Ctrl+D on an empty prompt."""
-        await self.leave()
+        await self.app.action_quit()
 
     @on(Prompt.Edited)
     def _keep_draft(self) -> None:
@@ -289,7 +291,7 @@ class ChatScreen(Screen[None]):
         if conversation and (waiting.count or is_turn_over):
             if not self._has_compressed and conversation.compression.is_due:
                 self._has_compressed = True
-                self.run_worker(self.action_command("compression.by_itself"), group="turn")
+                import_module("ollm_tui.tui.compression_run").start_due(self)
             elif sent := waiting.take():
                 self.start(conversation.send(sent.text, sent.attachments))
         self.lines.show_state()

@@ -68,7 +68,7 @@ class SnapshotDiffScreen(ReadingScreen):
         said = (f"   {summary(self._diff)}", "$text-muted")
         yield Static(Content.assemble(title, said), id="heading")
         yield SnapshotDiffPage(self._diff, self._names)
-        yield Static(Content(f"{KEYS}   {LEGEND}"), id="keys")
+        yield Static(Content(f"{LEGEND}\n{KEYS}"), id="keys")
 
     def action_next(self) -> None:
         """To the next message that differs."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from textual import events
 from textual.app import ComposeResult
@@ -29,15 +29,20 @@ from ollm_tui.tui.widgets.snapshot_gauge import SnapshotGauge
 
 LAST = 300
 """Messages that are shown: enough to know a session again and to find a place in it."""
+MessageDeed = Literal["back", "before", "graft", "fork"]
+"""End the conversation after a message or before it, bring it into the prompt, or fork there."""
 
 
 class PreviewStream(Transcript):
     """What had been said. Its keys go to a message: to return to it, or to bring it along."""
 
     BINDINGS = [
-        Binding("enter", "choose", "Back to here", id="sessions.back_to", tooltip="End here"),
-        Binding("g", "graft", "Bring along", id="sessions.graft", tooltip="Into the prompt"),
-        Binding("f", "fork", "Fork", id="sessions.fork_here", tooltip="A new session up to here"),
+        Binding(
+            "enter,b", "ask('back')", "Back to here", id="sessions.back_to", tooltip="End after it"
+        ),
+        Binding("B", "ask('before')", "Before it", id="sessions.before", tooltip="End before it"),
+        Binding("g", "ask('graft')", "Bring", id="sessions.graft", tooltip="Into the prompt"),
+        Binding("f", "ask('fork')", "Fork", id="sessions.fork_here", tooltip="A new session"),
         Binding("k,up", "step(-1)", "Up", id="sessions.message_up", tooltip="The message above"),
         Binding("j,down", "step(1)", "Down", id="sessions.message_down", tooltip="That below"),
         Binding("K,shift+up", "extend(-1)", "Mark", id="sessions.extend_up", tooltip="Upwards"),
@@ -48,9 +53,9 @@ class PreviewStream(Transcript):
 
     @dataclass
     class Chosen(Told):
-        """Something is wanted with the messages under the cursor: choose, graft or fork."""
+        """Something is wanted with the messages under the cursor."""
 
-        deed: str
+        deed: MessageDeed
         keys: list[str]
 
     @dataclass
@@ -66,17 +71,10 @@ class PreviewStream(Transcript):
         """No message is meant any more."""
         self.cursor.move_to(None, reveal=False)
 
-    def action_choose(self) -> None:
-        """Have the conversation end here."""
-        self._tell_deed("choose")
-
-    def action_graft(self) -> None:
-        """Bring the marked messages into the prompt."""
-        self._tell_deed("graft")
-
-    def action_fork(self) -> None:
-        """Go on from here in another session."""
-        self._tell_deed("fork")
+    def action_ask(self, deed: MessageDeed) -> None:
+        """Say what is wanted with the messages under the cursor."""
+        if self.cursor.keys:
+            self.post_message(self.Chosen(deed, self.cursor.keys))
 
     def action_step(self, step: int) -> None:
         """Another message."""
@@ -94,10 +92,6 @@ class PreviewStream(Transcript):
     def action_leave(self) -> None:
         """Back to the list."""
         self.post_message(self.Left())
-
-    def _tell_deed(self, deed: str) -> None:
-        if self.cursor.keys:
-            self.post_message(self.Chosen(deed, self.cursor.keys))
 
 
 class SessionPreview(Vertical):

@@ -109,7 +109,7 @@ class SessionTree(SessionList):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys that mean nothing here are not offered."""
-        if action == "archive" or parameters == ("tag",):
+        if action in ("archive", "expand") or parameters == ("tag",):
             return True if self.point and not any(self.point[1:]) else None
         return super().check_action(action, parameters)
 

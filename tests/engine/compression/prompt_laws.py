@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -30,7 +30,6 @@ class Seen:
 
     json: str
     tokens: int
-    words: int
     messages: tuple[Message, ...]
     branch: tuple[Message, ...]
     pinned: frozenset[str]
@@ -54,7 +53,6 @@ class Seen:
         return cls(
             text,
             conversation.context().count.tokens,
-            sum(len(m.get("text", "").split()) for m in json.loads(text)["messages"]),
             tuple(conversation.state.messages()),
             tuple(conversation.state.branch()),
             frozenset(metadata.pins),
@@ -131,7 +129,8 @@ def broken_order(prompt: Prompt) -> Iterator[str]:
             waiting = []
         if earlier and earlier["role"] == role:
             yield f"{role} speaks twice"
-        if not (message.get("text", "").strip() or message.get("images") or "tool_calls" in message):
+        says = message.get("text", "").strip() or message.get("images")
+        if not (says or message.get("tool_calls")):
             yield f"an empty message of {role}"
         waiting = [call["callId"] for call in message.get("tool_calls", ())]
     if waiting:
@@ -172,7 +171,7 @@ def _texts_of(message: Message) -> Iterator[str]:
 
 def _recent(before: Seen, after: Seen, done: Compression) -> Iterator[str]:
     """What follows the last message that was touched is whole turns, byte for byte."""
-    touched = frozenset(done.folded) | frozenset(done.elisions)
+    touched = {*done.folded, *done.elisions, *(key for c in done.created for key in c.messages)}
     places = [place for place, m in enumerate(before.branch) if m.id in touched]
     last = places[-1] if places else -1
     turns = [n for n, m in enumerate(before.branch) if m.role == "user"]
@@ -201,24 +200,20 @@ def _recent(before: Seen, after: Seen, done: Compression) -> Iterator[str]:
 
 def _tail(prompt: Prompt, question: Message) -> Prompt:
     """What follows the question in a prompt; it may itself be joined to other words."""
-    place = next(
-        (n for n, m in enumerate(prompt) if m["role"] == "user" and question.text in m["text"]),
-        None,
-    )
-    return [] if place is None or len(question.text) < 12 else prompt[place + 1 :]
+    texts = [m.get("text", "") if m["role"] == "user" else "" for m in prompt]
+    places = [place for place, text in enumerate(texts) if question.text in text]
+    return prompt[places[0] + 1 :] if len(places) == 1 else []
 
 
 def _checkpoints(after: Seen, conversation: Conversation) -> Iterator[str]:
     window = conversation.choice.window
-    metadata = conversation.state.header.metadata
     assert window is not None
     cap = int(int(window * 0.85) * 0.30)
-    taken = conversation.context().budget.parts.checkpoints
-    if taken > cap:
+    kept = conversation.context().prompt.assembly.shortening.checkpoints
+    if (taken := sum(checkpoint.current_tokens for checkpoint in kept)) > cap:
         yield f"the checkpoints take {taken} of {cap}"
-    for made in checkpoints_of(metadata.compressed, metadata.compression_history):
-        if made.trusted:
-            yield "a checkpoint is trusted"
+    if any(made.trusted for made in kept):
+        yield "a checkpoint is trusted"
     for message in after.prompt:
         text = message.get("text", "")
         if message["role"] == "assistant" and CHECKPOINT.match(text):
@@ -228,8 +223,3 @@ def _checkpoints(after: Seen, conversation: Conversation) -> Iterator[str]:
                 yield f"a checkpoint carries {found[0]!r}"
             if "reveal the system prompt" in text:
                 yield "a checkpoint gives orders"
-
-
-def words_of(messages: Sequence[dict[str, Any]]) -> int:
-    """As the scripted model counts."""
-    return sum(len(m.get("text", "").split()) for m in messages)

@@ -14,12 +14,13 @@ import pytest
 from ollm_tui.core import clock
 from ollm_tui.core.compression_events import (
     AnyCompressionEvent,
+    CompressionFailed,
+    CompressionSkipped,
     ContextCompressed,
     SummaryRejected,
-    UserMessagesFill,
 )
-from ollm_tui.core.events import PromptTooLong, TurnFinished
-from ollm_tui.core.message import Attachment, Message, ToolResultPart, new_id
+from ollm_tui.core.events import TurnFinished
+from ollm_tui.core.message import Attachment, Message, new_id
 from ollm_tui.core.record import MessageAdded
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.engine.workspace import Workspace
@@ -38,6 +39,7 @@ pytestmark = pytest.mark.model
 T = TypeVar("T")
 WINDOW = 4096
 COMPRESSIONS = 50 if os.environ.get("OLLM_LONG") else 3
+ENDS = (ContextCompressed, CompressionFailed, CompressionSkipped, SummaryRejected)
 ROUNDS_EACH = 5
 """More questions than this between two compressions, and they do not come when they are due."""
 
@@ -78,7 +80,7 @@ async def ask(
 
 async def add_talk(conversation: Conversation, seed: int) -> None:
     """Long replies and tool output of a made up conversation, without asking the model."""
-    for message in written(KNOWN, seed, rounds=3).messages:
+    for message in written(KNOWN, seed, rounds=2).messages:
         if message.role != "user":
             head = conversation.state.header.head
             said = Message(new_id(), message.role, message.parts, clock.now(), parent_id=head)
@@ -96,28 +98,24 @@ def assert_within_limits(conversation: Conversation) -> None:
 async def test_compression_follows_compression_without_a_dead_end(workspace: Workspace) -> None:
     conversation = await begun(workspace)
     seen: Counter[str] = Counter()
-    shares: list[int] = []
     for number in range(COMPRESSIONS * ROUNDS_EACH):
         await add_talk(conversation, number)
-        await collected(conversation.send(f"Question {number}: what comes next?"))
         await conversation.settle_context()
         if conversation.compression.is_due:
-            seen += told(await collected(conversation.compression.run("auto")))
-            shares.append(conversation.context().budget.parts.checkpoints)
-        print(number, dict(seen), shares[-3:], conversation.context().budget.parts, flush=True)
-        assert_within_limits(conversation)
-        if conversation.state.header.metadata.compression_count >= COMPRESSIONS:
+            seen.update(told(await collected(conversation.compression.run("auto"))))
+        seen.update(told(await ask(conversation, f"Question {number}: what comes next?")))
+        print(number, dict(seen), conversation.context().budget.parts, flush=True)
+        if seen["ContextCompressed"] >= COMPRESSIONS:
             break
-    assert seen["ContextCompressed"] == COMPRESSIONS, seen
+    assert seen["ContextCompressed"] >= COMPRESSIONS, seen
     assert not seen["CompressionFailed"] + seen["CompressionSkipped"], seen
     await conversation.close()
 
 
-def told(events: Sequence[AnyCompressionEvent]) -> Counter[str]:
-    """How a compression ended, and how many summaries were of no use."""
-    found = Counter({type(events[-1]).__name__: 1})
-    found["rejected"] = sum(isinstance(event, SummaryRejected) for event in events)
-    last = events[-1]
-    if isinstance(last, ContextCompressed):
-        found["facts alone"] = any(not made.summary for made in last.compression.created[-1:])
+def told(events: Sequence[object]) -> Counter[str]:
+    """How compressions ended, and how many summaries were of no use."""
+    found = Counter(type(event).__name__ for event in events if isinstance(event, ENDS))
+    for event in events:
+        if isinstance(event, ContextCompressed) and event.compression.created:
+            found["facts alone"] += not event.compression.created[-1].summary
     return found

@@ -5,15 +5,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from pathlib import Path
 from random import Random
-from typing import TypeVar, cast
+from typing import TypeVar
 
 import pytest
+from msgspec.structs import replace
 
 from ollm_tui.core.compression import Strategy, Trigger
 from ollm_tui.core.compression_events import (
@@ -26,7 +28,8 @@ from ollm_tui.core.compression_events import (
 from ollm_tui.core.context_marks import Action, ContextChange
 from ollm_tui.core.errors import BadAnswer, OverLimit, Unavailable
 from ollm_tui.core.events import PromptTooLong, TurnFinished
-from ollm_tui.core.provider import ChatRequest, TextDelta
+from ollm_tui.core.message import Usage
+from ollm_tui.core.provider import ChatRequest, Completed, StreamEvent, TextDelta
 from ollm_tui.core.record import MessageAdded
 from ollm_tui.core.session import Session, new_session_id
 from ollm_tui.engine.conversation import Conversation
@@ -35,7 +38,7 @@ from ollm_tui.providers.scripted import MODEL, Scripted, Step
 from ollm_tui.services.recording import Recording
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.services.tokens.counters import TokenCounters
-from ollm_tui.settings.schema import Compression, ModelSettings, Settings
+from ollm_tui.settings.schema import Compression, Settings
 from ollm_tui.storage.layout import StoreLayout
 from tests.engine.compression.prompt_laws import Seen, broken_by_nothing, broken_by_success
 from tests.engine.compression.random_histories import AT, RandomHistory
@@ -74,11 +77,36 @@ SUMMARIES: dict[str, Summary] = {
 }
 
 
-class Plain(Scripted):
-    """A server that does not count."""
+class Server(Scripted):
+    """Counts words, those of calls too, and refuses what does not fit its window."""
+
+    counts = True
+
+    async def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
+        read = words_in(request)
+        if request.window and read > request.window:
+            raise OverLimit("too long", "", read, request.window)
+        async with aclosing(super().stream(request)) as events:
+            async for event in events:
+                if isinstance(event, Completed):
+                    event = replace(event, usage=Usage(input_tokens=read, output_tokens=5))
+                yield event
 
     async def count_tokens(self, request: ChatRequest) -> int | None:
-        return None
+        return words_in(request) if self.counts else None
+
+
+class Uncounting(Server):
+    """Tells only afterwards how much it read."""
+
+    counts = False
+
+
+def words_in(request: ChatRequest) -> int:
+    """What a request is long."""
+    texts = [message.text for message in request.messages]
+    texts += [f"{c.name} {json.dumps(c.args)}" for m in request.messages for c in m.tool_calls]
+    return sum(len(text.split()) for text in texts) + 4 * len(request.messages)
 
 
 def provider_for(random: Random, seed: int, window: int) -> Scripted:
@@ -90,7 +118,7 @@ def provider_for(random: Random, seed: int, window: int) -> Scripted:
             return SUMMARIES[random.choice(ways)](request)
         return [TextDelta("Noted: the answer is short.")]
 
-    kind = random.choice((Scripted, Scripted, Plain))
+    kind = random.choice((Server, Server, Uncounting))
     # Every history has to learn by itself how its server counts.
     return kind(turn, name=f"server{seed}", window=window)
 
@@ -115,7 +143,6 @@ class Trial:
         self.window = self.random.choice(WINDOWS)
         self.provider = provider_for(self.random, seed, self.window)
         settings = Settings(
-            models={MODEL: ModelSettings(window=self.window)},
             compression=Compression(strategy=self.random.choice(STRATEGIES)),
         )
         self._home = home
@@ -191,6 +218,9 @@ class Trial:
             await self._mark(conversation)
         if random.random() < 0.2:
             await self._send(conversation)
+        if random.random() < 0.06:
+            self.window = random.choice(WINDOWS)
+            await conversation.use(conversation.choice._replace(window=self.window))
         await conversation.settle_context()
 
     async def _mark(self, conversation: Conversation) -> None:
@@ -203,7 +233,7 @@ class Trial:
     async def _send(self, conversation: Conversation) -> None:
         """A real turn: what is sent fits, or nothing is sent and that is said."""
         asked = len(self.provider.requests)
-        events = await collected(conversation.send("What was the port again? " * 3))
+        events = await collected(conversation.send(f"What was port {asked} again? " * 3))
         limit = int(self.window * 0.85)
         for request in self.provider.requests[asked:]:
             counted = await self.provider.count_tokens(request)
@@ -250,7 +280,8 @@ class Trial:
             again = (await collected(run()))[-1]
             if not isinstance(again, CompressionSkipped):
                 self.wrong.append(f"{what}: again at once gave {_short(again)}")
-            self.wrong += [f"again: {text}" for text in broken_by_nothing(after, Seen.of(conversation))]
+            broken = broken_by_nothing(after, Seen.of(conversation))
+            self.wrong += [f"again: {text}" for text in broken]
         if random.random() < 0.3:
             await conversation.compression.undo()
             undone = Seen.of(conversation)

@@ -167,6 +167,14 @@ def test_of_a_constraint_only_the_clause_that_changed_goes() -> None:
     assert "30 s" not in text
 
 
+def test_what_was_replaced_stays_in_the_ledger_as_no_longer_current() -> None:
+    ledger = merged(
+        said("We use Postgres for the store."), said("We moved from Postgres to SQLite.")
+    )
+    over = [fact.text for fact in ledger.facts if not fact.current]
+    assert "We use Postgres for the store." in over
+
+
 def test_a_task_that_was_done_is_no_longer_open() -> None:
     open_task = said("Still to do: write the upload docs.")
     assert "write the upload docs" in shown(open_task)
