@@ -9,10 +9,11 @@ from bench.chat_programs import configure, ollm, opened
 from bench.measure import Cost, Outcome, Promise, interleaved, milliseconds
 from bench.sample_sessions import fill_store, sample_session
 from bench.scratch_home import scratch_home
+from bench.terminal_program import ANSWER_SECONDS
 from ollm_tui.core.session_state import SessionState
 from ollm_tui.core.snapshot import snapshot_of
 from ollm_tui.services.snapshot_library import SnapshotLibrary
-from ollm_tui.storage.layout import StoreLayout, make_directory
+from ollm_tui.storage.layout import StoreLayout
 from ollm_tui.storage.snapshot_file import file_name
 
 FEW, MANY = 10, 10_000
@@ -33,6 +34,8 @@ def main() -> list[Outcome]:
     with scratch_home() as small, scratch_home() as large:
         for home, sessions in ((small, FEW), (large, MANY)):
             configure(home)
+            with (home / "config.yaml").open("a") as settings:
+                settings.write("sessions:\n  maxSessions: 0\n")  # else most go to the trash
             fill_store(home, sessions)
             _fill_with_snapshots(home)
         runs = interleaved({"few": partial(_open, small), "many": partial(_open, large)}, ROUNDS)
@@ -47,7 +50,7 @@ def _open(home: Path) -> Cost:
     with opened(ollm(home), home, SIZE) as terminal:
         shown, before = terminal.expect(TITLE), terminal.cpu()
         pressed = terminal.type(OPEN)
-        moment = shown.result()
+        moment = shown.result(ANSWER_SECONDS)
         terminal.settled()
         return Cost(moment.cpu - before, moment.wall - pressed)
 
@@ -63,7 +66,7 @@ def _fill_with_snapshots(home: Path) -> None:
     data = (folder / file_name(taken.id)).read_bytes()
     for path in layout.sessions.glob("*.json"):
         folder = layout.snapshot_folders(path.stem)[0]
-        make_directory(folder)
+        folder.mkdir(parents=True, exist_ok=True)
         for number in range(EACH):
             key = f"{path.stem[:8]}-{number:04}"
             copied = data.replace(taken.id.encode(), key.encode())

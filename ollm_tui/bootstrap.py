@@ -12,6 +12,7 @@ from ollm_tui.core.provider import MayBeAbsent, Provider
 from ollm_tui.engine.workspace import Workspace
 from ollm_tui.services.credentials import find_key
 from ollm_tui.services.encryption import cipher_for
+from ollm_tui.services.project_trust import Trust
 from ollm_tui.services.prompt_memory import PromptMemory
 from ollm_tui.services.recording import Recording
 from ollm_tui.services.session_library import SessionLibrary
@@ -22,6 +23,7 @@ from ollm_tui.storage.layout import StoreLayout
 
 if TYPE_CHECKING:
     from ollm_tui.engine.jobs_keeper import JobsKeeper
+    from ollm_tui.services.hooks import Hooks
     from ollm_tui.services.jobs.jobs import Jobs
 
 OLLAMA_ANSWERS_WITHIN_SECONDS = 0.3
@@ -40,8 +42,25 @@ def open_workspace(
     library = SessionLibrary.at(StoreLayout(places.sessions(settings)), cipher)
     recording = Recording(library.store, library.index, autosave=settings.sessions.auto_save)
     providers = open_providers(loaded, environ)
-    counters = TokenCounters(None if settings.retention.mode == "ephemeral" else places.home)
-    return Workspace(settings, recording, library, providers, places.project, counters)
+    is_ephemeral = settings.retention.mode == "ephemeral"
+    counters = TokenCounters(None if is_ephemeral else places.home)
+    trust = Trust(places.home, writes=not is_ephemeral)
+    hooks = open_hooks(loaded, environ, trust) if settings.hooks else None
+    return Workspace(
+        settings, recording, library, providers, places.project, counters, trust, hooks
+    )
+
+
+def open_hooks(loaded: Loaded, environ: Mapping[str, str], trust: Trust) -> Hooks:
+    """The user's own commands, in a clean environment; secrets they print are taken out."""
+    from ollm_tui.services.environment import cleaned, usable_settings
+    from ollm_tui.services.hooks import Hooks
+    from ollm_tui.services.redaction.redactor import Redactor
+
+    redactor = Redactor.knowing(environ)
+    environment = cleaned(environ, usable_settings(loaded), redactor=redactor)
+    folder = loaded.locations.project
+    return Hooks(loaded.settings.hooks, environment, folder, trust, redact=redactor.redact)
 
 
 def open_prompt_memory(loaded: Loaded, *, ephemeral: bool = False) -> PromptMemory:

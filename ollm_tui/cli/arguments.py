@@ -126,6 +126,7 @@ def _sessions(parser: Parser) -> None:
     listing.add_argument("--archived", action="store_true", help="only those that are archived")
     listing.add_argument("--all", action="store_true", help="also those that are archived")
     _json(listing)
+    _search(add)
     view = add("view", "read a session", "ID")
     _json(view)
     export = add("export", "write a session as JSON, Markdown or a web page", "ID")
@@ -166,6 +167,24 @@ def _sessions(parser: Parser) -> None:
     actions = trash.add_subparsers(dest="action", metavar="list|restore", required=True)
     _json(actions.add_parser("list", help="what is in the trash"))
     actions.add_parser("restore", help="bring a session back").add_argument("id", metavar="ID")
+
+
+def _search(add: Callable[..., Parser]) -> None:
+    search = add("search", "find what was said, by anybody, in all sessions")
+    search.epilog = (
+        'Among the words: "a phrase" role:user model:qwen project:NAME before:2025-10 after:7d\n'
+        "in:october has:tool is:pinned branch:other. The exit code is 1 if nothing is found.\n\n"
+        "examples:\n  ollm sessions search retries in:october role:user\n"
+        "  ollm sessions search 'parse_config(' --json"
+    )
+    search.add_argument("words", metavar="WORD", nargs="+", help="what every message has")
+    search.add_argument("--role", choices=("user", "assistant", "system", "tool"))
+    search.add_argument("--model", metavar="M", help="only by or to that model")
+    search.add_argument("--project", metavar="P", help="only of a project: its folder or name")
+    search.add_argument("--before", metavar="DATE", help="only before 2025, 2025-10, october, 7d")
+    search.add_argument("--after", metavar="DATE", help="only since then")
+    search.add_argument("--limit", type=_count, metavar="N", help="only the best N")
+    _json(search)
 
 
 def _snapshots(parser: Parser) -> None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ollm_tui.engine.jobs_keeper import JobsKeeper
     from ollm_tui.engine.workspace import Workspace
     from ollm_tui.headless import Headless
+    from ollm_tui.services.hooks import HookTold
     from ollm_tui.services.prompt_memory import PromptMemory
 
 COLLECTED_AFTER_SECONDS = 1.0
@@ -153,11 +154,17 @@ async def _conversation(
     from ollm_tui.bootstrap import open_workspace
 
     workspace = open_workspace(loaded, os.environ, passphrase_prompt())
+    if workspace.hooks:
+        workspace.hooks.told.subscribe(_tell_about_hook)
     async with contextlib.AsyncExitStack() as cleanup:
         cleanup.push_async_callback(workspace.close)
         conversation, problems = await _open(workspace, arguments)
         cleanup.push_async_callback(_close, workspace, conversation)
         yield conversation, problems
+
+
+def _tell_about_hook(told: HookTold) -> None:
+    sys.stderr.write(f"ollm: hook {visible(told.hook.key)}: {visible(told.words)}\n")
 
 
 async def _close(workspace: Workspace, conversation: Conversation) -> None:

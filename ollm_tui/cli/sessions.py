@@ -30,6 +30,10 @@ def run(arguments: Namespace) -> int:
         from ollm_tui.cli.compact import run as compact
 
         return compact(arguments)
+    if arguments.command == "search":
+        from ollm_tui.cli.search import run as search
+
+        return search(arguments)
     library = open_library()
     try:
         return _COMMANDS[arguments.command](library, arguments)

@@ -56,7 +56,9 @@ class SessionDamaged(StoreError):
 
 
 class SessionBusy(StoreError):
-    """Another process is writing that session."""
+    """Another process is writing that session; `session_id` says which, where that is known."""
+
+    session_id = ""
 
 
 class SessionReadOnly(StoreError):

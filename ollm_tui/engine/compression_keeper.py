@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 Snapshot = Callable[[Reason], Awaitable[str | None]]
 """Takes a snapshot for a reason; its id, or None where there are none."""
+RunHooks = Callable[[Literal["pre-compress", "post-compress"]], Awaitable[None]]
 TakeSnapshot = Callable[[], Awaitable[str | None]]
 LARGEST_TOLD = 3
 
@@ -54,12 +55,14 @@ class CompressionKeeper:
         settings: Settings,
         check_free: Callable[[], None],
         snapshot: Snapshot,
+        run_hooks: RunHooks | None = None,
     ) -> None:
         self._session = session
         self._context = context
         self._settings = settings
         self._check_free = check_free
         self._snapshot = snapshot
+        self._run_hooks = run_hooks
         self._breaker = Breaker()
         self._running: Stoppable | None = None
         self.folds_own = False
@@ -169,6 +172,8 @@ class CompressionKeeper:
     ) -> AsyncGenerator[AnyCompressionEvent, None]:
         running = self._running = Stoppable()
         try:
+            if self._run_hooks:
+                await running.wait(self._run_hooks("pre-compress"))
             # In a thread: it takes longer to load than a key may wait.
             await asyncio.to_thread(import_module, "ollm_tui.engine.compression.pipeline")
             async with aclosing(self._pipeline(wanted, snapshot).events()) as steps:
@@ -227,6 +232,8 @@ class CompressionKeeper:
             told = self._largest()
             compression = replace(compression, note=f"{compression.note} {told}".strip())
         await self._session.record(Compressed(at=compression.at, compression=compression))
+        if self._run_hooks:
+            await self._run_hooks("post-compress")
         return ContextCompressed(compression=compression)
 
     def _largest(self) -> str:

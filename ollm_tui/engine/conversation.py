@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
 
@@ -29,6 +29,7 @@ from ollm_tui.engine.compression_keeper import CompressionKeeper
 from ollm_tui.engine.context_view import ContextView
 from ollm_tui.engine.goals import GoalKeeper
 from ollm_tui.engine.held_session import HeldSession
+from ollm_tui.engine.hook_keeper import HookKeeper
 from ollm_tui.engine.model_choice import ModelChoice
 from ollm_tui.engine.modes import Mode
 from ollm_tui.engine.notes import NoteKeeper
@@ -44,6 +45,9 @@ from ollm_tui.services.tokens.counters import TokenCounters
 from ollm_tui.services.tokens.prompt_count import Count
 from ollm_tui.services.topic import Topic
 from ollm_tui.settings.schema import Settings
+
+if TYPE_CHECKING:
+    from ollm_tui.services.hooks import Hooks
 
 
 class Conversation(HeldSession):
@@ -63,6 +67,7 @@ class Conversation(HeldSession):
         counters: TokenCounters | None = None,
         settings: Settings | None = None,
         snapshots: Snapshots | None = None,
+        hooks: Hooks | None = None,
     ) -> None:
         super().__init__(recorder, saving, begun=begun)
         settings = settings or Settings()
@@ -73,8 +78,9 @@ class Conversation(HeldSession):
         self.snapshots = SnapshotKeeper(
             self, self._context, snapshots, settings.snapshots, self._check_free
         )
+        self._hooks = HookKeeper(self, NoteKeeper(self, super().change_metadata), hooks)
         self.compression = CompressionKeeper(
-            self, self._context, settings, self._check_free, self.snapshots.before
+            self, self._context, settings, self._check_free, self.snapshots.before, self._hooks.run
         )
         self.on_overflow: OverflowPolicy = "fail"
         """What happens to a prompt that is too long, where nobody can be asked."""
@@ -204,6 +210,7 @@ class Conversation(HeldSession):
             self._turn.cancel()
         else:
             self.compression.stop()
+            self._hooks.stop()
 
     async def _ask(
         self, text: str, attachments: Sequence[Attachment], parent_id: str | None
@@ -225,8 +232,9 @@ class Conversation(HeldSession):
         self._check_free()
         self._context.begin_turn(question)
         make_room = self.compression.make_room if self.on_overflow == "compress" else None
-        check = PromptCheck(self._context, question, make_room)
+        check = PromptCheck(self._context, question, make_room, self._hooks.before_turn)
         self._turn = Turn(self._recorder, self.choice, question.id, check)
+        reply: Message | None = None
         try:
             for notice in self._saving_notices():
                 yield notice
@@ -238,9 +246,11 @@ class Conversation(HeldSession):
                     if isinstance(event, TextArrived | ReasoningArrived):
                         self._context.live.add(event.text)
                     elif isinstance(event, TurnFinished | TurnCancelled | TurnFailed):
+                        reply = event.message
                         self._end_turn()
                     yield event
             await self.snapshots.check_threshold()
+            await self._hooks.after_turn(reply)
         finally:
             self._end_turn()
 

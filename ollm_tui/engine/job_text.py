@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+from collections.abc import Iterable
 
 from ollm_tui.core.intake import IntakeFilter
 from ollm_tui.core.job import Job, JobOutput, StreamPart
@@ -34,10 +35,11 @@ class Arrivals:
     def joined(self, output: JobOutput) -> str:
         """The text of both streams, without anything that steers a terminal."""
         stdout, stderr = _Reading(output.stdout), _Reading(output.stderr)
-        pieces = [_cut_note(output)]
+        pieces: list[str] = []
         for stdout_end, stderr_end in self._turns:
             pieces += (stdout.up_to(stdout_end), stderr.up_to(stderr_end))
-        return "".join((*pieces, stdout.rest(), stderr.rest()))
+        text = _in_lines((*pieces, stdout.rest(), stderr.rest()))
+        return _cut_note(output) + text if text else ""
 
 
 class _Reading:
@@ -59,6 +61,20 @@ class _Reading:
     def rest(self) -> str:
         text = self._decoder.decode(self._data[self._at :], final=True)
         return self._filter.feed(text) + self._filter.finish()
+
+
+def _in_lines(pieces: Iterable[str]) -> str:
+    """Pieces of two streams by turns; where the other one goes on, it begins a line."""
+    joined: list[str] = []
+    last = -1
+    for number, piece in enumerate(pieces):
+        if not piece:
+            continue
+        if joined and number % 2 != last and not joined[-1].endswith("\n"):
+            joined.append("\n")
+        joined.append(piece)
+        last = number % 2
+    return "".join(joined)
 
 
 def _cut_note(output: JobOutput) -> str:
@@ -87,8 +103,10 @@ def ending(job: Job) -> str:
 
 
 def duration(milliseconds: float) -> str:
-    """A time span: 0.4 s, 12 s, 3 min 20 s, 2 h 5 min."""
+    """A time span: 40 ms, 1.4 s, 12 s, 3 min 20 s, 2 h 5 min."""
     seconds = max(milliseconds, 0) / 1000
+    if seconds < 1:
+        return f"{max(milliseconds, 0):.0f} ms"
     if seconds < 10:
         return f"{seconds:.1f} s"
     if seconds < 60:

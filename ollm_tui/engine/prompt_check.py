@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 
 from ollm_tui.core.compression_events import AnyCompressionEvent
 from ollm_tui.core.errors import OverLimit
@@ -19,22 +19,32 @@ FEWEST_TOKENS = 64
 
 MakeRoom = Callable[[], AsyncGenerator[AnyCompressionEvent, None]]
 """Compresses the context so that the prompt fits."""
+Prepare = Callable[[Message], Awaitable[None]]
+"""Does what has to be done before a question is asked; it may still change the context."""
 
 
 class PromptCheck:
     """Checks the prompt of one question, before and after. `make_room` if that may be done."""
 
     def __init__(
-        self, context: SessionContext, question: Message, make_room: MakeRoom | None
+        self,
+        context: SessionContext,
+        question: Message,
+        make_room: MakeRoom | None,
+        prepare: Prepare | None = None,
     ) -> None:
         self._context = context
         self._question = question
         self._make_room = make_room
+        self._prepare = prepare
         self._count = PromptCount()
         self._sent = False
 
     async def before(self) -> ChatRequest:
         """The request to send. OverLimit if it is too long."""
+        prepare, self._prepare = self._prepare, None
+        if prepare:
+            await prepare(self._question)
         request = self._context.request()
         self._count = await self._context.check(request)
         if self._over():

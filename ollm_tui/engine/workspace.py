@@ -8,10 +8,10 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ollm_tui.core import clock
-from ollm_tui.core.errors import StoreError, UsageError
+from ollm_tui.core.errors import SessionBusy, StoreError, UsageError
 from ollm_tui.core.events import StoreEvent
 from ollm_tui.core.intake import clean
 from ollm_tui.core.message import Message
@@ -22,8 +22,10 @@ from ollm_tui.engine.context_view import ContextView
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.engine.model_choice import ModelChoice, ModelChooser
 from ollm_tui.engine.points import Points
+from ollm_tui.engine.project_context import ProjectContext
 from ollm_tui.engine.system_prompt import DEFAULT_PROMPT
 from ollm_tui.services.following import Followed, follow
+from ollm_tui.services.project_trust import Trust
 from ollm_tui.services.recording import Recorder, Recording
 from ollm_tui.services.retention import enforce_retention
 from ollm_tui.services.session_library import SessionLibrary
@@ -31,6 +33,9 @@ from ollm_tui.services.snapshots import Snapshots
 from ollm_tui.services.tokens.counters import TokenCounters
 from ollm_tui.services.topic import Topic
 from ollm_tui.settings.schema import Settings
+
+if TYPE_CHECKING:
+    from ollm_tui.services.hooks import Hooks
 
 R = TypeVar("R")
 log = logging.getLogger(__name__)
@@ -52,6 +57,8 @@ class Workspace:
         providers: ProviderSource,
         project: Path,
         counters: TokenCounters | None = None,
+        trust: Trust | None = None,
+        hooks: Hooks | None = None,
     ) -> None:
         self.settings = settings
         self._recording = recording
@@ -60,6 +67,10 @@ class Workspace:
         self.models = ModelChooser(settings, providers)
         """Who can answer."""
         self._project = project
+        self.project = ProjectContext(project, settings, trust or Trust(None))
+        """What the project's folder can add to the context."""
+        self.hooks = hooks
+        """The user's own commands, if there are any."""
         self._counters = counters or TokenCounters(None)
         self.snapshots = Snapshots.of(recording, settings)
         """The snapshots of all sessions."""
@@ -99,7 +110,9 @@ class Workspace:
         counters = TokenCounters(None) if in_memory else self._counters
         if in_memory:
             self.snapshots.keep_in_memory(session.session_id)
-        return self._hold(recorder, choice, counters, begun=False)
+        conversation = self._hold(recorder, choice, counters, begun=False)
+        await self.project.use_trusted(conversation.notes, is_new=True)
+        return conversation
 
     async def resume(
         self, session_id: str, *, provider: str | None = None, model: str | None = None
@@ -108,7 +121,11 @@ class Workspace:
 
         Without a wish the session's own model answers, or another if its provider is gone.
         """
-        recorder, loaded = await self._recording.open(session_id)
+        try:
+            recorder, loaded = await self._recording.open(session_id)
+        except SessionBusy as error:
+            error.session_id = session_id  # so that whoever asked can follow it instead
+            raise
         header = recorder.state.header
         try:
             choice = await self.models.choose_again(header, provider, model)
@@ -120,6 +137,7 @@ class Workspace:
         now = {"model": choice.model, "provider": choice.provider.name, "window": choice.window}
         if now != {name: getattr(header, name) for name in now}:
             await conversation.change(**now)
+        await self.project.use_trusted(conversation.notes, is_new=False)
         for problem in loaded.problems:
             log.warning("damaged: %s", problem, extra={"session": session_id})
         return conversation, loaded.problems
@@ -127,6 +145,10 @@ class Workspace:
     async def sessions(self) -> list[SessionSummary]:
         """Every session, the latest first."""
         return await self._on_disk(self._library.catalogue.summaries)
+
+    async def known_sessions(self, most: int) -> list[SessionSummary]:
+        """The latest sessions as they were listed last: to be shown while all are looked at."""
+        return await self._on_disk(self._library.catalogue.known, most)
 
     async def find(self, prefix: str) -> str:
         """The full id of the one session that starts like this."""
@@ -238,6 +260,7 @@ class Workspace:
             counters=counters,
             settings=self.settings,
             snapshots=self.snapshots,
+            hooks=self.hooks,
         )
         conversation.when_closed = forget
         self._open[session_id] = conversation

@@ -19,7 +19,7 @@ class CompressionMark(NamedTuple):
     words: str
     at: str
     blocks: tuple[Block, ...]
-    """Its checkpoints, and what else there is to know."""
+    """Its checkpoints."""
 
 
 def compressions_after(
@@ -43,13 +43,13 @@ def _by_time(compression: Compression, branch: Sequence[Message]) -> str:
 
 
 def _mark(compression: Compression) -> CompressionMark:
-    blocks = [_checkpoint(checkpoint) for checkpoint in compression.created]
+    words = f"Compressed: {compression.words}"
     if compression.note:
-        blocks.append(Block("note", label="Note", name=one_line(compression.note)))
-    undone = ", undone later" if compression.undone_at else ""
-    return CompressionMark(
-        f"Compressed: {compression.words}{undone}", compression.at, tuple(blocks)
-    )
+        words += f"; {one_line(compression.note)}"
+    if compression.undone_at:
+        words += "; undone later"
+    blocks = tuple(map(_checkpoint, compression.created))
+    return CompressionMark(words, compression.at, blocks)
 
 
 def _checkpoint(checkpoint: Checkpoint) -> Block:

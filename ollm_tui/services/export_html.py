@@ -35,6 +35,7 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: 0 1rem; margin:
 dl, time { color: var(--soft); font-size: .875rem; }
 dd { margin: 0; }
 article { border-top: 1px solid var(--line); margin-top: 1.5rem; padding-top: 1.25rem; }
+article.tool { border-top: 0; margin-top: 0; padding-top: .25rem; }
 article.user h2 { color: var(--user); }
 article.assistant h2 { color: var(--assistant); }
 time { font-weight: normal; margin-left: .5rem; }
@@ -46,7 +47,18 @@ pre, code { font: .875rem/1.5 ui-monospace, monospace; background: var(--code); 
 code { border-radius: 3px; padding: .1em .3em; }
 pre { border-radius: 6px; padding: .75rem 1rem; overflow-x: auto; }
 pre code { padding: 0; }
+table { border-collapse: collapse; margin: .75rem 0; }
+th, td { border: 1px solid var(--line); padding: .25rem .75rem; text-align: left; }
+th { background: var(--code); }
+.right { text-align: right; }
+.middle { text-align: center; }
+.wide { overflow-x: auto; }
+blockquote { border-left: 3px solid var(--line); color: var(--soft); margin: .75rem 0;
+  padding: .1rem 0 .1rem 1rem; }
+aside { background: var(--code); border-left: 3px solid var(--note); border-radius: 0 6px 6px 0;
+  font-size: .9375rem; margin-top: 1.5rem; padding: .25rem 1rem; }
 details { margin: .5rem 0; }
+details > div { border-left: 3px solid var(--line); padding-left: 1rem; }
 summary { color: var(--soft); cursor: pointer; }
 .note { color: var(--note); font-size: .9375rem; }
 a { color: inherit; }

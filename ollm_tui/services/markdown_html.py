@@ -1,6 +1,6 @@
 """A small, safe part of Markdown as HTML: text is escaped first and formatted then.
 
-Headings, lists, rules, paragraphs, fenced and inline code, bold, italic and web links.
+Headings, lists, rules, paragraphs, quotes, tables, code, bold, italic and web links.
 """
 
 from __future__ import annotations
@@ -11,11 +11,14 @@ from dataclasses import dataclass, field
 from html import escape
 from itertools import groupby
 
+from ollm_tui.services.markdown_tables import is_table, table_html
+
 _FENCE = re.compile(r"([ \t]*)(`{3,}|~{3,})[^`]*$")
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+\S")
 _CLOSING_MARKS = re.compile(r"[ \t]#+$")
 _ITEM = re.compile(r"([ \t]*)(?:[-*+]|(\d{1,9})[.)])[ \t]+(.*)$")
 _RULE = re.compile(r"[ \t]*([-*_])[ \t]*\1[ \t]*\1[ \t\-*_]*$")
+_QUOTE = re.compile(r"[ \t]*(?:>[ \t]?)+")
 # Made for escaped text: no quote and no angle bracket can be in it. Each alternative stops
 # at its own mark, so that no input takes more than linear time.
 _URL = r"https?://(?:&amp;|[^\s&()\[\]`*])+"
@@ -72,7 +75,11 @@ def _segments(text: str) -> list[_Segment]:
 def _segment_html(segment: _Segment) -> str:
     if segment.fence:
         return f"<pre><code>{escape(chr(10).join(segment.lines))}</code></pre>"
-    groups = groupby(_classified(segment.lines), key=lambda pair: pair[0])
+    return _lines_html(segment.lines)
+
+
+def _lines_html(lines: Iterable[str]) -> str:
+    groups = groupby(_classified(lines), key=lambda pair: pair[0])
     return "\n".join(_group_html(kind, [line for _, line in lines]) for kind, lines in groups)
 
 
@@ -84,8 +91,11 @@ def _classified(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 def _kind(line: str, before: str) -> str:
-    if not line.strip():
+    text = line.strip()
+    if not text:
         return "blank"
+    if text[0] in "|>":
+        return "table" if text[0] == "|" else "quote"
     if _HEADING.match(line):
         return "heading"
     if _RULE.match(line):
@@ -105,7 +115,12 @@ def _group_html(kind: str, lines: list[str]) -> str:
         return "<hr>" * len(lines)
     if kind == "heading":
         return "\n".join(map(_heading_html, lines))
-    if kind == "p":
+    if kind == "quote":
+        inside = _lines_html(_QUOTE.sub("", line, count=1) for line in lines)
+        return f"<blockquote>\n{inside}\n</blockquote>"
+    if kind == "table" and is_table(lines):
+        return table_html(lines, _inline_html)
+    if kind in ("p", "table"):
         return f"<p>{_inline_html(chr(10).join(lines))}</p>"
     return _list_html(kind, lines)
 

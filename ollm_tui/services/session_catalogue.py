@@ -51,6 +51,10 @@ class SessionCatalogue:
         newest_first = [summary for summary, _ in fresh] + unchanged
         return sorted(newest_first, key=lambda summary: summary.last_activity, reverse=True)
 
+    def known(self, most: int) -> list[SessionSummary]:
+        """The latest sessions as they were when they were listed last; looks at no file."""
+        return [summary for summary, _ in self._index.rows(most)]
+
     def resolve(self, prefix: str) -> str:
         """The one session whose id starts like this. SessionNotFound or AmbiguousId."""
         self._trash.recover()

@@ -23,6 +23,7 @@ from ollm_tui.services.session_catalogue import SessionCatalogue, only_one
 from ollm_tui.storage.cipher import Cipher
 from ollm_tui.storage.index import SessionIndex
 from ollm_tui.storage.layout import StoreLayout, is_valid_name
+from ollm_tui.storage.message_index import forget_session, remove_index
 from ollm_tui.storage.session_store import LoadedSession, SessionStore
 from ollm_tui.storage.trash import TrashNote
 
@@ -45,6 +46,7 @@ class SessionLibrary:
             return cls(SessionStore(layout), SessionIndex(layout.index))
         try:
             layout.index.unlink(missing_ok=True)  # it has titles from before encryption
+            remove_index(layout.search)
         except OSError:
             pass  # what is no file has no titles
         return cls(SessionStore(layout, cipher), SessionIndex(None))
@@ -140,6 +142,7 @@ class SessionLibrary:
         finally:
             writer.close()
         self.index.update([], [session_id])
+        forget_session(self.store.layout.search, session_id)
 
     def discard(self, session_id: str, reason: str) -> None:
         """Move a session to the trash. SessionBusy if it is open."""

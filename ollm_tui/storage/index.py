@@ -41,7 +41,7 @@ PRAGMA user_version = {SCHEMA_VERSION};
 """
 # What is shown is one value: ten thousand of them are read twice as fast as their columns.
 _MARKS = "file_size, file_time, journal_size, journal_time"
-_SELECT = f"SELECT shown, {_MARKS} FROM sessions ORDER BY last_activity DESC, number"
+_SELECT = f"SELECT shown, {_MARKS} FROM sessions ORDER BY last_activity DESC, number LIMIT ?"
 _COLUMNS = f"session_id, last_activity, shown, {_MARKS}"
 _INSERT = (
     f"INSERT INTO sessions ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) "
@@ -67,11 +67,11 @@ class SessionIndex:
         self._path = path
         self._connection: sqlite3.Connection | None = None
 
-    def rows(self) -> list[IndexRow]:
-        """All sessions the index knows, the latest first."""
+    def rows(self, most: int = -1) -> list[IndexRow]:
+        """The sessions the index knows, the latest first; all of them, or so many at most."""
         try:
             decode = msgspec.msgpack.Decoder(SessionSummary).decode
-            return [(decode(row[0]), row[1:]) for row in self._open().execute(_SELECT)]
+            return [(decode(row[0]), row[1:]) for row in self._open().execute(_SELECT, (most,))]
         except (sqlite3.Error, msgspec.MsgspecError, TypeError) as error:
             self._begin_anew(error)
             return []

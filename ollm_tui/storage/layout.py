@@ -25,6 +25,7 @@ class StoreLayout:
         self.sessions = sessions
         self.root = sessions.parent if sessions.name == "sessions" else sessions
         self.index = self.root / "index.sqlite"
+        self.search = self.root / "search.sqlite"
         self.trash = self.root / "trash"
         self.snapshots = self.root / "context-snapshots"
         self.drafts = self.root / "drafts"

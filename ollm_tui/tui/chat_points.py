@@ -30,7 +30,8 @@ class ChatPoints:
         SessionBusy if another process has it open; then everything stays as it is.
         """
         chat = self._chat
-        await chat.open_session(point.session_id)
+        if chat.app.conversation is None or chat.conversation.session_id != point.session_id:
+            await chat.open_session(point.session_id)
         if not (point.snapshot or point.message):
             return
         if chat.is_busy:
@@ -47,13 +48,13 @@ class ChatPoints:
         self._show()
         aside = len(before.difference(message.id for message in conversation.state.branch()))
         kept = f", {counted(aside, 'message')} set aside" if aside else ""
-        chat.lines.tell(f"back at {_title(note)}{kept} · {UNDO}")
+        self._tell(f"back at {_title(note)}{kept} · {UNDO}")
 
     async def undo(self) -> None:
         """Take back the last restore. UsageError if there is none."""
         note = await self._chat.conversation.snapshots.undo_restore()
         self._show()
-        self._chat.lines.tell(f"undone: as it was before going back · {_title(note)}")
+        self._tell(f"undone: as it was before going back · {_title(note)}")
 
     async def begin_new(self) -> None:
         """Begin a new session."""
@@ -70,6 +71,10 @@ class ChatPoints:
         """The context of the open conversation, if anything was said."""
         conversation = self._chat.app.conversation
         return conversation.snapshots.now() if conversation and len(conversation.state) else None
+
+    def _tell(self, text: str) -> None:
+        """When the focus has moved: that shows the keys of another place."""
+        self._chat.call_after_refresh(self._chat.lines.tell, text)
 
     def _show(self) -> None:
         chat = self._chat

@@ -34,6 +34,7 @@ class ChatSidebar(Sidebar):
     async def open(self, event: SessionList.Opened) -> None:
         """Open a session in the place of the one that is shown, or go back to a snapshot."""
         await self._chat.attempt(lambda: ChatPoints(self._chat).go_to(event.point))
+        self._chat.prompt.focus()
 
     @on(SessionList.NewWanted)
     async def begin_new(self) -> None:

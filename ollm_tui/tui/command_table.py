@@ -113,8 +113,18 @@ COMMANDS = (
         "What fills the context",
         "f5",
         "context",
-        "[show|export FILE]",
-        help="show is the exact prompt, export writes it into a file.",
+        "[show|export|add|remove|list|clear]",
+        help="show is the exact prompt, export FILE writes it into a file. add NAME and words, "
+        "add NAME @file, add tree and add git put something into every prompt; refresh reads it "
+        "again.",
+    ),
+    Command(
+        "context.trust",
+        "Answer what is asked above the prompt",
+        "alt+a",
+        "trust",
+        "[once|always|never|view|later]",
+        help="Instructions of a project and new hooks are used only after you said so.",
     ),
     Command(
         "context.pin",

@@ -1,8 +1,10 @@
-"""What the prompt can complete: commands, and what may follow them where that is known at once."""
+"""What the prompt can complete: commands, what may follow them where that is known at once, and
+files."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ollm_tui.tui.command_table import COMMANDS
@@ -12,15 +14,17 @@ from ollm_tui.tui.widgets.completion import Completion
 
 if TYPE_CHECKING:
     from ollm_tui.tui.screens.chat import ChatScreen
+    from ollm_tui.tui.widgets.completion_files import FileSource
 
-FREE = frozenset({"goal", "model"})
+FREE = frozenset({"context", "goal", "model"})
 """Commands after which other words may stand as well."""
 
 
 def completions(chat: ChatScreen) -> list[Completion]:
     """Every command with a slash name; nobody is asked for values before they are wanted."""
     values: Mapping[str, Callable[[], Sequence[str]]] = {
-        "context": lambda: ("show", "export"),
+        "context": lambda: ("show", "export", "list", "refresh", "clear", *_entries(chat)),
+        "trust": lambda: ("once", "always", "never", "view", "later"),
         "goal": lambda: ("done", "pause"),
         "mode": lambda: _modes(chat),
         "model": lambda: _models(chat),
@@ -38,6 +42,18 @@ def completions(chat: ChatScreen) -> list[Completion]:
         for command in COMMANDS
         if command.slash
     ]
+
+
+def file_source(chat: ChatScreen) -> Callable[[], FileSource]:
+    """Where files are looked for once one is named; loaded then, the first picture needs none."""
+    return lambda: import_module("ollm_tui.tui.mentions").Mentions(chat)
+
+
+def _entries(chat: ChatScreen) -> list[str]:
+    """What can be added without more words, and what can be removed."""
+    conversation = chat.app.conversation
+    keys = [entry.key for entry in conversation.notes.all] if conversation else []
+    return ["add tree", "add git", *(f"remove {key}" for key in keys)]
 
 
 def _modes(chat: ChatScreen) -> list[str]:

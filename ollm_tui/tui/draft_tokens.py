@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ollm_tui.core.message import Attachment
 from ollm_tui.services.tokens.careful_estimate import careful_estimate
+from ollm_tui.services.tokens.prompt_piece import OTHER_IMAGE_TOKENS
 
 LOOKED_AT = 500
 """Characters that are few enough to be looked at with every key."""
@@ -37,5 +38,7 @@ class DraftTokens:
         return self._tokens
 
     def _pasted(self, paste: Attachment) -> float:
+        if paste.media_type.startswith("image/"):
+            return OTHER_IMAGE_TOKENS
         known = self._pastes.get(paste)
         return careful_estimate(paste.content) if known is None else known

@@ -13,7 +13,6 @@ from ollm_tui.engine.points import Point
 from ollm_tui.tui.widgets.choice_line import Choice
 
 NAMED, AUTOMATIC, DAMAGED, CURRENT = "◆", "◇", "!", "●"
-NONE_YET = "no snapshots yet: Ctrl+T takes one"
 REASONS: Mapping[Reason, str] = {
     "compression": "before compressing",
     "threshold": "nearly full",

@@ -15,8 +15,8 @@ WAITING_FOR_THEIR_FEATURE = frozenset(
     loop_detection.strict loop_detection.nudge
     environment.policy environment.allow_list environment.deny_patterns
     retention.max_items retention.store_tool_outputs
-    tools.permissions tools.allowed tools.scope tools.network tools.timeout_seconds hooks
-    search.max_results search.retrieval search.retrieval_tokens
+    tools.permissions tools.allowed tools.scope tools.network tools.timeout_seconds
+    search.retrieval search.retrieval_tokens
     """.split()
 )
 """Understood in files today, used when the part they belong to is built. Only ever shorter."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -291,7 +292,7 @@ def test_a_bundle_that_cannot_be_read_is_told_in_one_line(run_ollm: Run) -> None
     session_id = begin(run_ollm, "Hi")
     assert run_ollm("sessions", "export", session_id, "--bundle", "--format", "md").returncode == 2
     tree = json.loads(run_ollm("sessions", "export", session_id, "--bundle").stdout)
-    for change in (
+    changes: tuple[dict[str, Any], ...] = (
         {"version": 99},
         {"version": "1"},
         {"session": []},
@@ -299,7 +300,8 @@ def test_a_bundle_that_cannot_be_read_is_told_in_one_line(run_ollm: Run) -> None
         {"snapshots": 1},
         {"snapshots": [3]},
         {"snapshots": [{}]},
-    ):
+    )
+    for change in changes:
         Path("odd.json").write_text(json.dumps(tree | change))
         done = run_ollm("sessions", "import", "odd.json")
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1), change

@@ -21,6 +21,7 @@ from ollm_tui.core.compression_events import (
     SnapshotTaken,
     StageReached,
     SummaryArrived,
+    SummaryRejected,
     UserMessagesFill,
 )
 from ollm_tui.core.context_marks import ContextChange
@@ -445,13 +446,30 @@ def test_after_three_failures_nothing_is_tried_for_five_minutes() -> None:
 async def test_failures_in_a_row_stop_it_and_by_hand_it_is_always_tried(
     open_workspace: OpenWorkspace,
 ) -> None:
-    conversation = await garden(open_workspace, 13, gardener(BAD_SUMMARIES["empty"]))
+    broken = gardener(lambda _: [UsageError("there is no such model", "choose another one")])
+    conversation = await garden(open_workspace, 13, broken)
     assert conversation.compression.is_due
     ends = [(await collected(conversation.compression.run("auto")))[-1] for _ in range(3)]
     hints = [end.hint for end in ends if isinstance(end, CompressionFailed)]
     assert len(hints) == 3 and "5 minutes" in hints[-1]
     assert not conversation.compression.is_due
     assert isinstance((await collected(conversation.compression.run()))[-1], CompressionFailed)
+    await conversation.close()
+
+
+async def test_summaries_of_no_use_are_asked_for_by_hand_and_done_without_otherwise(
+    open_workspace: OpenWorkspace,
+) -> None:
+    conversation = await garden(open_workspace, 13, gardener(BAD_SUMMARIES["empty"]))
+    before = conversation.prompt_json()
+    assert isinstance((await collected(conversation.compression.run()))[-1], CompressionFailed)
+    assert conversation.prompt_json() == before
+    events = await collected(conversation.compression.run("auto"))
+    rejected = [event.again for event in events if isinstance(event, SummaryRejected)]
+    done = result(events).compression
+    assert rejected == [True, False]
+    assert done.created[-1].summary == "" and "facts were kept without a summary" in done.note
+    assert not conversation.compression.is_due
     await conversation.close()
 
 

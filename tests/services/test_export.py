@@ -6,12 +6,14 @@ import base64
 import hashlib
 import re
 from html.parser import HTMLParser
+from typing import Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from ollm_tui.core.compression import CompressedContext
 from ollm_tui.core.encoding import decode_session
 from ollm_tui.core.intake import UNSAFE, clean
 from ollm_tui.core.message import (
@@ -30,11 +32,13 @@ from ollm_tui.core.message import (
 from ollm_tui.core.session import Session, ToolCall, ToolResult
 from ollm_tui.services.export import export_session
 from ollm_tui.services.markdown_html import markdown_html
+from tests.snapshot_samples import checkpoint, compression
 
 HOSTILE = [
     *("<", ">", '"', "'", "&", "&lt;", "<script>", "</pre>", "</style>", "<!--", "-->", "]]>"),
     *('" onclick="x', "javascript:x", "[a](", ")", "[", "]", "http://x", "https://y?a&b", "//"),
     *("*", "**", "_", "`", "```", "~~~", "\n", "\n\n", "# ", "- ", "1. ", " ", "word", "é", "字"),
+    *("|", "\n| a | b |\n|---|:-:|\n|", "\\|", "> ", "\n>"),
     *("\x1b]0;x\x07", "\u202e", "\ud800", "\r", "\x00", "</details>", "---"),
 ]
 hostile = st.lists(st.sampled_from(HOSTILE) | st.text(max_size=4), max_size=25).map("".join)
@@ -258,7 +262,8 @@ def test_foreign_text_never_becomes_markup_of_the_page(text: str) -> None:
     allowed = {
         *("html", "head", "meta", "title", "style", "body", "main", "h1", "dl", "dt", "dd"),
         *("article", "h2", "h3", "h4", "h5", "h6", "time", "div", "p", "ul", "ol", "li", "hr"),
-        *("pre", "code", "strong", "em", "a", "details", "summary", "aside"),
+        *("pre", "code", "strong", "em", "a", "details", "summary", "aside", "blockquote"),
+        *("table", "thead", "tbody", "tr", "th", "td"),
     }
     assert set(page.elements) <= allowed
     assert page.open == []
@@ -269,7 +274,7 @@ def test_foreign_text_never_becomes_markup_of_the_page(text: str) -> None:
             *(("html", "lang"), ("h1", "dir"), ("div", "dir"), ("article", "class")),
             *(("meta", "charset"), ("meta", "http-equiv"), ("meta", "content"), ("meta", "name")),
             *(("p", "class"), ("li", "class"), ("ol", "start"), ("a", "class")),
-            *(("a", "href"), ("a", "rel")),
+            *(("a", "href"), ("a", "rel"), ("div", "class"), ("td", "class"), ("th", "class")),
         }
         if name == "href":
             assert re.fullmatch(r"""https?://[^\s"'<>]+""", value or "")
@@ -320,6 +325,19 @@ def test_the_page_may_load_nothing_but_its_own_style() -> None:
             '<p><a class="named" href="https://x.org/a?b&amp;c" rel="noopener noreferrer">docs</a> '
             '<a href="http://y.org" rel="noopener noreferrer">http://y.org</a>.</p>',
         ),
+        (
+            "| a | b |\n|---|--:|\n| `x\\|y` | <i> | too many |\n|",
+            '<div class="wide"><table>\n'
+            '<thead><tr><th>a</th><th class="right">b</th></tr></thead>\n'
+            '<tbody>\n<tr><td><code>x|y</code></td><td class="right">&lt;i&gt;</td></tr>\n'
+            '<tr><td></td><td class="right"></td></tr>\n</tbody>\n</table></div>',
+        ),
+        ("| no table |\n| at all |", "<p>| no table |\n| at all |</p>"),
+        (
+            "> **a**\n>> - b\nc",
+            "<blockquote>\n<p><strong>a</strong></p>\n<ul>\n<li>b</li>\n</ul>\n</blockquote>\n"
+            "<p>c</p>",
+        ),
         ("[x](javascript:alert(1))", "<p>[x](javascript:alert(1))</p>"),
         (
             '[x](http://a"onclick="b)',
@@ -332,7 +350,60 @@ def test_a_small_part_of_markdown_becomes_html(text: str, expected: str) -> None
 
 
 @pytest.mark.parametrize(
-    "unit", ["`", "*a", "**a", "[a](http://x", "_a ", "http://.", "- ", "#", "``` "]
+    "unit",
+    ["`", "*a", "**a", "[a](http://x", "_a ", "http://.", "- ", "#", "``` ", "|", ">", "|-|\n"],
 )
 def test_a_flood_of_marks_is_rendered_in_linear_time(unit: str) -> None:
     assert _Page(markdown_html(unit * (200_000 // len(unit)))).open == []
+
+
+def compressed_session(note: str = "") -> Session:
+    """Two compressions on the branch, one on another, and one that a restore brought along."""
+    said = tuple(replace(message, id=f"m{n}") for n, message in enumerate(SMALL.messages))
+    done = compression(CompressedContext(checkpoints=("c",)), checkpoint("c", "m1", "m2"))
+    done = replace(done, last="m2", folded=("m1", "m2"), elisions={}, note=note)
+    elsewhere = replace(done, last="gone", before_tokens=7777)
+    brought = replace(done, before=done.after, before_tokens=8888)
+    by_time = replace(done, last=None, at="2026-01-27T13:00:00.000000Z", undone_at="t", created=())
+    history = (done, elsewhere, brought, replace(by_time, before_tokens=900))
+    metadata = replace(SMALL.metadata, compression_history=history)
+    return replace(SMALL, messages=said, metadata=metadata)
+
+
+@pytest.mark.parametrize("kind", ("md", "html"))
+def test_compressions_stand_where_they_happened(kind: Literal["md", "html"]) -> None:
+    session = compressed_session("no model could be asked")
+    page = export_session(session, session.messages, kind)
+    words = "Compressed: 2 messages folded into a checkpoint: 500 → 200 tokens; no model could be"
+    places = [
+        page.index("read_file</code></summary>\n<pre><code>x" if kind == "html" else "x = ```1"),
+        page.index(words),
+        page.index("Checkpoint for 2 messages (100 → 20 tokens)"),
+        page.index("what was said in m1, m2"),
+        page.index("Use "),
+        page.index("900 → 200 tokens; no model could be asked; undone later"),
+    ]
+    assert places == sorted(places)
+    assert "7,777" not in page and "8,888" not in page
+
+
+@given(hostile)
+def test_foreign_text_in_a_checkpoint_never_becomes_markup(text: str) -> None:
+    session = compressed_session(text)
+    [done, *_] = session.metadata.compression_history
+    made = replace(done.created[0], summary=text, facts=text)
+    metadata = replace(session.metadata, compression_history=(replace(done, created=(made,)),))
+    session = replace(session, metadata=metadata)
+    page = _Page(export_session(session, session.messages, "html"))
+    assert (page.open, page.elements.count("aside"), page.elements.count("script")) == ([], 1, 0)
+    assert not UNSAFE.search(export_session(session, session.messages, "md"))
+
+
+def test_what_was_pasted_is_in_the_file_and_pictures_are_named() -> None:
+    pasted = Attachment(name="log.txt", media_type="text/plain", content="line <1>\n```\n")
+    picture = Attachment(name="p.png", media_type="image/png", content="AAAA")
+    session = _session(_message(pasted, picture))
+    page = export_session(session, session.messages, "md")
+    assert "**Attachment** `log.txt (text/plain)`\n\n````\nline <1>\n```\n````" in page
+    assert page.endswith("**Attachment** `p.png (image/png)`\n")
+    assert "line &lt;1&gt;" in export_session(session, session.messages, "html")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ollm_tui.core import clock
 from ollm_tui.core.errors import SessionNotFound
-from ollm_tui.core.record import AnyRecord, MessageFinished, SessionChanged, TextAppended
+from ollm_tui.core.record import SessionChanged
 from ollm_tui.services.following import Followed, follow
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.storage.cipher import Plain
@@ -21,6 +21,7 @@ from ollm_tui.storage.session_store import SessionStore
 from ollm_tui.storage.session_tail import News, SessionTail
 from tests.crash.samples import LARGE, added, begin, texts, user_message
 from tests.folders import quick_folder
+from tests.stand_ins.other_writer import OtherWriter
 
 NAME = "subject"
 
@@ -40,33 +41,8 @@ def following(store: SessionStore) -> AsyncGenerator[Followed, None]:
     return follow(store, NAME, at_once, every_seconds=0.001)
 
 
-class Writer:
-    """Another process, as far as the disk can tell."""
-
-    def __init__(self, store: SessionStore) -> None:
-        self.store = store
-        self.writer, loaded = store.open(NAME)
-        self.state = loaded.state
-
-    def say(self, key: str, text: str = "") -> None:
-        self.record(added(user_message(key, text, self.state.header.head)))
-
-    def record(self, *records: AnyRecord) -> None:
-        entries = list(enumerate(records, self.state.header.journal_seq + 1))
-        for seq, record in entries:
-            self.state.apply(record, seq)
-        self.writer.append(entries)
-
-    def fold(self) -> None:
-        self.writer.fold(self.state.session())
-
-    def close(self) -> None:
-        self.fold()
-        self.writer.close()
-
-
 async def test_each_message_is_seen_with_its_name(store: SessionStore) -> None:
-    writer = Writer(store)
+    writer = OtherWriter(store, NAME)
     changes = following(store)
     first = await anext(changes)
     assert (first.changed, first.is_held) == ({"first"}, True)
@@ -75,10 +51,8 @@ async def test_each_message_is_seen_with_its_name(store: SessionStore) -> None:
     seen = await anext(changes)
     assert seen.changed == {"second", "third"}
     assert list(texts(seen.state)) == ["first", "second", "third"]
-    writer.record(
-        TextAppended(at=clock.now(), message_id="third", part="text", text=" and more"),
-        MessageFinished(at=clock.now(), message_id="third", status="cancelled"),
-    )
+    writer.grow("third", " and more")
+    writer.finish("third")
     seen = await anext(changes)
     assert seen.changed == {"third"}
     assert seen.state["third"].text == "words of third and more"
@@ -91,7 +65,7 @@ async def test_each_message_is_seen_with_its_name(store: SessionStore) -> None:
 async def test_folding_alone_is_no_change_and_the_end_of_the_writer_is_one(
     store: SessionStore,
 ) -> None:
-    writer = Writer(store)
+    writer = OtherWriter(store, NAME)
     changes = following(store)
     await anext(changes)
     writer.fold()
@@ -104,7 +78,7 @@ async def test_folding_alone_is_no_change_and_the_end_of_the_writer_is_one(
     writer.close()
     seen = await anext(changes)
     assert (seen.changed, seen.is_held) == ({"third"}, False)
-    again = Writer(store)
+    again = OtherWriter(store, NAME)
     assert (await anext(changes)).is_held
     again.say("fourth")
     assert (await anext(changes)).changed == {"fourth"}
@@ -120,7 +94,7 @@ async def test_a_session_that_is_deleted_ends_the_following(store: SessionStore)
 
 
 def test_only_new_bytes_are_read(store: SessionStore) -> None:
-    writer, tail = Writer(store), SessionTail(store, NAME)
+    writer, tail = OtherWriter(store, NAME), SessionTail(store, NAME)
     tail.look()
     writer.say("second")
     tail.look()
@@ -142,7 +116,7 @@ def test_nothing_is_read_while_nothing_changes(store: SessionStore) -> None:
 
 
 def test_half_a_line_is_waited_for_and_large_records_are_found(store: SessionStore) -> None:
-    writer, tail = Writer(store), SessionTail(store, NAME)
+    writer, tail = OtherWriter(store, NAME), SessionTail(store, NAME)
     tail.look()
     writer.say("large", LARGE)
     news = tail.look()
@@ -174,7 +148,7 @@ class Reversed(Plain):
 def test_a_sealed_session_is_followed_too(tmp_path: Path) -> None:
     store = SessionStore(StoreLayout(tmp_path / "sessions"), Reversed())
     begin(store, NAME, user_message("first"))
-    writer, tail = Writer(store), SessionTail(store, NAME)
+    writer, tail = OtherWriter(store, NAME), SessionTail(store, NAME)
     tail.look()
     writer.say("second")
     news = tail.look()
@@ -190,7 +164,7 @@ def test_whatever_happens_between_two_looks_nothing_is_missed(steps: list[str]) 
 
 
 async def _follow_through(store: SessionStore, steps: list[str]) -> None:
-    writer, tail = Writer(store), SessionTail(store, NAME)
+    writer, tail = OtherWriter(store, NAME), SessionTail(store, NAME)
     news = tail.look()
     assert news and news.state
     state = news.state
@@ -199,14 +173,12 @@ async def _follow_through(store: SessionStore, steps: list[str]) -> None:
             case "say":
                 writer.say(f"m{number}")
             case "grow":
-                head = writer.state.header.head or ""
-                text = TextAppended(at=clock.now(), message_id=head, part="text", text="+")
-                writer.record(text)
+                writer.grow(writer.state.header.head or "", "+")
             case "fold":
                 writer.fold()
             case "reopen":
                 writer.close()
-                writer = Writer(store)
+                writer = OtherWriter(store, NAME)
             case _:
                 news = tail.look()
                 state = news.state if news and news.state else state

@@ -118,7 +118,7 @@ def test_an_id_that_is_a_path_is_not_obeyed(library: SessionLibrary, tmp_path: P
     hostile = replace(sample_snapshot(), id="../../../evil", session_id="../x")
     name = add_bundle(library, Bundle(replace(rich_session(), session_id="../../y"), (hostile,)))
     assert len(snapshots_of(library, name)) == 1
-    assert [path for path in tmp_path.parent.rglob("*evil*")] == []
+    assert list(tmp_path.parent.rglob("*evil*")) == []
 
 
 def test_secrets_stay_here_and_the_snapshot_still_fits_its_session(

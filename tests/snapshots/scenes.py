@@ -17,7 +17,7 @@ from ollm_tui.providers.scripted import Script
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.transcript.transcript import Transcript
 from ollm_tui.tui.widgets.choice_list import ChoiceList
-from tests.snapshots import compression_scenes
+from tests.snapshots import browser_scenes, compression_scenes, jobs_scenes
 from tests.snapshots.samples import QUESTION, THOUGHT, all_sessions, id_of
 from tests.snapshots.stage import stage, until
 from tests.tui.seen import chat, state, stream, type_in
@@ -177,6 +177,11 @@ SCENES: Mapping[str, Scene] = {
     "compressed": compression_scenes.compressed,
     "compression-preview": compression_scenes.preview,
     "checkpoints": compression_scenes.checkpoints,
+    "commands": jobs_scenes.commands,
+    "jobs": jobs_scenes.panel,
+    "browser": browser_scenes.browser,
+    "browser-messages": browser_scenes.messages,
+    "snapshot-diff": browser_scenes.comparison,
 }
 
 

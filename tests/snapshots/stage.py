@@ -13,6 +13,7 @@ from ollm_tui.core.errors import AuthFailed
 from ollm_tui.core.provider import Capabilities, ModelInfo, Provider
 from ollm_tui.core.session import Session
 from ollm_tui.engine.conversation import Conversation
+from ollm_tui.engine.jobs_keeper import JobsKeeper
 from ollm_tui.engine.workspace import Workspace
 from ollm_tui.providers.scripted import Script, Scripted
 from ollm_tui.services.prompt_memory import PromptMemory
@@ -92,6 +93,7 @@ async def stage(
     provider: str = "ollama",
     theme: str = "dark",
     size: tuple[int, int] = (120, 40),
+    jobs: JobsKeeper | None = None,
 ) -> AsyncGenerator[tuple[OllmApp, Pilot[int]]]:
     """The application, open on a new session or on one of those it is given."""
     settings = Settings(ui=Interface(theme=theme))
@@ -103,7 +105,7 @@ async def stage(
         return await workspace.resume(resume) if resume else (await workspace.begin(), ())
 
     abilities = Abilities(unicode=True, colours=None)
-    behind = Ready(workspace, PromptMemory(None, places.project))
+    behind = Ready(workspace, PromptMemory(None, places.project), jobs)
     app = OllmApp(loaded, behind, open_conversation, abilities)
     async with app.run_test(size=size) as pilot:
         await until(pilot, lambda: app.conversation is not None)

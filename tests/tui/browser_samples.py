@@ -136,26 +136,29 @@ def fill_with_snapshots(
 ) -> list[str]:
     """A rich session with four snapshots, and others without; gives their ids."""
     now = datetime.now(UTC)
-    layout = StoreLayout(home / "sessions")
-    library, snapshots = SessionLibrary.at(layout), SnapshotLibrary.at(layout)
+    library = SessionLibrary.at(StoreLayout(home / "sessions"))
     rich = rich_session(now)
-    names = [library.add(rich)]
-    names += [
-        library.add(plain_session(number, each, now)) for number, each in enumerate(titles, 1)
-    ]
+    others = [plain_session(number, title, now) for number, title in enumerate(titles, 1)]
+    names = [library.add(session) for session in (rich, *others)]
+    library.close()
+    take_snapshots(home, rich, now)
+    return names
+
+
+def take_snapshots(home: Path, rich: Session, now: datetime) -> None:
+    """Four snapshots of the rich session, one of them by hand, one of its other branch."""
+    snapshots = SnapshotLibrary.at(StoreLayout(home / "sessions"))
+    goals = Metadata(goals=rich.metadata.goals)
     taken: tuple[tuple[str, str, Reason, int], ...] = (
         ("a1", "", "mode", 15),
-        ("a2", "before the log", "manual", 28),
         ("b2", "", "model", 27),
+        ("a2", "before the log", "manual", 28),
         ("a3", "", "compression", 34),
     )
-    for head, name, reason, minutes in sorted(taken, key=lambda each: each[-1]):
-        state = SessionState(replace(rich, head=head, metadata=Metadata(goals=rich.metadata.goals)))
+    for head, name, reason, minutes in taken:
+        state = SessionState(replace(rich, head=head, metadata=goals))
         usage = state[head].usage
-        snapshot = snapshot_of(
-            state, usage.total_tokens if usage else 2500, reason=reason, name=name
-        )
+        tokens = usage.total_tokens if usage else 2500
         at = clock.iso(now - timedelta(hours=3) + timedelta(minutes=minutes))
+        snapshot = snapshot_of(state, tokens, reason=reason, name=name)
         snapshots.create(replace(snapshot, id=f"snap{minutes:04}", timestamp=at), 5)
-    library.close()
-    return names

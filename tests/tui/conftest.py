@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -11,9 +12,12 @@ import pytest
 from textual.pilot import Pilot
 
 from ollm_tui.engine.conversation import Conversation
+from ollm_tui.engine.jobs_keeper import JobsKeeper
 from ollm_tui.engine.workspace import Workspace
 from ollm_tui.providers.scripted import Script, Scripted
+from ollm_tui.services.jobs.jobs import Jobs
 from ollm_tui.services.prompt_memory import PromptMemory
+from ollm_tui.services.redaction.redactor import Redactor
 from ollm_tui.settings.loaded import Loaded
 from ollm_tui.settings.locations import Locations
 from ollm_tui.settings.schema import Settings
@@ -37,12 +41,25 @@ class Ready(NamedTuple):
 
     workspace: Workspace
     memory: PromptMemory
+    jobs: JobsKeeper | None = None
 
     def open_workspace(self) -> Workspace:
         return self.workspace
 
     def open_memory(self) -> PromptMemory:
         return self.memory
+
+    def open_jobs(self) -> JobsKeeper:
+        assert self.jobs, "this test has no shell"
+        return self.jobs
+
+
+def jobs_on(home: Path) -> JobsKeeper:
+    """Real shells, in the directory of the test; one variable is withheld."""
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home.parent)}
+    withheld = {"DEPLOY_TOKEN": "swordfish-and-more"}
+    jobs = Jobs(environment, home / "sessions" / "jobs")
+    return JobsKeeper(jobs, Path.cwd(), withheld, Redactor(withheld.values()).redact)
 
 
 @pytest.fixture
@@ -68,7 +85,8 @@ def open_app(home: Path) -> OpenApp:
                 return await workspace.resume(session_id)
             return await workspace.begin(), ()
 
-        behind = Ready(workspace, PromptMemory(home, places.project))
+        jobs = jobs_on(home)
+        behind = Ready(workspace, PromptMemory(home, places.project), jobs)
         app = OllmApp(loaded, behind, open_conversation, abilities)
         async with app.run_test(size=size) as pilot:
             while cast(ChatScreen, app.screen).lines.doing:  # it is still being opened
@@ -76,6 +94,7 @@ def open_app(home: Path) -> OpenApp:
             await workers_done(app)
             await pilot.pause()
             yield app, pilot
+        await jobs.close()
         if app.conversation:
             await app.conversation.close()
         await workspace.close()

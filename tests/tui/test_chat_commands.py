@@ -19,9 +19,9 @@ from ollm_tui.tui.dialogs.palette import CommandPalette
 from ollm_tui.tui.dialogs.picker import Picker
 from ollm_tui.tui.dialogs.question import Question
 from ollm_tui.tui.dialogs.theme_picker import ThemePicker
+from ollm_tui.tui.screens.browser import SessionBrowser
 from ollm_tui.tui.screens.chat import ChatScreen
 from ollm_tui.tui.screens.help import HelpScreen
-from ollm_tui.tui.screens.sessions import SessionPicker
 from ollm_tui.tui.screens.settings import SettingsScreen
 from ollm_tui.tui.widgets.find_bar import FindBar
 from tests.tui.conftest import OpenApp
@@ -224,7 +224,7 @@ async def test_a_new_session_keeps_the_old_one_and_its_draft(open_app: OpenApp) 
         await send(app, pilot, "two")
         await pilot.press("f3")
         await settled(app, pilot)
-        assert isinstance(app.screen, SessionPicker)
+        assert isinstance(app.screen, SessionBrowser)
         await type_in(pilot, "one")
         await pilot.press("enter")
         await settled(app, pilot)
@@ -267,7 +267,7 @@ async def test_deleting_in_the_sidebar_can_be_undone(open_app: OpenApp, home: Pa
         await send(app, pilot, "two")
         await pilot.press("f2")
         await settled(app, pilot)
-        await pilot.press("down", "d")
+        await pilot.press("down", "delete")
         await settled(app, pilot)
         assert len(await app.workspace.sessions()) == 1
         await pilot.press("u")
@@ -324,7 +324,7 @@ async def test_commands_on_nothing_say_what_is_missing(open_app: OpenApp, comman
         ("f10", SettingsScreen),
         ("f9", ThemePicker),
         ("f7", ModelPicker),
-        ("ctrl+s", SessionPicker),
+        ("ctrl+s", SessionBrowser),
         ("f12", Picker),
     ),
 )
@@ -391,14 +391,14 @@ async def test_earlier_prompts_are_found_again(open_app: OpenApp) -> None:
 
 
 async def test_keys_are_remapped_by_the_settings(open_app: OpenApp) -> None:
-    settings = Settings(keymap={"screen.palette": "f8", "prompt.send": "f11"})
+    settings = Settings(keymap={"screen.palette": "f13", "prompt.send": "f11"})
     async with open_app(answers("A"), settings=settings) as (app, pilot):
-        assert "F8 commands" in state(app)
+        assert "F13 commands" in state(app)
         await type_in(pilot, "hi")
         await pilot.press("f11")
         await settled(app, pilot)
         assert stream(app) == ["▌ hi", "┃ A"]
-        await pilot.press("f8")
+        await pilot.press("f13")
         await settled(app, pilot)
         assert isinstance(app.screen, CommandPalette)
 

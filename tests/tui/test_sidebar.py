@@ -15,6 +15,7 @@ from textual.message import Message
 from textual.pilot import Pilot
 from textual.widgets import TextArea
 
+from ollm_tui.engine.points import Point
 from ollm_tui.settings.schema import Settings
 from ollm_tui.tui.widgets.live_keys import LiveKeys
 from ollm_tui.tui.widgets.session_list import SessionList
@@ -22,6 +23,8 @@ from ollm_tui.tui.widgets.session_pane import FindLine, RenameLine
 from ollm_tui.tui.widgets.sidebar import Sidebar
 from tests.engine.conftest import workspace_on
 from tests.tui.session_samples import ThemedApp, fill
+
+HERE = Point("the highlighted one")
 
 
 class Screen(ThemedApp):
@@ -79,11 +82,11 @@ async def test_it_begins_on_the_open_session(home: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "wanted"),
     [
-        ("enter", SessionList.Opened("{}")),
-        ("p", SessionList.PinWanted("{}", True)),
-        ("d", SessionList.DeleteWanted("{}", "regex for logs")),
-        ("delete", SessionList.DeleteWanted("{}", "regex for logs")),
-        ("f", SessionList.ForkWanted("{}")),
+        ("enter", SessionList.Opened(HERE)),
+        ("p", SessionList.PinWanted(HERE, True)),
+        ("backspace", SessionList.DeleteWanted(HERE, "regex for logs")),
+        ("delete", SessionList.DeleteWanted(HERE, "regex for logs")),
+        ("f", SessionList.ForkWanted(HERE)),
         ("n", SessionList.NewWanted()),
         ("u", SessionList.UndoWanted()),
     ],
@@ -94,7 +97,7 @@ async def test_every_key_says_what_is_wanted(home: Path, key: str, wanted: Messa
         await pilot.pause()
         [event] = app.wanted
         expected = {
-            name: names[1] if value == "{}" else value
+            name: Point(names[1]) if value == HERE else value
             for name, value in vars(wanted).items()
             if not name.startswith("_")
         }
@@ -110,7 +113,7 @@ async def test_a_title_is_typed_in_place(home: Path) -> None:
         await pilot.pause()
         [event] = app.wanted
         assert isinstance(event, SessionList.RenameWanted)
-        assert (event.session_id, event.title) == (names[0], "retry logic!")
+        assert (event.point, event.title) == (Point(names[0]), "retry logic!")
         assert app.focused is app.sidebar.session_list
 
 
@@ -134,7 +137,7 @@ async def test_a_slash_or_a_letter_that_is_no_key_finds(home: Path, keys: list[s
         await pilot.press("enter")
         await pilot.pause(0.02)
         [event] = app.wanted
-        assert isinstance(event, SessionList.Opened) and event.session_id == names[2]
+        assert isinstance(event, SessionList.Opened) and event.point == Point(names[2])
 
 
 async def test_escape_ends_finding_and_shows_all_again(home: Path) -> None:
@@ -166,7 +169,7 @@ async def test_another_list_keeps_the_highlight(home: Path) -> None:
 
 async def test_the_keys_are_shown_while_they_matter(home: Path) -> None:
     async with shown(home) as (app, pilot, _):
-        assert "Enter open" in app.keys and "r rename" in app.keys and "d delete" in app.keys
+        assert "Enter open" in app.keys and "r rename" in app.keys and "Del delete" in app.keys
         await pilot.press("r")
         assert "keep this title" in app.keys and "r rename" not in app.keys
         await pilot.press("escape")

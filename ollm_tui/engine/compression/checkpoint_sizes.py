@@ -12,6 +12,8 @@ LEAST_TOKENS = 48
 """A checkpoint needs some words to say anything at all."""
 LEAST_CAP = 3 * LEAST_TOKENS
 """Where less is allowed for all of them, nothing could ever be compressed."""
+SURE_SHARE = 0.95
+"""Of what is allowed: what a template adds is only known better later."""
 _AGES = ((6, COMPACT), (3, MODERATE))
 """Compressions since, and the level a checkpoint then has at most."""
 
@@ -27,7 +29,7 @@ class Sizes(NamedTuple):
     @classmethod
     def of(cls, cap: int, replaced: int) -> Sizes:
         """For a checkpoint that takes the place of so many tokens: it is at most half of them."""
-        cap = max(cap, LEAST_CAP)
+        cap = max(int(cap * SURE_SHARE), LEAST_CAP)
         most = max(LEAST_TOKENS, cap // _SHARES[DETAILED])
         return cls(cap, min(most, replaced // 2))
 

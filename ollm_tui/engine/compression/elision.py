@@ -6,10 +6,15 @@ from ollm_tui.core.message import Attachment, Message, Retrieval, ToolResultPart
 from ollm_tui.engine.compression.ledger import ledger_of, rendered
 from ollm_tui.engine.compression.summary_input import shortened
 from ollm_tui.engine.context_view import cost_of
+from ollm_tui.engine.prompt_message import Said, said_by
 from ollm_tui.services.tokens.counter import TokenCounter
 
 FACTS_TOKENS = 80
 """So much of old data is left as facts found in it."""
+
+WORTH_CHARACTERS = 40
+IMAGE_CHARACTERS = 1000
+"""About what an image takes."""
 
 Data = ToolResultPart | Attachment | Retrieval
 """What in a message may be cut short."""
@@ -34,6 +39,11 @@ class Elisions:
         contents = [_as_output(part).content for part in message.parts if isinstance(part, Data)]
         return shortened("\n".join(contents), most_tokens, self._counter.text_tokens)
 
+    def shortens(self, message: Message, facts: str) -> bool:
+        """Whether that is worth it. Letters are compared, so that it is the same every time:
+        what tokens are known of a message changes with every count."""
+        return _size(said_by(message)) - _size(said_by(message, None, facts)) >= WORTH_CHARACTERS
+
     def cost(self, message: Message, facts: str) -> int:
         """The tokens of a message of whose data these facts are left."""
         key = (message.id, facts)
@@ -52,6 +62,11 @@ def facts_of(message: Message) -> str:
     data = tuple(_as_output(part) for part in message.parts if isinstance(part, Data))
     ledger = ledger_of([Message(message.id, "tool", data, message.timestamp)])
     return rendered(ledger, FACTS_TOKENS, lambda text: len(text) // 3)
+
+
+def _size(said: Said) -> int:
+    results = sum(len(result.text) for result in said.results)
+    return len(said.text) + results + len(said.images) * IMAGE_CHARACTERS
 
 
 def _as_output(part: Data) -> ToolResultPart:

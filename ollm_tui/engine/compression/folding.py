@@ -99,7 +99,9 @@ class Folding:
 
     def _ledger(self) -> Ledger:
         keys = {message.id for message in self._plan.fold}
-        ledger = ledger_for(self._material.messages, keys)
+        # What older checkpoints stand for is in their ledgers: a long past is not read again.
+        there = [message for message in self._material.messages if self._material.is_sent(message)]
+        ledger = ledger_for(there, keys)
         for checkpoint in reversed(self._plan.rolled):
             ledger = merged(checkpoint.ledger, ledger)
         return ledger

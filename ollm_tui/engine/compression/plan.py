@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ollm_tui.core.compression import Checkpoint
 from ollm_tui.core.compression_events import CompressionSkipped, Fate
 from ollm_tui.core.message import Message
-from ollm_tui.engine.compression.checkpoint_sizes import Sizes
+from ollm_tui.engine.compression.checkpoint_sizes import LEAST_CAP, Sizes
 from ollm_tui.engine.compression.elision import Elisions, has_data
 from ollm_tui.engine.compression.fates import fates_of_checkpoints, fates_of_messages
 from ollm_tui.engine.compression.material import Material
@@ -18,6 +18,7 @@ GOAL_SHARE = 0.7
 """Of the trigger: compressing to less leaves room for some exchanges before the next time."""
 WORTH_TOKENS = 64
 """Less is not worth a summary."""
+WORTH_AGAIN_SHARE = 0.2
 OWN_SHARE = 0.5
 """Of the limit: when the user's own messages take more, only the user can make room."""
 OWN_GOAL_SHARE = 0.25
@@ -50,29 +51,31 @@ def own_messages_fill(material: Material) -> bool:
 
 
 def make_plan(material: Material, wanted: CompressionWanted) -> Plan | CompressionSkipped:
-    """The gentlest plan that makes enough room, or the one that makes most."""
+    """The gentlest plan that makes enough room, or else the one that makes most."""
     if not _is_due(material, wanted):
         return nothing_to_do("there is room enough")
-    goal, limit = material.room.trigger * GOAL_SHARE, material.room.limit
-    # By hand only what is older than the recent part, unless it is due: again is then nothing.
+    # By hand only what is older than the recent part, unless there is no room.
     needed = wanted.trigger != "manual" or material.conversation >= material.room.trigger
     elisions = Elisions(material.counter)
-    best: Plan | None = None
+    plans: list[Plan] = []
     for choice in _choices(material, wanted):
-        if choice.excerpts and best and best.expected <= limit:
+        if plan := _plan(material, wanted, choice, elisions):
+            plans.append(plan)
+        if not needed or (plan and _makes_room(material, plan)):
             break
-        plan = _plan(material, wanted, choice, elisions)
-        if plan and (best is None or plan.expected < best.expected):
-            best = plan
-        enough = material.conversation - (material.budget.used - plan.expected) if plan else None
-        if (enough is not None and enough <= goal) or not needed:
-            break
+    best = min(plans, key=lambda plan: plan.expected, default=None)
     if best is None:
         over = material.budget.over_limit or material.budget.needs_compression
         return cannot_fit(material) if over and needed else nothing_to_do("nothing to compress")
-    if wanted.trigger == "overflow" and best.expected > limit:
+    if wanted.trigger == "overflow" and best.expected > material.room.limit:
         return cannot_fit(material)
     return best
+
+
+def _makes_room(material: Material, plan: Plan) -> bool:
+    """Whether the context is then below the trigger: one that is less gentle is not needed."""
+    left = material.conversation - (material.budget.used - plan.expected)
+    return left < material.room.trigger and plan.expected <= material.room.limit
 
 
 def nothing_to_do(message: str) -> CompressionSkipped:
@@ -157,7 +160,19 @@ def _plan(
     elide = [(message, facts) for message, facts in elide if message.id not in kept]
     plan = _written(material, wanted, fold, elide, elisions)
     saves = _saved(material, elide, elisions) + plan.excess
-    return plan if fold or saves >= WORTH_TOKENS else None
+    is_worth = fold or saves >= WORTH_TOKENS
+    return plan if is_worth and not _is_again(material, plan) else None
+
+
+def _is_again(material: Material, plan: Plan) -> bool:
+    """Whether nothing was said since the last compression, and hardly anything is to be gained:
+    counts change a little with everything that is measured."""
+    done = material.metadata.compression_history[-1:]
+    if not done or done[0].last != material.assembly.leaf:
+        return False
+    is_there = done[0].after == material.metadata.compressed
+    freed = material.budget.used - plan.expected
+    return is_there and freed < material.budget.used * WORTH_AGAIN_SHARE
 
 
 def _folded(
@@ -190,7 +205,8 @@ def _written(
     before = sum(material.costs[message.id] for message, _ in elide)
     after = sum(elisions.cost(message, facts) for message, facts in elide)
     new = sizes.new if fold else 0
-    excess = max(0, material.budget.parts.checkpoints - rolled_tokens - sizes.cap)
+    allowed = max(material.room.checkpoint_cap, LEAST_CAP)
+    excess = max(0, material.budget.parts.checkpoints - rolled_tokens - allowed)
     kept = {message.id: facts for message, facts in elide}
     folded = {message.id for message in fold}
     freed = material.total(fold) + rolled_tokens + excess + before
@@ -254,7 +270,7 @@ def _elidable(material: Material, choice: _Choice, elisions: Elisions) -> list[t
             continue
         is_unread = message in choice.excerpts
         facts = elisions.excerpt(message, excerpt) if is_unread else elisions.facts(message)
-        if elisions.cost(message, facts) < material.costs[message.id]:
+        if elisions.shortens(message, facts):
             found[message.id] = (message, facts)
     return list(found.values())
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from ollm_tui.services.file_discovery.glob_patterns import PathChoice
 from ollm_tui.services.file_discovery.ignore_files import (
+    GIT_IGNORE,
     NOTHING_READ,
     OWN_IGNORE,
     IgnoreFiles,
@@ -21,6 +22,7 @@ from ollm_tui.services.file_discovery.options import DiscoveryOptions
 from ollm_tui.services.file_discovery.repository import repository_at
 
 GIT_FOLDER = ".git"
+_IGNORE_FILES = frozenset((GIT_IGNORE, OWN_IGNORE))
 
 RACY_NANOSECONDS = 100_000_000
 COARSE_RACY_NANOSECONDS = 2_000_000_000
@@ -95,15 +97,16 @@ class FolderReader:
             if repository:
                 git = self._ignore_files.in_repository(repository, path).git
                 scope = scope._replace(git=git, in_repository=True)
-        scope, stamps = self._ignore_files.inside(scope, path, place, files)
+        stamps = NOTHING_READ
+        if not _IGNORE_FILES.isdisjoint(files):
+            scope, stamps = self._ignore_files.inside(scope, path, place, files)
         if depth == self._options.max_depth:
             folders = links = []
-        return Folder(
-            *(path, depth, scope, identity, written, stamps),
-            files=_in_order(self._counting(path, files, scope)),
-            folders=_in_order(scope.kept(path, folders, folders=True)),
-            links=_in_order(scope.kept(path, links, folders=True)),
-        )
+        files = self._counting(path, files, scope)
+        folders = scope.kept(path, folders, folders=True)
+        links = scope.kept(path, links, folders=True)
+        names = _in_order(files), _in_order(folders), _in_order(links)
+        return Folder(path, depth, scope, identity, written, stamps, *names)
 
     def _counting(self, path: str, files: list[str], scope: Scope) -> list[str]:
         """The files of a folder that are neither ignored nor unwanted."""
@@ -157,6 +160,8 @@ def _is_file_or_link(path: str) -> bool:
 
 
 def _in_order(names: list[str]) -> tuple[str, ...]:
+    if not names:
+        return ()
     if GIT_FOLDER in names:
         names = [name for name in names if name != GIT_FOLDER]
     return tuple(sorted(names))

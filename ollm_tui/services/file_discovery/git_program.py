@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Self
 
 ANSWER_SECONDS = 30
@@ -22,6 +23,7 @@ _SET = {
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_ALLOW_PROTOCOL": "none",
 }
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 _HARMLESS = ("--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
 
 
@@ -67,6 +69,27 @@ class GitProgram:
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = {name: environ[name] for name in environ if name in _PASSED_ON} | _SET
+
+    def ask(
+        self, folder: str, words: Sequence[str], more: Mapping[str, str] = _NOTHING
+    ) -> Question:
+        """Any question that changes nothing; `more` are further variables."""
+        return Question(folder, words, {**self._environ, **more})
+
+    def without_filters(self, folder: str) -> dict[str, str]:
+        """Variables that switch off every filter a repository has set: git would run them to
+        compare files. As variables, because their names may hold any character."""
+        words = ("config", "-z", "--name-only", "--get-regexp", r"^filter\.")
+        with Question(folder, words, self._environ) as question:
+            names = {key.rpartition(".")[0] for key in question.answer()}
+        off = {"clean": "", "smudge": "", "process": "", "required": "false"}
+        settings = [
+            (f"{name}.{key}", value) for name in sorted(names) for key, value in off.items()
+        ]
+        found = {"GIT_CONFIG_COUNT": str(len(settings))}
+        for number, (key, value) in enumerate(settings):
+            found |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+        return found
 
     def core_settings(self, folder: str) -> dict[str, str]:
         """`excludesfile` and `ignorecase` of the section core, as far as they are set."""

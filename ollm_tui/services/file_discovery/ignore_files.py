@@ -108,8 +108,6 @@ class IgnoreFiles:
         self, scope: Scope, folder: str, place: str, names: Collection[str]
     ) -> tuple[Scope, Mapping[str, Stamp]]:
         """The scope with the ignore files of a folder, and the stamps of those."""
-        if GIT_IGNORE not in names and OWN_IGNORE not in names:
-            return scope, NOTHING_READ
         stamps: dict[str, Stamp] = {}
         git, own = scope.git, scope.own
         if GIT_IGNORE in names:

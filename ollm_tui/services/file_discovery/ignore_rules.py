@@ -47,10 +47,15 @@ class Rule:
         """Compared with the path from the ignore file's folder, not only with the name."""
         self.pattern = pattern.removeprefix("/")
         self._fold_case = fold_case
-        self._is_literal = not fold_case and literal_length(self.pattern) == len(self.pattern)
+        plain = "" if fold_case else self.pattern
+        self._is_literal = bool(plain) and literal_length(plain) == len(plain)
+        ending = plain[1:] if plain[:1] == "*" and not self.by_path else ""
+        self._ending = ending if literal_length(ending) == len(ending) else ""
 
     def fits(self, folder: str, name: str) -> bool:
         """Whether the pattern fits; what kind of thing it is was asked before."""
+        if self._ending:
+            return name.endswith(self._ending)
         text = folder + name if self.by_path else name
         return text == self.pattern if self._is_literal else self._match(text) is not None
 
@@ -114,14 +119,17 @@ class IgnoreRules:
         """Which names in a folder are ignored; `folders` says what they are."""
         if not self._layers:
             return set()
-        place = as_git_sees(folder, fold_case=self.fold_case)
+        place = folder
+        if self.fold_case or not folder.isascii():
+            place = as_git_sees(folder, fold_case=self.fold_case)
         seen = names
         if self.fold_case or not "".join(names).isascii():
             seen = [as_git_sees(name, fold_case=self.fold_case) for name in names]
         verdicts: dict[str, bool] = {}
         for rules, lead, cut in self._layers:
-            verdicts = rules.verdicts(lead + place[cut:], seen, folders) | verdicts
-        if not verdicts:
-            return set()
+            if found := rules.verdicts(lead + place[cut:], seen, folders):
+                verdicts = found | verdicts
+        if seen is names or not verdicts:
+            return {name for name, is_ignored in verdicts.items() if is_ignored}
         pairs = zip(names, seen, strict=True)
         return {name for name, known in pairs if verdicts.get(known, False)}

@@ -20,9 +20,8 @@ from ollm_tui.services.file_discovery.ignore_rules import IgnoreRules
 from ollm_tui.services.file_discovery.options import DiscoveryOptions
 from ollm_tui.services.file_discovery.repository import repository_at
 
-BATCH = 2_000
-FIRST_BATCH = 200
-"""Paths handed over at once; the first ones soon."""
+FIRST_BATCH, LARGEST_BATCH = 200, 20_000
+"""Paths handed over at once: the first ones soon, then twice as many each time."""
 
 
 @dataclass
@@ -113,10 +112,10 @@ class Tree:
         self._reader.tracked = {}
         self._outermost = self._ignore_files.outermost()
         start = [Waiting("", 0, self._outermost)]
-        if self._ignore_files.repository is None:
+        self._index = self._stamp_of_index()
+        if self._index is None:
             yield from self._explore(start)
             return
-        self._index = self._stamp_of_index()
         with self._program.tracked_but_ignored(str(self.root)) as question:
             yield from self._explore(start)
             if found := self._with_tracked(question.answer()).added:
@@ -181,13 +180,11 @@ class Tree:
             if folder is None:
                 continue
             batch += folder.paths()
-            for names, queue in ((folder.folders, waiting), (folder.links, behind_links)):
-                for name in names:
-                    path = f"{folder.path}{name}/"
-                    queue.append(Waiting(path, folder.depth + 1, folder.scope))
+            waiting.extend(_waiting(folder, folder.folders))
+            behind_links.extend(_waiting(folder, folder.links))
             if len(batch) >= enough:
                 yield batch
-                batch, enough = [], BATCH
+                batch, enough = [], min(2 * enough, LARGEST_BATCH)
         if batch:
             yield batch
 
@@ -286,6 +283,11 @@ def _by_folder(paths: Iterable[str]) -> dict[str, set[str]]:
         cut = path.rfind("/") + 1
         found.setdefault(path[:cut], set()).add(path[cut:])
     return found
+
+
+def _waiting(folder: Folder, names: Iterable[str]) -> list[Waiting]:
+    path, depth, scope = folder.path, folder.depth + 1, folder.scope
+    return [Waiting(f"{path}{name}/", depth, scope) for name in names]
 
 
 def _children(folder: Folder) -> list[str]:

@@ -1,29 +1,57 @@
-"""The context: what fills it, and messages pinned, left out or folded from the stream."""
+"""The context: what fills it and what is added to it; messages pinned, left out or folded."""
 
 from __future__ import annotations
 
 from ollm_tui.core.context_marks import Marks
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import visible
+from ollm_tui.tui import context_entries
 from ollm_tui.tui.entries import entry_of
 from ollm_tui.tui.screens.chat import ChatScreen
 from ollm_tui.tui.screens.context import ContextScreen
 from ollm_tui.tui.screens.context_lines import DEEDS, effect
-from ollm_tui.tui.screens.prompt_view import PromptScreen, export_prompt
+from ollm_tui.tui.screens.prompt_view import PromptScreen, export_prompt, prompt_screen
+from ollm_tui.tui.widgets.trust_question import TrustQuestion
 
 
 async def breakdown(chat: ChatScreen, argument: str) -> None:
-    """What fills the context, the prompt itself (`show`), or the prompt in a file (`export`)."""
-    word, _, name = argument.partition(" ")
+    """What fills the context; the prompt itself (`show`), or in a file (`export`); and what is
+    in every prompt (`add`, `remove`, `list`, `clear`, `refresh`)."""
+    word, _, rest = argument.partition(" ")
     if not argument:
         _open(chat)
     elif argument == "show":
-        chat.app.push_screen(PromptScreen(chat.conversation))
-    elif word == "export" and name.strip():
-        file = await export_prompt(chat.conversation, name.strip())
+        chat.app.push_screen(prompt_screen(chat.conversation))
+    elif word == "export" and rest.strip():
+        file = await export_prompt(chat.conversation, rest.strip())
         chat.lines.tell(f"the prompt is in {visible(file)}")
     else:
-        raise UsageError(f"/context knows no {visible(argument)}", "show, export FILE, or nothing")
+        await context_entries.carry_out(chat, word, rest.strip())
+
+
+async def trust(chat: ChatScreen, argument: str) -> None:
+    """Answer what is asked above the prompt; without an answer, go there."""
+    bar = next((each for each in chat.query(TrustQuestion) if each.questions), None)
+    if bar is None:
+        raise UsageError("nothing is asked now", "a folder with AGENTS.md, or a new hook, asks")
+    question = bar.questions[0]
+    answers = {**question.answers, **{word: word for word in question.answers.values()}}
+    if not argument:
+        bar.focus()
+    elif argument in ("v", "view"):
+        chat.app.push_screen(PromptScreen("What you are asked about", "", question.text))
+    elif argument == "later" or argument in answers:
+        told = "" if argument == "later" else await question.give(answers[argument])
+        bar.questions.remove(question)
+        bar.show()
+        if bar.questions:
+            bar.focus()
+        else:
+            chat.prompt.focus()
+        chat.lines.tell(told or "not now; it is asked again next time")
+    elif chat.focused is not bar:
+        known = ", ".join((*question.answers.values(), "view", "later"))
+        raise UsageError(f"{visible(argument)} is no answer to that", f"there are: {known}")
 
 
 async def pin(chat: ChatScreen, _argument: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
 from ollm_tui.core.counts import counted
@@ -144,7 +145,7 @@ class BrowserDeeds:
         self._browser.app.push_screen(question, answer)
 
     def _attempt(self, action: Callable[[], Awaitable[None]]) -> None:
-        self._browser.run_worker(self._attempted(action), group="actions")
+        self._browser.run_worker(partial(self._attempted, action), group="actions")
 
     async def _attempted(self, action: Callable[[], Awaitable[None]]) -> None:
         try:

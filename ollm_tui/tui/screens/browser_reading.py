@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ollm_tui.core.branches import Branch, holders
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 REST_SECONDS = 0.05
 """A session is read when the highlight rests on it, not while it passes."""
+SEEN_FIRST = 100
+"""More sessions than a screen has lines."""
 NAMES_FROM = 200
 """Of so many sessions the snapshots are read when words are looked for, the latest first."""
 
@@ -37,21 +40,22 @@ class BrowserReading:
         self._overview: Overview | None = None
         """Of the session that is looked at."""
 
+        self._point: Point | None = None
+        """What is looked at."""
         self.said: list[Message] = []
         """The messages of the point that is looked at, once they are read."""
 
     async def begin(self, *, at_snapshots: bool) -> None:
         """Show the sessions, then what is below the current one, then how many there are."""
         browser = self._browser
+        await self._show_known()
         await self._show_sessions(None)
         current = browser.current
         if current and any(each.session_id == current for each in self._summaries):
             browser.session_tree.open_up(current)
-            overview = await self._read(current)
-            first = overview.snapshots[0].id if overview.snapshots and at_snapshots else ""
-            self._learn(overview, key_of(Point(current, first)) if first else None)
-        self._counts = dict(await browser.actions.workspace.snapshots.counts())
-        browser.pane.show_total(self._total())
+            if at_snapshots:
+                await self._read_inside(current, at_snapshots=True)
+        await self._show_counts()
 
     async def show_again(self, highlight: str | None) -> None:
         """Something changed: read the list again, and the session that is looked at."""
@@ -59,30 +63,34 @@ class BrowserReading:
         known = self._overview.state.header.session_id if self._overview else None
         self._overview = None
         await self._show_sessions(highlight)
-        self._counts = dict(await browser.actions.workspace.snapshots.counts())
-        browser.pane.show_total(self._total())
+        await self._show_counts()
         if known and any(each.session_id == known for each in self._summaries):
             self._learn(await self._read(known), highlight)
+        self._point = None
         self.look_at(browser.session_tree.point)
 
     def look_at(self, point: Point | None) -> None:
         """Show what is known of a point at once, and the rest when the highlight rests on it."""
+        if point == self._point:
+            return
+        self._point = point
         tree, preview = self._browser.session_tree, self._browser.preview
         self.said = []
         if tree.snapshot:
             preview.show_facts(snapshot_title(tree.snapshot), (tree.snapshot.damage or "",))
         elif point and not point.message:
             preview.show(tree.session)
-        self._browser.run_worker(self._look_at(point), exclusive=True, group="preview")
+        look = partial(self._look_at, point)
+        self._browser.run_worker(look, exclusive=True, group="preview")
 
     def read_inside(self, session_id: str) -> None:
         """Read what is below a session."""
-        self._browser.run_worker(self._read_inside(session_id), group="inside")
+        self._browser.run_worker(partial(self._read_inside, session_id), group="inside")
 
     def find_names(self, words: str) -> None:
         """Words are looked for: names of snapshots may have them too."""
         if words.strip():
-            self._browser.run_worker(self._find_names(), exclusive=True, group="names")
+            self._browser.run_worker(self._find_names, exclusive=True, group="names")
 
     async def _look_at(self, point: Point | None) -> None:
         preview, strip = self._browser.preview, self._browser.query_one(TimelineStrip)
@@ -121,11 +129,18 @@ class BrowserReading:
             self._overview = known
         return known
 
-    async def _read_inside(self, session_id: str) -> None:
+    async def _read_inside(self, session_id: str, *, at_snapshots: bool = False) -> None:
         try:
-            self._learn(await self._read(session_id), None)
+            overview = await self._read(session_id)
         except OllmError as error:
             self._browser.complain(error)
+            return
+        newest = overview.snapshots[0].id if overview.snapshots and at_snapshots else ""
+        self._learn(overview, key_of(Point(session_id, newest)) if newest else None)
+
+    async def _show_counts(self) -> None:
+        self._counts = dict(await self._browser.actions.workspace.snapshots.counts())
+        self._browser.pane.show_total(self._total())
 
     async def _find_names(self) -> None:
         await asyncio.sleep(REST_SECONDS)
@@ -148,6 +163,16 @@ class BrowserReading:
             overview.snapshots, overview.branches, holders(overview.branches, overview.state)
         )
         self._browser.session_tree.learn({overview.state.header.session_id: inside}, highlight)
+
+    async def _show_known(self) -> None:
+        """The latest sessions as the index has them: seen before all files are looked at."""
+        browser, seen = self._browser, asyncio.Event()
+        known = await browser.actions.workspace.known_sessions(SEEN_FIRST)
+        if known:
+            browser.pane.show_sessions(known, browser.current)
+            browser.pane.show_total("")
+            browser.call_after_refresh(seen.set)
+            await seen.wait()
 
     async def _show_sessions(self, highlight: str | None) -> None:
         browser = self._browser

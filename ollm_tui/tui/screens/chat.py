@@ -20,7 +20,7 @@ from ollm_tui.core.errors import OllmError, StoreError, UsageError
 from ollm_tui.core.events import AnyTurnEvent, PromptTooLong, TurnStarted
 from ollm_tui.core.intake import visible
 from ollm_tui.tui.command_table import BY_SLASH, WHILE_A_COMMAND_RUNS, bindings
-from ollm_tui.tui.command_values import completions
+from ollm_tui.tui.command_values import completions, file_source
 from ollm_tui.tui.draft_keeper import DraftKeeper
 from ollm_tui.tui.state_lines import StateLines
 from ollm_tui.tui.transcript.entry import Entry
@@ -89,7 +89,7 @@ class ChatScreen(Screen[None]):
         yield Waiting()
         yield Gauge(unicode=self.app.abilities.unicode)
         yield CompletionList()
-        yield Prompt(PLACEHOLDER, completions(self))
+        yield Prompt(PLACEHOLDER, completions(self), file_source(self))
         yield StatusLine(id="status")
 
     @property
@@ -165,7 +165,8 @@ class ChatScreen(Screen[None]):
         """Send, or keep until the model is free."""
         self.app.memory.remember(event.draft)
         if event.text.startswith("!") and not self.editing:
-            return import_module("ollm_tui.tui.shell_line").send(self, event)
+            import_module("ollm_tui.tui.shell_line").send(self, event)
+            return
         if self.editing and not self.is_busy:
             message, self.editing = self.editing, None
             self.start(self.conversation.edit(message, event.text, event.attachments))
@@ -363,6 +364,7 @@ class ChatScreen(Screen[None]):
         self.lines.show_opened()
         self.reload_sidebar()
         self._send_next()
+        import_module("ollm_tui.tui.trust_questions").ask(self)
 
     def show_branch(self) -> None:
         """Show the current branch from its first message."""

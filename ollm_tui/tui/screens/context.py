@@ -20,7 +20,7 @@ from ollm_tui.tui.gauge_legend import legend
 from ollm_tui.tui.screens.context_facts import facts_text
 from ollm_tui.tui.screens.context_keys import BINDINGS, KEYS
 from ollm_tui.tui.screens.context_lines import DEEDS, about_item, effect, item_choices
-from ollm_tui.tui.screens.prompt_view import PromptScreen, export_prompt
+from ollm_tui.tui.screens.prompt_view import export_prompt, prompt_screen
 from ollm_tui.tui.widgets.choice_list import ChoiceList
 from ollm_tui.tui.widgets.gauge import Gauge
 from ollm_tui.tui.widgets.gauge_line import COMPACT
@@ -150,7 +150,7 @@ class ContextScreen(Screen[str | None]):
 
     def action_prompt(self) -> None:
         """Read what would be sent."""
-        self.app.push_screen(PromptScreen(self._conversation))
+        self.app.push_screen(prompt_screen(self._conversation))
 
     def action_export(self) -> None:
         """Ask where to, and write the prompt there."""

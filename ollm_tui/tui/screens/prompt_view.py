@@ -1,4 +1,4 @@
-"""The exact prompt, to be read: everything the model would be sent now, as data."""
+"""A text to be read, as data: the exact prompt, or what the user is asked to agree to."""
 
 from __future__ import annotations
 
@@ -30,8 +30,15 @@ async def export_prompt(conversation: Conversation, name: str) -> str:
     return str(await write_new(name, f"{text}\n"))
 
 
+def prompt_screen(conversation: Conversation) -> PromptScreen:
+    """Everything the model would be sent now."""
+    tokens = f"{conversation.context().count.total} tokens"
+    text = conversation.prompt_text() or EMPTY
+    return PromptScreen("The prompt as it would be sent now", tokens, text)
+
+
 class PromptScreen(ReadingScreen):
-    """Shows the prompt of a conversation; what is unseen in it is made visible."""
+    """Shows a text; what is unseen in it is made visible."""
 
     PAGE = Transcript
     AUTO_FOCUS = ""
@@ -50,24 +57,23 @@ class PromptScreen(ReadingScreen):
 
     app: OllmApp
 
-    def __init__(self, conversation: Conversation) -> None:
+    def __init__(self, title: str, note: str, text: str) -> None:
         super().__init__()
-        self._conversation = conversation
+        self._heading = (title, note)
+        self._text = visible(text)
 
     def compose(self) -> ComposeResult:
         """A title, the text, the keys."""
-        view = self._conversation.context()
-        title = Content.styled("The prompt as it would be sent now", "bold $primary")
-        tokens = f"   {view.count.total} tokens"
-        yield Static(Content.assemble(title, (tokens, "$text-muted")), id="heading")
+        title, note = self._heading
+        heading = Content.assemble((title, "bold $primary"), (f"   {note}", "$text-muted"))
+        yield Static(heading, id="heading")
         yield Transcript(self.app.transcript_styles)
         yield Static(Content(KEYS), id="keys")
 
     def on_mount(self) -> None:
         """Read from the top."""
-        text = visible(self._conversation.prompt_text())
         self._page.can_focus = False
-        self._page.show([Entry("prompt", "user", text or EMPTY)])
+        self._page.show([Entry("prompt", "user", self._text)])
         self.call_after_refresh(self.action_edge, 0)
 
     @property

@@ -10,7 +10,8 @@ from textual.widgets import TextArea
 from textual.widgets.text_area import Edit, EditResult, Location, Selection
 
 from ollm_tui.core.intake import clean
-from ollm_tui.tui.widgets.chips import Chips, Span, Written, is_long
+from ollm_tui.core.message import Attachment
+from ollm_tui.tui.widgets.chips import Chips, Span, Written, is_image, is_long
 
 TALLEST = 10
 LEAST_TALL = 3
@@ -65,6 +66,10 @@ class ChipArea(TextArea):
             self.load_text(folded)
             self.move_cursor(self.document.end)
 
+    def put_chip(self, piece: Attachment, start: Location, end: Location) -> None:
+        """Put a chip in the place of some text."""
+        self.replace(self._chips.attach(piece), start, end, maintain_selection_offset=False)
+
     def action_expand(self) -> None:
         """Write out the paste at the cursor."""
         if chip := self._chip_at_cursor():
@@ -84,7 +89,8 @@ class ChipArea(TextArea):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A key that would do nothing is left to others."""
         if action == "expand":
-            return self._chip_at_cursor() is not None
+            chip = self._chip_at_cursor()
+            return chip is not None and not is_image(chip.attachment)
         return super().check_action(action, parameters)
 
     def edit(self, edit: Edit) -> EditResult:

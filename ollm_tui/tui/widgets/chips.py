@@ -1,4 +1,4 @@
-"""Chips: short labels in a text, each standing for a long paste that goes along with it."""
+"""Chips: short labels in a text, each standing for a long paste or a file that goes along."""
 
 from __future__ import annotations
 
@@ -84,6 +84,12 @@ class Chips:
         self._take((*self._by_label.values(), piece))
         return _label(piece)
 
+    def attach(self, piece: Attachment) -> str:
+        """The label for a file; the same file read again takes the place of the earlier one."""
+        others = (each for each in self._by_label.values() if each.name != piece.name)
+        self._take((*others, piece))
+        return _label(piece)
+
     def spans(self, line: str) -> list[Span]:
         """The chips in a line, from left to right."""
         if not self._pattern:
@@ -111,13 +117,13 @@ class Chips:
         return text
 
     def whole(self, text: str) -> str:
-        """The text with every paste written out."""
-        return self._replaced(text, lambda piece: piece.content)
+        """The text with every paste written out; files stay chips."""
+        return self._replaced(text, lambda p: _label(p) if is_file(p) else p.content)
 
     def fold(self, text: str) -> str:
         """The reverse of `whole`: a paste that still stands there unchanged is a chip again."""
         for label, piece in self._by_label.items():
-            if piece.content:
+            if piece.content and not is_file(piece):
                 text = text.replace(piece.content, label, 1)
         return text
 
@@ -134,7 +140,19 @@ class Chips:
         return self._pattern.sub(lambda chip: by(self._by_label[chip[0]]), text)
 
 
+def is_file(piece: Attachment) -> bool:
+    """Whether something comes from a file, and not from the clipboard or from a session."""
+    return piece.path is not None and (piece.media_type == "text/plain" or is_image(piece))
+
+
+def is_image(piece: Attachment) -> bool:
+    """Whether something is a picture: no text can stand for it."""
+    return piece.media_type.startswith("image/")
+
+
 def _label(piece: Attachment) -> str:
+    if is_image(piece):
+        return f"[{piece.name} · image · {_size(len(piece.content) * 3 // 4)}]"
     lines = counted(_lines(piece.content), "line")
     return f"[{piece.name} · {lines} · {_size(len(piece.content.encode()))}]"
 
@@ -151,4 +169,4 @@ def _lines(text: str) -> int:
 
 
 def _names(piece: Attachment, text: str) -> bool:
-    return re.search(rf"\[{re.escape(piece.name)}(?!\w)", text) is not None
+    return re.search(rf"\[{re.escape(piece.name)}(?:\]| ·|$)", text) is not None

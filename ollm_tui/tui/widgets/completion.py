@@ -30,6 +30,8 @@ class Option(NamedTuple):
     """The first line of the prompt if this one is taken."""
     column: int = 0
     """Where the cursor is then."""
+    value: str = ""
+    """What is meant, where it is a file: its label may be shortened."""
 
 
 class Completer:
@@ -60,6 +62,11 @@ class Completer:
         options = () if self._closed else tuple(self._matches(line, column))
         if options != self.options:
             self.options, self.chosen, self._moved = options, 0, False
+
+    def offer(self, options: Sequence[Option]) -> None:
+        """Show options that were found elsewhere."""
+        if tuple(options) != self.options:
+            self.options, self.chosen, self._moved = tuple(options), 0, False
 
     def reset(self) -> None:
         """No command is being typed."""

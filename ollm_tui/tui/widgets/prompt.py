@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -13,11 +13,13 @@ from textual.binding import Binding
 from textual.message import Message
 from textual.widgets import TextArea
 
+from ollm_tui.core.errors import UsageError
 from ollm_tui.core.message import Attachment
 from ollm_tui.settings.suggestions import nearest
 from ollm_tui.tui.widgets.chip_area import ChipArea
 from ollm_tui.tui.widgets.chips import Written, from_draft, to_draft
 from ollm_tui.tui.widgets.completion import Completer, Completion, Option
+from ollm_tui.tui.widgets.completion_files import FileCompletion, FileSource
 from ollm_tui.tui.widgets.prompt_walk import PromptWalk
 
 
@@ -48,7 +50,7 @@ class Prompt(ChipArea):
         _key("shift+enter,ctrl+j,alt+enter", "newline", "New line", "Begin a new line"),
         _key("up", "earlier", "Earlier", "On the first line: what was sent before"),
         _key("down", "later", "Later", "On the last line: back towards the draft"),
-        _key("tab", "complete", "Complete", "Complete the command"),
+        _key("tab", "complete", "Complete", "Complete the command, or take the file"),
         _key("ctrl+underscore", "undo", "Undo", "Undo the last change"),
         _key("escape", "close_list", "Close", "Close the list of completions"),
         Binding(
@@ -88,7 +90,8 @@ class Prompt(ChipArea):
 
     @dataclass
     class Refused(Message):
-        """The user sent a command that there is not; the text is still in the prompt."""
+        """The user sent a command that there is not, or named a file that cannot be sent; the
+        text is still in the prompt."""
 
         message: str
         hint: str
@@ -114,9 +117,15 @@ class Prompt(ChipArea):
     class LeaveWanted(Message):
         """Ctrl+D on an empty prompt."""
 
-    def __init__(self, placeholder: str, completions: Sequence[Completion] = ()) -> None:
+    def __init__(
+        self,
+        placeholder: str,
+        completions: Sequence[Completion] = (),
+        find_files: Callable[[], FileSource] | None = None,
+    ) -> None:
         super().__init__(placeholder)
         self._completer = Completer(completions)
+        self._files = FileCompletion(self, self._completer, find_files, self._suggest)
         self._walk = PromptWalk()
         self._shown = ""
         self._suggested: tuple[tuple[Option, ...], int] = ((), 0)
@@ -154,7 +163,11 @@ class Prompt(ChipArea):
     def pick(self, index: int) -> None:
         """Take an option of the list."""
         if index < len(self._completer.options):
-            self._take(self._completer.options[index])
+            self.run_worker(self._take(self._completer.options[index]))
+
+    def on_unmount(self) -> None:
+        """Nothing is looked for any more."""
+        self._files.leave()
 
     # Keys
 
@@ -168,7 +181,7 @@ class Prompt(ChipArea):
                 is_last = self._cursor_row == self.wrapped_document.height - 1
                 return self._completer.is_open or (is_last and self._walk.can_go(1))
             case "complete":
-                return self.text.startswith("/")
+                return self.text.startswith("/") or self._files.here() is not None
             case "close_list":
                 return self._completer.is_open
             case _:
@@ -180,15 +193,25 @@ class Prompt(ChipArea):
             return False
         return super().check_consume_key(key, character)
 
-    def action_send(self) -> None:
+    async def action_send(self) -> None:
         """Send the text, or run the command it is; a backslash before the cursor continues it."""
         row, column = self.cursor_location
         if self.document.get_line(row)[:column].endswith("\\"):
             self.replace("\n", (row, column - 1), (row, column), maintain_selection_offset=False)
             return
+        if option := await self._files.chosen():
+            await self._take(option)
+            return
         if option := self._completer.meant(self.document.get_line(0)):
-            self._take(option)
-        if self.text.strip():
+            await self._take(option)
+        if not self.text.strip():
+            return
+        try:
+            if not self._is_command:
+                await self._files.attach_named()
+        except UsageError as error:
+            self.post_message(self.Refused(error.message, error.hint))
+        else:
             message = self._message(self.text)
             if not isinstance(message, Prompt.Refused):
                 self.put_aside()
@@ -214,17 +237,20 @@ class Prompt(ChipArea):
         else:
             self._go(1)
 
-    def action_complete(self) -> None:
+    async def action_complete(self) -> None:
         """Take the chosen option, or show the list that was closed."""
+        await self._files.chosen()
         if self._completer.is_open:
-            self.pick(self._completer.chosen)
+            await self._take(self._completer.options[self._completer.chosen])
         else:
+            self._files.reopen()
             self._completer.reopen(self.document.get_line(0), self._column)
-            self._suggest()
+            self.look_for_completions()
 
     def action_close_list(self) -> None:
         """Close the list of completions, and only that."""
-        self._completer.close()
+        if not self._files.close():
+            self._completer.close()
         self._suggest()
 
     def action_leave(self) -> None:
@@ -263,9 +289,11 @@ class Prompt(ChipArea):
         """The list follows what is typed, not what was put there."""
         if self.text == self._shown:
             self._completer.reset()
+            self._files.leave()
         else:
             self._shown = ""
-            self._completer.update(self.document.get_line(0), self._column)
+            if not self._files.look():
+                self._completer.update(self.document.get_line(0), self._column)
         self._suggest()
 
     def _suggest(self) -> None:
@@ -278,7 +306,13 @@ class Prompt(ChipArea):
         self._completer.move(step)
         self._suggest()
 
-    def _take(self, option: Option) -> None:
+    async def _take(self, option: Option) -> None:
+        if option.value:
+            try:
+                await self._files.take(option.value, as_text=self._is_command)
+            except UsageError as error:
+                self.post_message(self.Refused(error.message, error.hint))
+            return
         end = (0, len(self.document.get_line(0)))
         self.replace(option.line, (0, 0), end, maintain_selection_offset=False)
         self.move_cursor((0, option.column))
@@ -290,7 +324,7 @@ class Prompt(ChipArea):
         return to_draft(self._chips.pack(self.text))
 
     def _message(self, text: str) -> Sent | CommandSent | Refused:
-        if text.startswith("/") and not text.startswith("//"):
+        if self._is_command:
             name = re.split(r"\s", text[1:], maxsplit=1)[0]
             if name.lower() in self._completer.names:
                 argument = self._chips.whole(text[1 + len(name) :]).strip()
@@ -302,6 +336,10 @@ class Prompt(ChipArea):
         written = self._chips.pack(text)
         plain = written.text[1:] if written.text.startswith("//") else written.text
         return self.Sent(plain, written.attachments)
+
+    @property
+    def _is_command(self) -> bool:
+        return self.text.startswith("/") and not self.text.startswith("//")
 
     @property
     def _can_go_back(self) -> bool:

@@ -14,7 +14,7 @@ from ollm_tui.core.session import SessionSummary
 from ollm_tui.core.snapshot import SnapshotSummary
 from ollm_tui.engine.points import Point
 from ollm_tui.tui.session_choices import PINNED, age_labels, session_choices
-from ollm_tui.tui.snapshot_choices import CURRENT, NONE_YET, Inside, choices_inside
+from ollm_tui.tui.snapshot_choices import CURRENT, Inside, choices_inside
 from ollm_tui.tui.widgets.choice_list import Choice
 from ollm_tui.tui.widgets.session_list import EMPTY, SessionList
 
@@ -154,10 +154,7 @@ class SessionTree(SessionList):
             lines.append(line._replace(mark=OPEN + line.mark[1:]) if is_open else line)
             if line.key in wanted and not line.heading:
                 words = f"{line.text} {line.words}" if is_open else ""
-                below = choices_inside(line.key, self._inside[line.key], age, words)
-                if not below and not self._is_finding:
-                    below = [Choice("", NONE_YET, heading=True)]
-                lines += below
+                lines += choices_inside(line.key, self._inside[line.key], age, words)
         self.show(lines, highlight)
 
     def _session_line(self, line: Choice) -> Choice:

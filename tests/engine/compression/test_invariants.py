@@ -49,7 +49,7 @@ HISTORIES = 1_000 if os.environ.get("OLLM_LONG") else 60
 CHUNKS = 10
 WINDOWS = (2048, 2048, 3000, 4096, 4096, 8192, 16_384, 131_072)
 STRATEGIES: tuple[Strategy, ...] = ("hybrid", "hybrid", "summarize", "truncate")
-TRIGGERS: tuple[Trigger, ...] = ("auto", "auto", "manual", "overflow")
+TRIGGERS: tuple[Trigger, ...] = ("auto", "manual", "overflow")
 
 GOOD = (
     "The user works on a parser and its cache and asked for faster uploads. "
@@ -102,6 +102,11 @@ class Uncounting(Server):
     counts = False
 
 
+def is_for_summary(request: ChatRequest) -> bool:
+    """Whether a request is not the conversation's own."""
+    return "summary in the input" in (said := request.messages[0].text) or "objective" in said
+
+
 def words_in(request: ChatRequest) -> int:
     """What a request is long."""
     texts = [message.text for message in request.messages]
@@ -114,7 +119,7 @@ def provider_for(random: Random, seed: int, window: int) -> Scripted:
     ways = random.sample(sorted(SUMMARIES), random.choice((1, 1, 2)))
 
     def turn(request: ChatRequest) -> Sequence[Step]:
-        if "summary" in request.messages[0].text:
+        if is_for_summary(request):
             return SUMMARIES[random.choice(ways)](request)
         return [TextDelta("Noted: the answer is short.")]
 
@@ -201,7 +206,7 @@ class Trial:
     async def _grow(self, conversation: Conversation) -> None:
         """Turns until the context is somewhere between half empty and far too full."""
         random = self.random
-        share = random.choice((0.3, 0.7, 0.9, 1.0, 1.3))
+        share = random.choice((0.5, 0.8, 0.9, 1.0, 1.3))
         if self.window > 10_000:
             share = min(share, 9_000 / self.window)
         size = random.choice((10, 40, 120)) if self.window > 3000 else random.choice((8, 25))
@@ -237,16 +242,25 @@ class Trial:
         limit = int(self.window * 0.85)
         for request in self.provider.requests[asked:]:
             counted = await self.provider.count_tokens(request)
-            if counted is not None and counted > limit:
+            if counted and counted > limit and not is_for_summary(request):
                 self.wrong.append(f"a prompt of {counted} was sent into {limit}")
         told = any(isinstance(event, PromptTooLong) for event in events)
         if not isinstance(events[-1], TurnFinished) and not told:
             self.wrong.append(f"the turn ended with {events[-1]}")
         self.ends["sent" if isinstance(events[-1], TurnFinished) else "too long"] += 1
 
+    def _trigger(self, conversation: Conversation) -> Trigger:
+        """Mostly one that has something to do."""
+        budget = conversation.context().budget
+        if self.random.random() < 0.1:
+            return self.random.choice(TRIGGERS)
+        if budget.over_limit and self.random.random() < 0.6:
+            return "overflow"
+        return "auto" if budget.needs_compression and self.random.random() < 0.7 else "manual"
+
     async def _round(self, conversation: Conversation) -> None:
         random = self.random
-        trigger, strategy = random.choice(TRIGGERS), random.choice((None, *STRATEGIES))
+        trigger, strategy = self._trigger(conversation), random.choice((None, *STRATEGIES))
         above = None
         if trigger == "manual" and random.random() < 0.2:
             above = random.choice(conversation.state.branch()).id

@@ -110,7 +110,8 @@ def write_repository(root: Path, chance: random.Random, environ: Mapping[str, st
     """A tree in a repository of its own, some of it in the index, sometimes with odd settings."""
     root.mkdir()
     paths = write_tree(root, chance)
-    git(root, environ, "init", "-q")
+    git(root, environ, "init", "-q", "--template=")
+    (root / ".git/info").mkdir()
     if chance.random() < 0.3:
         write_ignore_file(root / ".git/info/exclude", chance, paths)
     if chance.random() < 0.3:

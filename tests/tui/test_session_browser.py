@@ -1,35 +1,39 @@
-"""The session picker on real files: find, look into, open, change, delete and bring back."""
+"""The browser on real files: find, look into, open, change, delete and bring back sessions."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from textual.pilot import Pilot
 from textual.widgets import Static
+from textual.worker import WorkerCancelled
 
+from ollm_tui.core.message import Message
+from ollm_tui.core.snapshot import ContextSnapshot
+from ollm_tui.engine.points import Point
 from ollm_tui.engine.workspace import Workspace
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.settings.schema import Settings
 from ollm_tui.storage.layout import StoreLayout
-from ollm_tui.tui.screens.sessions import NEW_SESSION, SessionPicker
+from ollm_tui.tui.screens.browser import SessionBrowser
 from ollm_tui.tui.session_actions import SessionActions
-from ollm_tui.tui.transcript.transcript import Transcript
 from ollm_tui.tui.widgets.live_keys import LiveKeys
 from ollm_tui.tui.widgets.session_list import SessionList
 from ollm_tui.tui.widgets.session_pane import FindLine, RenameLine
-from ollm_tui.tui.widgets.session_preview import SessionPreview
+from ollm_tui.tui.widgets.session_preview import PreviewStream, SessionPreview
 from tests.engine.conftest import workspace_on
 from tests.tui.session_samples import ThemedApp, fill
 
 NOTHING = "nothing yet"
+NEW_SESSION = "a new one"
 
 
 class Picked:
-    """An open picker, as a test looks at it."""
+    """An open browser, as a test looks at it; it stands in for the chat beside it too."""
 
     def __init__(self, app: ThemedApp, pilot: Pilot[Any], names: list[str], store: Workspace):
         self.app = app
@@ -37,14 +41,29 @@ class Picked:
         self.names = names
         self.workspace = store
         self.result: str | None = NOTHING
+        self.went_to: str | None = None
+
+    async def go_to(self, point: Point) -> None:
+        self.went_to = point.session_id
+
+    async def begin_new(self) -> None:
+        self.went_to = NEW_SESSION
+
+    def bring(self, messages: Sequence[Message], session_id: str) -> None:
+        raise AssertionError("nothing is brought along here")
+
+    def now(self) -> ContextSnapshot | None:
+        return None
 
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
         await self.settle()
 
     async def settle(self) -> None:
-        await self.pilot.pause(0.02)
-        await self.app.workers.wait_for_complete()  # pyright: ignore[reportUnknownMemberType] Textual leaves it open
+        for _ in range(2):  # what was read may have more to be read
+            await self.pilot.pause(0.02)
+            with suppress(WorkerCancelled):  # what was being read for a browser that is closed
+                await self.app.workers.wait_for_complete()  # pyright: ignore[reportUnknownMemberType] Textual leaves it open
         await self.pilot.pause()
 
     @property
@@ -62,7 +81,7 @@ class Picked:
     @property
     def preview(self) -> str:
         facts = self.app.screen.query(SessionPreview).first().query(Static)
-        stream = self.app.screen.query_one(Transcript)
+        stream = self.app.screen.query_one(PreviewStream)
         lines = [stream.render_line(y).text.strip() for y in range(stream.size.height)]
         return "\n".join([*(str(fact.content) for fact in facts), *lines])
 
@@ -80,10 +99,11 @@ async def picker(
     async with app.run_test(size=size) as pilot:
         picked = Picked(app, pilot, names, workspace)
 
-        def keep(result: str | None) -> None:
-            picked.result = result
+        def keep(_: None) -> None:
+            picked.result = picked.went_to
 
-        screen = SessionPicker(SessionActions(workspace), names[1] if len(names) > 1 else None)
+        current = names[1] if len(names) > 1 else None
+        screen = SessionBrowser(SessionActions(workspace), picked, current)
         await app.push_screen(screen, keep)  # pyright: ignore[reportUnknownMemberType] Textual leaves it open
         await picked.settle()
         yield picked
@@ -94,7 +114,7 @@ async def test_it_opens_on_the_current_session_ready_to_find(home: Path) -> None
     async with picker(home) as picked:
         assert isinstance(picked.app.focused, FindLine)
         assert picked.line == "regex for logs"
-        assert "Enter open" in picked.keys and "Down list" in picked.keys
+        assert "Enter go on with it" in picked.keys and "Down list" in picked.keys
 
 
 async def test_typing_finds_and_enter_opens(home: Path) -> None:
@@ -175,7 +195,7 @@ async def test_a_session_is_renamed_in_place(home: Path) -> None:
         assert isinstance(picked.app.focused, RenameLine)
         await picked.press("N", "e", "w", "enter")
         assert await picked.titles() == ["retry logic", "New", "css grid puzzle", "parser, 2nd try"]
-        assert picked.line == "New" and picked.keys == "renamed"
+        assert picked.line == "New" and picked.keys == "renamed · u undo"
         assert picked.preview.startswith("New\n")
         await picked.press("r", "x", "escape")
         assert picked.line == "New" and picked.result == NOTHING
@@ -194,7 +214,7 @@ async def test_a_session_is_pinned_and_unpinned(home: Path) -> None:
 
 async def test_deleted_sessions_come_back_one_after_the_other(home: Path) -> None:
     async with picker(home) as picked:
-        await picked.press("down", "d")
+        await picked.press("down", "delete")
         assert picked.keys == "deleted “regex for logs” · u undo"
         assert picked.line == "css grid puzzle", "the line that took its place"
         await picked.press("delete")
@@ -206,7 +226,7 @@ async def test_deleted_sessions_come_back_one_after_the_other(home: Path) -> Non
         assert picked.line == "regex for logs"
         assert len(await picked.titles()) == 4
         await picked.press("u")
-        assert picked.keys.startswith("nothing was deleted here")
+        assert picked.keys.startswith("there is nothing to undo")
 
 
 async def test_a_fork_is_highlighted_and_can_be_opened(home: Path) -> None:
@@ -220,7 +240,7 @@ async def test_a_fork_is_highlighted_and_can_be_opened(home: Path) -> None:
 async def test_what_fails_is_said_in_one_line_and_changes_nothing(home: Path) -> None:
     async with picker(home) as picked:
         conversation, _ = await picked.workspace.resume(picked.names[1])
-        await picked.press("down", "d")
+        await picked.press("down", "delete")
         assert picked.keys == "the session is open: open another one first"
         assert len(await picked.titles()) == 4
         await conversation.close()
@@ -243,9 +263,9 @@ async def test_a_damaged_session_says_why_and_hides_no_other(home: Path) -> None
     app = ThemedApp()
     async with app.run_test(size=(120, 30)) as pilot:
         picked = Picked(app, pilot, names, workspace)
-        await app.push_screen(SessionPicker(SessionActions(workspace), names[1]))  # pyright: ignore[reportUnknownMemberType] Textual leaves it open
+        await app.push_screen(SessionBrowser(SessionActions(workspace), picked, names[1]))  # pyright: ignore[reportUnknownMemberType] Textual leaves it open
         await picked.settle()
-        assert picked.list.highlighted and picked.list.highlighted.mark == "▸"
+        assert picked.list.highlighted and picked.list.highlighted.mark == "▸●"
         assert "cannot be\n! read" in picked.preview and "doctor --repair" in picked.preview
         await picked.press("g", "o", "o", "d")
         assert "What about good?" in picked.preview
@@ -255,7 +275,7 @@ async def test_a_damaged_session_says_why_and_hides_no_other(home: Path) -> None
 async def test_an_empty_store_teaches(home: Path) -> None:
     async with picker(home, sessions=0) as picked:
         assert "No sessions yet" in picked.list.render_line(0).text
-        await picked.press("enter", "down", "enter", "d", "p")
+        await picked.press("enter", "down", "enter", "d", "p", "delete", "right", "tab")
         assert picked.result == NOTHING
 
 
@@ -271,12 +291,12 @@ async def test_sixty_columns_are_enough(home: Path) -> None:
     async with picker(home, (60, 20)) as picked:
         await picked.press("down", "r")
         assert picked.list.size.width == 60 and picked.list.size.height >= 12
-        assert picked.app.screen.query_one(LiveKeys).size.height <= 2
+        assert picked.app.screen.query_one(LiveKeys).size.height <= 3
 
 
 async def test_the_trash_has_what_was_deleted(home: Path) -> None:
     async with picker(home) as picked:
-        await picked.press("down", "d")
+        await picked.press("down", "delete")
         [note] = SessionLibrary.at(StoreLayout(home / "sessions")).trashed()
         assert note.title == "regex for logs"
 
@@ -284,6 +304,6 @@ async def test_the_trash_has_what_was_deleted(home: Path) -> None:
 async def test_a_store_that_cannot_be_written_is_said_and_nothing_is_lost(home: Path) -> None:
     async with picker(home) as picked:
         StoreLayout(home / "sessions").trash.write_text("a file in the place of the directory")
-        await picked.press("down", "d")
+        await picked.press("down", "delete")
         assert picked.keys.startswith("the store cannot do that")
         assert len(await picked.titles()) == 4

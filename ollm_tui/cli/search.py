@@ -1,0 +1,144 @@
+"""`ollm sessions search`: messages of all sessions, with the lines around what was found."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+from ollm_tui.cli.output import print_json, short_time
+from ollm_tui.cli.session_listing import distinct_length
+from ollm_tui.cli.store import load, open_library
+from ollm_tui.core.counts import counted
+from ollm_tui.core.errors import UsageError
+from ollm_tui.core.intake import visible
+from ollm_tui.core.search import Hit, Query, Results, SessionHits, Snippet
+from ollm_tui.services.search.periods import EXAMPLES
+from ollm_tui.services.search.query import FILTER_EXAMPLES, narrowed, parse_query
+from ollm_tui.services.search.searching import HistorySearch
+
+EXIT_NOTHING = 1
+_BOLD, _PLAIN = "\x1b[1m", "\x1b[22m"
+_SPEAKERS = {"user": "you", "assistant": "model", "tool": "tool", "system": "system"}
+
+
+def run(arguments: Namespace) -> int:
+    """Search and print; the exit code is 1 if nothing is found."""
+    query = _query(arguments)
+    loaded = load()
+    library = open_library(loaded)
+    history = HistorySearch(library.store)
+    limit = arguments.limit or loaded.settings.search.max_results
+    try:
+        history.refresh(_show_progress if sys.stderr.isatty() else None)
+        *_, results = history.search(query, limit=limit)
+    finally:
+        history.close()
+        library.close()
+    for note in query.notes:
+        sys.stderr.write(f"ollm: {visible(note)}\n")
+    if arguments.json:
+        print_json(_tree(results))
+    elif results.total:
+        _print(results)
+    else:
+        print(f"No message is like that. Fewer letters find more; filters: {FILTER_EXAMPLES}")
+    return 0 if results.total else EXIT_NOTHING
+
+
+def _query(arguments: Namespace) -> Query:
+    """The words and the options. UsageError where they cannot be understood."""
+    query = parse_query(" ".join(arguments.words))
+    project = arguments.project
+    if project and Path(project).is_dir():
+        project = os.path.realpath(project)
+    options = {
+        "role": arguments.role,
+        "model": arguments.model,
+        "project": project,
+        "before": arguments.before,
+        "after": arguments.after,
+    }
+    for key, value in options.items():
+        if value is not None:
+            narrower = narrowed(query, key, value)
+            if narrower is None:
+                raise UsageError(f"--{key} {value!r} cannot be understood", f"such as {EXAMPLES}")
+            query = narrower
+    if query.asks_nothing:
+        raise UsageError("there is nothing to look for", "give a word, or a filter")
+    return query
+
+
+def _print(results: Results) -> None:
+    length = distinct_length([session.session_id for session in results.sessions])
+    bold = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+    for session in results.sessions:
+        title = visible(session.title) or "(no title)"
+        print(f"{session.session_id[:length]}  {title}  ({counted(len(session.hits), 'hit')})")
+        for hit in session.hits:
+            _print_hit(hit, bold)
+        print()
+    shown, total = len(results.hits), f"{results.total:,}{'+' * results.at_least}"
+    sessions = counted(len(results.sessions), "session")
+    print(f"{shown:,} of {total} messages, in {sessions}. Read one: ollm sessions view ID")
+
+
+def _print_hit(hit: Hit, bold: bool) -> None:
+    elsewhere = "" if hit.on_branch else "  (on another branch)"
+    print(f"  {short_time(hit.timestamp)}  {_SPEAKERS[hit.role]}{elsewhere}")
+    for line in _marked(hit.snippet, bold).splitlines():
+        if line.strip():
+            print(f"    {line}")
+
+
+def _marked(snippet: Snippet, bold: bool) -> str:
+    """The text, with what was found in bold; snippets have passed the filter for terminals."""
+    if not bold:
+        return snippet.text
+    text, at = "", 0
+    for start, end in snippet.marks:
+        text += f"{snippet.text[at:start]}{_BOLD}{snippet.text[start:end]}{_PLAIN}"
+        at = end
+    return text + snippet.text[at:]
+
+
+def _tree(results: Results) -> dict[str, Any]:
+    return {
+        "total": results.total,
+        "atLeast": results.at_least,
+        "sessions": [_session_tree(session) for session in results.sessions],
+    }
+
+
+def _session_tree(session: SessionHits) -> dict[str, Any]:
+    return {
+        "sessionId": session.session_id,
+        "title": session.title,
+        "project": session.project,
+        "pinned": session.pinned,
+        "archived": session.archived,
+        "hits": [_hit_tree(hit) for hit in session.hits],
+    }
+
+
+def _hit_tree(hit: Hit) -> dict[str, Any]:
+    return {
+        "messageId": hit.message_id,
+        "role": hit.role,
+        "timestamp": hit.timestamp,
+        "model": hit.model,
+        "onBranch": hit.on_branch,
+        "hasTool": hit.has_tool,
+        "pinned": hit.pinned,
+        "text": hit.snippet.text,
+        "marks": hit.snippet.marks,
+    }
+
+
+def _show_progress(number: int, total: int) -> None:
+    if total > 200:
+        end = "\r\x1b[K" if number == total else ""
+        sys.stderr.write(f"\r\x1b[Kindexing sessions {number:,} of {total:,}{end}")

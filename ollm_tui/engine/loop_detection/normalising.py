@@ -1,0 +1,127 @@
+"""Texts without what differs each time although nothing happened: times, durations, process
+numbers, ids, addresses. Word by word: a pattern over the whole text takes ten times as long."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+PRECISE = 2000
+"""Characters at either end that are looked at closely; between them all digits are dropped,
+so that a long text costs no more than a short one."""
+LONGEST_WORD = 200
+"""What is longer is data: only its digits are dropped."""
+MOST_BETWEEN = 20_000
+"""Characters between the ends up to which digits are dropped."""
+MOST_NUMBERS = 300
+"""Words with a digit that are looked at; a text with more of them is data."""
+GONE = "~"
+MILLISECOND_DIGITS = 3
+_ENDINGS = ".:!?[]"
+
+_WORDS = re.compile(r"[^\s,;\"'{}()=<>|`]+")
+_DIGIT = re.compile(r"\d")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_UNITS = frozenset(
+    (
+        *("ns", "µs", "us", "ms", "s", "sec", "secs", "second", "seconds", "m", "min", "mins"),
+        *("minute", "minutes", "h", "hr", "hrs", "hour", "hours"),
+    )
+)
+_DURATION = rf"(?P<duration>(?:\d+(?:\.\d+)?(?:{'|'.join(sorted(_UNITS, reverse=True))}))+)"
+_CLOCK = r"(?:\d{4}-\d\d-\d\dT)?\d{1,2}:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?"
+_ADDRESS = r"0x[0-9a-fA-F]{4,}|/(?:tmp|var/folders)/.*"
+_EPOCH = r"1[4-9]\d{8}\.\d+"
+_ID = (
+    r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
+    r"|(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}"
+    r"|[A-Za-z]{2,12}[_-](?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{8,64}"
+    r"|#\d{2,}"
+)
+_PROGRAM = r"[a-z][\w.-]{1,30}\[\d{3,}"
+"""A program with its process number: sshd[1234]."""
+_VOLATILE = re.compile(
+    rf"\[?(?:{_DURATION}|{_CLOCK}|{_ADDRESS}|{_EPOCH}|{_ID}|{_PROGRAM})[.:!?\]]*"
+)
+_PROCESS = frozenset(("pid", "PID", "Pid", "ppid", "process", "Process"))
+_ENDS_OF_NAMES = ("d", "D", "s", ":", "#")
+"""How the names before such a number end: most words need no closer look."""
+_NO_DIGITS = str.maketrans("", "", "0123456789")
+
+
+class Steady(NamedTuple):
+    """A text twice."""
+
+    words: list[str]
+    """Without anything that differs by itself: equal if the same was done again and nothing
+    has changed."""
+    undated: str
+    """Without durations only: in answers to different questions ids and times are content."""
+    between: str
+    """What stands between the ends of a long text."""
+
+    @property
+    def text(self) -> str:
+        """All of it as one text."""
+        return " ".join((*self.words, self.between))
+
+
+def steady(text: str) -> Steady:
+    """Look at a text once."""
+    between = ""
+    if len(text) > 2 * PRECISE:
+        between = text[PRECISE:-PRECISE]
+        between = between.translate(_NO_DIGITS) if len(between) <= MOST_BETWEEN else between
+        text = f"{text[:PRECISE]} {text[-PRECISE:]}"
+    words: list[str] = _WORDS.findall(text)
+    undated = list(words)
+    for at in _places_of_numbers(words):
+        word = words[at]
+        if len(word) > LONGEST_WORD:
+            words[at] = undated[at] = word.translate(_NO_DIGITS)
+        elif not word.isdecimal() and (found := _VOLATILE.fullmatch(word)):
+            words[at] = GONE
+            if found["duration"]:
+                undated[at] = GONE
+        elif at + 1 < len(words) and _counts_units(word, words[at + 1]):
+            words[at] = words[at + 1] = undated[at] = undated[at + 1] = GONE
+        elif _is_volatile_here(word, words[at - 1] if at else "", words[at - 2 : at - 1]):
+            words[at] = GONE
+    return Steady(words, " ".join((*undated, between)), between)
+
+
+def _places_of_numbers(words: list[str]) -> list[int]:
+    """Where words with a digit stand; of many, those at the beginning and at the end."""
+    search = _DIGIT.search
+    places = [at for at, word in enumerate(words) if not word.isalpha() and search(word)]
+    half = MOST_NUMBERS // 2
+    return places if len(places) <= MOST_NUMBERS else places[:half] + places[-half:]
+
+
+def _counts_units(word: str, following: str) -> bool:
+    """3.2 s, 5 seconds."""
+    return following.rstrip(_ENDINGS) in _UNITS and bool(_NUMBER.fullmatch(word))
+
+
+def _is_volatile_here(word: str, before: str, earlier: list[str]) -> bool:
+    """Whether it is by what stands before it: pid 402, "id": 7, 10:00:01,123."""
+    if before == GONE and len(word) == MILLISECOND_DIGITS and word.isdecimal():
+        return True
+    if before[-1:] in _ENDS_OF_NAMES:
+        name = (before if before != ":" else "".join(earlier)).rstrip(":#")
+        if name in _PROCESS or _names_an_id(name):
+            return True
+    return word.isdecimal() and _is_epoch(word)
+
+
+def _is_epoch(digits: str) -> bool:
+    """Seconds or milliseconds since 1970, from 2014 on."""
+    return len(digits) in (10, 13) and "14" <= digits[:2] <= "19"
+
+
+def _names_an_id(name: str) -> bool:
+    """id, request_id, jobId; not valid or paid."""
+    ending = name[-2:]
+    if ending == "Id":
+        return True
+    return ending in ("id", "ID") and not name[-3:-2].isalpha()

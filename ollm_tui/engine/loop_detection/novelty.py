@@ -1,0 +1,103 @@
+"""Answers that are not new although the call is: the same from different calls, and pages of
+which most lines have been seen."""
+
+from __future__ import annotations
+
+from ollm_tui.engine.loop_detection.answers import Answer
+
+NEW_SHARE = 0.25
+"""A read with a smaller share of new lines counts as a repetition."""
+FEWEST_LINES = 3
+"""Of fewer lines no share can be told."""
+MOST_LINES = 600
+"""Of one answer; a longer one is judged by its beginning."""
+MOST_LINES_SEEN = 50_000
+MOST_FAMILIES = 64
+
+
+class SameAnswers:
+    """For each tool: how often in a row it answered the same to different calls."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, str] = {}
+        self._calls: dict[str, set[str]] = {}
+        self._times: dict[str, int] = {}
+
+    def add(self, tool: str, call: str, answer: Answer) -> bool:
+        """Whether this was the tool's last answer already, and says enough to be counted."""
+        same = answer.weight != "slight" and self._last.get(tool) == answer.plain_digest
+        if not same:
+            _bound(self._last, MOST_FAMILIES)
+            self._last[tool] = answer.plain_digest
+            self._times[tool] = 1
+            self._calls[tool] = set()
+        else:
+            self._times[tool] = self._times.get(tool, 1) + 1
+        calls = self._calls.setdefault(tool, set())
+        if len(calls) < 2:
+            calls.add(call)
+        return same
+
+    def times(self, tool: str) -> int:
+        """How often in a row, if the calls differed; else it is an ordinary repetition."""
+        return self._times.get(tool, 0) if len(self._calls.get(tool, ())) > 1 else 0
+
+    def something_new(self, tool: str) -> None:
+        """A tool brought something new: whatever others answered again and again is over."""
+        self._times = {tool: self._times.get(tool, 1)}
+
+    def forget(self) -> None:
+        """The state has changed: the same answer would tell something new."""
+        self._last.clear()
+        self._calls.clear()
+        self._times.clear()
+
+
+class PagesSeen:
+    """The lines that calls of one shape have shown, such as reading a file page by page."""
+
+    def __init__(self) -> None:
+        self._lines: dict[str, set[int]] = {}
+        self._count = 0
+        self._again: dict[str, int] = {}
+
+    def add(self, shape: str, text: str) -> bool:
+        """Whether hardly any line of this page is new."""
+        lines = {hash(line) for line in text.split("\n", MOST_LINES)[:MOST_LINES] if line.strip()}
+        seen = self._lines.get(shape)
+        if seen is None or self._count > MOST_LINES_SEEN:
+            self._begin(shape, lines)
+            return False
+        new = lines - seen
+        again = len(lines) >= FEWEST_LINES and len(new) < NEW_SHARE * len(lines)
+        seen |= new
+        self._count += len(new)
+        if again:
+            self._again[shape] = self._again.get(shape, 0) + 1
+        return again
+
+    def times(self, shape: str) -> int:
+        """How many such pages in a row."""
+        return self._again.get(shape, 0)
+
+    def something_new(self) -> None:
+        """Something new was seen, here or elsewhere."""
+        self._again.clear()
+
+    def forget(self) -> None:
+        """The state has changed: reading a file again is reading another file."""
+        self._lines.clear()
+        self._again.clear()
+        self._count = 0
+
+    def _begin(self, shape: str, lines: set[int]) -> None:
+        if self._count > MOST_LINES_SEEN or len(self._lines) >= MOST_FAMILIES:
+            self.forget()
+        self._lines[shape] = lines
+        self._count += len(lines)
+
+
+def _bound(remembered: dict[str, str], most: int) -> None:
+    """Room for one more: the oldest makes way."""
+    if len(remembered) >= most:
+        del remembered[next(iter(remembered))]

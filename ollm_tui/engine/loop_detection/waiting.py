@@ -1,0 +1,102 @@
+"""Whether a call waits for something that is under way: asking again is no loop then."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import cast
+
+STATUS_LENGTH = 200
+"""A longer result is no mere status."""
+SEARCHED = 2000
+
+_SLEEP = re.compile(r"(?:^|[;&|(\s])(?:sleep|Start-Sleep|timeout /t)\s+[\d.$]")
+_ONLY_SLEEP = re.compile(r"\s*(?:sleep|Start-Sleep)\s+[\d.]+[smh]?\s*;?\s*\Z")
+_WAITING_ARGUMENT = re.compile(r"(?:wait|delay|sleep|back_?off|retry_?after)", re.IGNORECASE)
+_WAITING_TOOL = re.compile(
+    r"(?:^|_)(?:wait|sleep|poll|job|jobs|monitor|progress|delay)(?:_|$)", re.IGNORECASE
+)
+_ACTING_TOOL = re.compile(
+    r"(?:^|_)(?:create|start|run|submit|launch|add|new|kill|cancel|delete|stop|update)(?:_|$)",
+    re.IGNORECASE,
+)
+_SLEEPING_TOOL = re.compile(r"(?:sleep|wait|delay|pause)(?:_|$)", re.IGNORECASE)
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[-.]")
+_UNDER_WAY = (
+    r"(?:running|pending|queued|in[ _-]?progress|starting|waiting|building|deploying|provisioning|"
+    r"(?:container)?creating|processing|initiali[sz]ing|scheduled|restarting|pulling|uploading|"
+    r"downloading|installing|compiling|warming up|not (?:yet )?(?:ready|finished|done|complete\w*"
+    r"|available)|unfinished|please wait|no (?:new )?output yet|busy)"
+)
+_STATUS = re.compile(rf"(?:status|state|phase)\W{{1,6}}{_UNDER_WAY}\b", re.IGNORECASE)
+_SAYS_UNDER_WAY = re.compile(rf"\b{_UNDER_WAY}\b", re.IGNORECASE)
+_ENDED = re.compile(
+    r"\b(?:completed?|finished|exited|exit(?:ed)?[ _]?code|exitCode|failed|failure|failures|killed|"
+    r"succeeded|success(?:ful(?:ly)?)?|passed|done|cancell?ed|stopped|timed? ?out|ok|errors?|"
+    r"not found|unknown|no such|no jobs)\b|\A\s*(?:\[\s*\]|\{\s*\})\s*\Z",
+    re.IGNORECASE,
+)
+_NOT_YET = re.compile(r"\bnot (?:yet )?\w+", re.IGNORECASE)
+"""Tells of no end: not finished, not yet done."""
+_LATER = re.compile(
+    r"rate[ -]?limit|too many requests|\b429\b|retry[ -]after|try again (?:later|in)|"
+    r"temporarily|\b503\b|service unavailable",
+    re.IGNORECASE,
+)
+
+
+def sleeps(name: str, args: object) -> bool:
+    """Whether the call does nothing but wait."""
+    texts = list(_texts(args))
+    if not texts:
+        return bool(_SLEEPING_TOOL.match(_CAMEL.sub("_", name)))
+    return any(_ONLY_SLEEP.match(text) for text in texts)
+
+
+def waits(args: object) -> bool:
+    """Whether the call waits before it looks, as its arguments tell."""
+    if any(_SLEEP.search(text) for text in _texts(args)):
+        return True
+    if not isinstance(args, Mapping):
+        return False
+    return any(
+        isinstance(key, str) and bool(_WAITING_ARGUMENT.search(key)) and _is_time(value)
+        for key, value in cast("Mapping[object, object]", args).items()
+    )
+
+
+def is_about_a_job(name: str) -> bool:
+    """Whether a tool of this name is there to ask how far something is."""
+    words = _CAMEL.sub("_", name)
+    return bool(_WAITING_TOOL.search(words)) and not _ACTING_TOOL.search(words)
+
+
+def says_under_way(result: str) -> bool:
+    """Whether a result tells of something that is not at its end."""
+    if _STATUS.search(result[:SEARCHED]):
+        return True
+    if len(result) > STATUS_LENGTH or _ENDED.search(_NOT_YET.sub("", result)):
+        return False
+    last = result.rstrip().rpartition("\n")[2]
+    return bool(_SAYS_UNDER_WAY.search(last))
+
+
+def says_ended(result: str) -> bool:
+    """Whether a result tells of something that is at its end, or of nothing at all."""
+    return bool(_ENDED.search(result[:SEARCHED]))
+
+
+def asks_to_come_later(result: str) -> bool:
+    """Whether the other side wants the call to be made again later."""
+    return bool(_LATER.search(result[:SEARCHED]))
+
+
+def _is_time(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
+
+
+def _texts(args: object) -> Iterable[str]:
+    if isinstance(args, Mapping):
+        values: Iterable[object] = cast("Mapping[object, object]", args).values()
+        return (value[:SEARCHED] for value in values if isinstance(value, str))
+    return ()

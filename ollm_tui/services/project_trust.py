@@ -1,0 +1,87 @@
+"""What the user agreed to: a project's instructions and hooks, each as they were then.
+
+One small file; if it is lost or damaged, the user is asked again.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from hashlib import sha256
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from ollm_tui.core import clock
+from ollm_tui.storage.atomic_file import read_regular
+from ollm_tui.storage.shared_file import replace
+
+FILE = "trust.json"
+MOST_ANSWERS = 1_000
+
+Verdict = Literal["always", "never"]
+
+log = logging.getLogger(__name__)
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    digest: str
+    verdict: Verdict
+    at: str
+
+
+class _File(msgspec.Struct, frozen=True):
+    version: int
+    answers: dict[str, _Answer]
+
+
+VERSION = 1
+
+
+class Trust:
+    """Remembers in a directory; where it must not write, only until the program ends."""
+
+    def __init__(self, directory: Path | None, *, writes: bool = True) -> None:
+        self._path = directory and directory / FILE
+        self._writes = writes
+        self._answers: dict[str, _Answer] = {}
+
+    def verdict(self, subject: str, digest: str) -> Verdict | None:
+        """What was answered about a subject with this content; None if it must be asked."""
+        known = self._answers.get(subject) or self._read().get(subject)
+        return known.verdict if known and known.digest == digest else None
+
+    def keep(self, subject: str, digest: str, verdict: Verdict) -> None:
+        """Remember an answer; one about another content of the subject is forgotten."""
+        answer = self._answers[subject] = _Answer(digest, verdict, clock.now())
+        if self._path is None or not self._writes:
+            return
+        answers = self._read()
+        answers.pop(subject, None)
+        answers[subject] = answer
+        newest = dict(list(answers.items())[-MOST_ANSWERS:])
+        try:
+            replace(self._path, [msgspec.json.encode(_File(VERSION, newest))])
+        except OSError as error:
+            log.warning("what is trusted cannot be remembered: %s", error)
+
+    def _read(self) -> dict[str, _Answer]:
+        if self._path is None:
+            return {}
+        try:
+            file = msgspec.json.decode(read_regular(self._path), type=_File)
+        except FileNotFoundError:
+            return {}
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            log.warning("%s is not used: %s", FILE, error)
+            return {}
+        return file.answers if file.version == VERSION else {}
+
+
+def digest_of(contents: Iterable[bytes]) -> str:
+    """One name for several contents; no other contents have it."""
+    whole = sha256()
+    for content in contents:
+        whole.update(len(content).to_bytes(8, "big") + content)
+    return whole.hexdigest()

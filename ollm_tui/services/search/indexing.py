@@ -1,0 +1,117 @@
+"""Keeping the search index equal to the session files: what changed is read and put in again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from threading import Lock
+from typing import NamedTuple
+
+from ollm_tui.core.errors import SessionDamaged, SessionNotFound, StoreError
+from ollm_tui.services.search.searchable import damaged, searchable
+from ollm_tui.storage.directory import Fingerprint
+from ollm_tui.storage.message_index import IndexLost, MessageIndex
+from ollm_tui.storage.message_rows import IndexedSession
+from ollm_tui.storage.session_store import SessionStore
+
+BATCH_BYTES = 8 * 1024 * 1024
+"""Of session files, for one transaction: enough that its syncing does not count."""
+ATTEMPTS = 3
+"""A damaged file, another that cannot be written, then memory."""
+
+Progress = Callable[[int, int], None]
+"""Called with how many of how many sessions have been put in."""
+
+
+class _Work(NamedTuple):
+    """What the directories say that the index does not."""
+
+    stale: dict[str, Fingerprint]
+    gone: frozenset[str]
+
+
+class Indexing:
+    """Fills the search index of a store. `using` is held whenever the index is used."""
+
+    def __init__(self, store: SessionStore, index: MessageIndex, using: Lock) -> None:
+        self._store = store
+        self._index = index
+        self._using = using
+        self._at_work = Lock()
+
+    def refresh(
+        self, progress: Progress | None = None, only: Collection[str] | None = None
+    ) -> None:
+        """Make the index say what the files say, whoever wrote them; all sessions or some.
+
+        StoreError where another process does not let go of the index.
+        """
+        with self._at_work:
+            self._store.trash.recover()
+            for attempts_left in reversed(range(ATTEMPTS)):
+                try:
+                    self._fill(self._work(only), progress)
+                    return
+                except IndexLost as error:
+                    if not attempts_left:
+                        raise StoreError(f"there is no search index: {error}") from error
+
+    def _work(self, only: Collection[str] | None) -> _Work:
+        directory = self._store.directory
+        with self._using:
+            known = self._index.marks()
+        if only is None:
+            found = directory.fingerprints()
+            gone = known.keys() - found.keys()
+        else:
+            found = {name: directory.fingerprint(name) for name in only if directory.has(name)}
+            gone = known.keys() & (set(only) - found.keys())
+        stale = [name for name, marks in found.items() if known.get(name) != marks]
+        # Those that were written at the same time have numbers that lie together.
+        stale.sort(key=lambda name: max(found[name][1], found[name][3]))
+        return _Work({name: found[name] for name in stale}, frozenset(gone))
+
+    def _fill(self, work: _Work, progress: Progress | None) -> None:
+        """Write batch after batch, each while the next one is read: SQLite lets others run."""
+        if work.gone:
+            with self._using:
+                self._index.update((), work.gone)
+        done = 0
+        batches = _batches(work.stale)
+        with ThreadPoolExecutor(1, thread_name_prefix="ollm-index") as reader:
+            reading = [reader.submit(self._read, batch) for batch in islice(batches, 1)]
+            while reading:
+                sessions, missing = reading.pop().result()
+                reading += [reader.submit(self._read, batch) for batch in islice(batches, 1)]
+                with self._using:
+                    self._index.update(sessions, missing)
+                done += len(sessions) + len(missing)
+                if progress:
+                    progress(done, len(work.stale))
+
+    def _read(self, names: dict[str, Fingerprint]) -> tuple[list[IndexedSession], list[str]]:
+        """The sessions as they are, and those that are gone by now or never began."""
+        sessions: list[IndexedSession] = []
+        missing: list[str] = []
+        for name, marks in names.items():
+            try:
+                sessions.append(searchable(self._store.load(name).state, marks))
+            except SessionNotFound:
+                missing.append(name)
+            except SessionDamaged:
+                sessions.append(damaged(name, marks))
+        return sessions, missing
+
+
+def _batches(stale: dict[str, Fingerprint]) -> Iterator[dict[str, Fingerprint]]:
+    batch: dict[str, Fingerprint] = {}
+    size = 0
+    for name, marks in stale.items():
+        batch[name] = marks
+        size += marks[0] + marks[2]
+        if size >= BATCH_BYTES:
+            yield batch
+            batch, size = {}, 0
+    if batch:
+        yield batch

@@ -1,0 +1,183 @@
+"""Searching the history: from a query to messages with snippets, grouped by session."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from datetime import UTC, date, datetime, timedelta
+from threading import Lock
+from typing import TypeVar
+
+from ollm_tui.core import clock
+from ollm_tui.core.errors import StoreError
+from ollm_tui.core.events import StoreEvent
+from ollm_tui.core.search import Hit, Order, Overview, Query, Results, SessionHits, Where
+from ollm_tui.services.search.feeding import IndexFeed
+from ollm_tui.services.search.indexing import ATTEMPTS, Indexing, Progress
+from ollm_tui.services.search.snippets import Marker
+from ollm_tui.services.topic import Topic
+from ollm_tui.storage.message_index import RANKED, FoundMessage, IndexLost, MessageIndex
+from ollm_tui.storage.session_store import SessionStore
+
+R = TypeVar("R")
+
+LIVE_BYTES = 4 * 1024 * 1024
+"""A larger session is not read again after each turn, only when a search begins."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class HistorySearch:
+    """Everything ever said in one store, to be searched.
+
+    All of it is synchronous: front ends call it in a thread. `refresh` comes before the first
+    search; `cancel` may be called from any thread. With a topic of recording the index is fed
+    in the background. A sealed store has its index in memory only.
+    """
+
+    def __init__(self, store: SessionStore, topic: Topic[StoreEvent] | None = None) -> None:
+        self._store = store
+        self._index = MessageIndex(None if store.sealed else store.layout.search)
+        self._using = Lock()
+        self._round = 0
+        self._is_finding = False
+        self._indexing = Indexing(store, self._index, self._using)
+        self._feed = IndexFeed(topic, self._take_in) if topic else None
+
+    def refresh(self, progress: Progress | None = None) -> None:
+        """Take in what this and other processes recorded since the last time. StoreError."""
+        self._indexing.refresh(progress)
+
+    def search(self, query: Query, *, limit: int, order: Order = "relevance") -> Iterator[Results]:
+        """What is found: at once where words begin with the terms; then, where that leaves
+        room, also in the middle of words. Nothing more comes after `cancel`. StoreError.
+        """
+        current = self._round
+        first = self._find(query, "words", order, limit, current)
+        if first is None:
+            return
+        yield first
+        if first.total < limit and any(term.may_stand_inside for term in query.terms):
+            more = self._find(query, "anywhere", order, limit, current)
+            if more and more.total > first.total:
+                yield more
+
+    def overview(self, query: Query, where: Where = "words") -> Overview | None:
+        """All that is found, by days; None after `cancel`. StoreError."""
+        rows = self._ask(lambda: self._index.hours(query, where), self._round)
+        if rows is None:
+            return None
+        days = Counter[date]()
+        for hour, _, count in rows:
+            days[_local_day(hour)] += count
+        sessions = len({session for _, session, _ in rows})
+        return Overview(days.total(), sessions, tuple(sorted(days.items())))
+
+    def cancel(self) -> None:
+        """End every search that has begun."""
+        self._round += 1
+        if self._is_finding:
+            self._index.interrupt()
+
+    def close(self) -> None:
+        """Stop feeding and let go of the index."""
+        self.cancel()
+        if self._feed:
+            self._feed.close()
+        with self._using:
+            self._index.close()
+
+    def _find(
+        self, query: Query, where: Where, order: Order, limit: int, current: int
+    ) -> Results | None:
+        def find() -> tuple[int, list[FoundMessage]] | None:
+            numbers = self._numbers(query, where, order)
+            if numbers is None:
+                return None
+            return len(numbers), self._index.messages(numbers[:limit])
+
+        found = self._ask(find, current)
+        if found is None:
+            return None
+        total, messages = found
+        sessions = _grouped(messages, Marker(query, where))
+        return Results(sessions, min(total, RANKED), total >= RANKED, where)
+
+    def _numbers(self, query: Query, where: Where, order: Order) -> list[int] | None:
+        """Where words begin with the terms comes first, unless time decides."""
+        numbers = self._index.find(query, where, order)
+        if where == "words" or order == "time" or numbers is None:
+            return numbers
+        best = self._index.find(query, "words", order)
+        return None if best is None else list(dict.fromkeys((*best, *numbers)))
+
+    def _ask(self, work: Callable[[], R | None], current: int) -> R | None:
+        """Use the index, filling it again if it turns out to be damaged."""
+        for _ in range(ATTEMPTS):
+            try:
+                with self._using:
+                    return self._ask_once(work, current)
+            except IndexLost:
+                self.refresh()
+        raise StoreError("the search index is damaged again and again", "ollm doctor")
+
+    def _ask_once(self, work: Callable[[], R | None], current: int) -> R | None:
+        if current != self._round:
+            return None
+        self._is_finding = True
+        try:
+            found = work()
+        finally:
+            self._is_finding = False
+        return found if current == self._round else None
+
+    def _take_in(self, names: Collection[str]) -> None:
+        directory = self._store.directory
+        marks = {name: directory.fingerprint(name) for name in names}
+        small = [name for name, each in marks.items() if each[0] + each[2] <= LIVE_BYTES]
+        self._indexing.refresh(only=small)
+
+
+def _grouped(messages: Sequence[FoundMessage], marker: Marker) -> tuple[SessionHits, ...]:
+    """By sessions, each at the place of its first hit."""
+    groups: dict[str, list[FoundMessage]] = {}
+    for message in messages:
+        groups.setdefault(message.session_id, []).append(message)
+    return tuple(
+        SessionHits(
+            session_id,
+            group[0].title,
+            group[0].project,
+            bool(group[0].session_pinned),
+            bool(group[0].archived),
+            tuple(_hit(message, marker) for message in group),
+        )
+        for session_id, group in groups.items()
+    )
+
+
+def _hit(message: FoundMessage, marker: Marker) -> Hit:
+    return Hit(
+        session_id=message.session_id,
+        message_id=message.id,
+        role=message.role,
+        timestamp=_timestamp(message.at),
+        model=message.model,
+        on_branch=bool(message.on_branch),
+        has_tool=bool(message.has_tool),
+        pinned=bool(message.pinned),
+        snippet=marker.snippet((message.said, message.aside, message.tools)),
+    )
+
+
+def _timestamp(microseconds: int) -> str:
+    try:
+        return clock.iso(_EPOCH + timedelta(microseconds=microseconds))
+    except OverflowError:
+        return clock.EPOCH
+
+
+def _local_day(hour: int) -> date:
+    try:
+        return (_EPOCH + timedelta(hours=hour)).astimezone().date()
+    except (OverflowError, ValueError, OSError):
+        return _EPOCH.date()

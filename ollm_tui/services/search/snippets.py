@@ -1,0 +1,118 @@
+"""Snippets: the few lines of a message in which the terms stand, and where exactly."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from itertools import islice
+
+from ollm_tui.core.intake import clean
+from ollm_tui.core.search import Query, Snippet, Term, Where
+from ollm_tui.storage.message_words import is_unspaced
+
+SNIPPET_CHARACTERS = 240
+BEFORE_CHARACTERS = 60
+LINES_BEFORE, LINES_AFTER = 1, 2
+"""Lines that are shown besides the one with the hit."""
+LOOKED_AT = 200_000
+"""Characters of a message that are searched for the place; a longer one shows its beginning."""
+MOST_MARKS = 24
+"""Hits that are compared to find the best place."""
+_WORDS = re.compile(r"[^\W_]+")
+
+
+class Marker:
+    """Finds the terms of one query in texts, as the index does: accents and case are the same."""
+
+    def __init__(self, query: Query, where: Where = "words") -> None:
+        among = [_among_words(term) for term in query.terms if term.has_word]
+        inside = [
+            re.escape(fold(term.text))
+            for term in query.terms
+            if term.is_literal or (where == "anywhere" and term.may_stand_inside)
+        ]
+        self._pattern = re.compile("|".join((*inside, *among))) if inside or among else None
+
+    def marks(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where the terms begin and end, in order."""
+        if self._pattern:
+            for found in self._pattern.finditer(fold(text)):
+                if found.end() > found.start():
+                    yield found.span()
+
+    def snippet(self, texts: Iterable[str | None]) -> Snippet:
+        """The piece with the most hits in the first of the texts that has one."""
+        present = [clean(text) for text in texts if text and not text.isspace()]
+        for text in present:
+            marks = list(islice(self.marks(text[:LOOKED_AT]), MOST_MARKS))
+            if marks:
+                return self._cut(text, _best_place(text, marks))
+        return self._cut(present[0], 0) if present else Snippet("")
+
+    def _cut(self, text: str, at: int) -> Snippet:
+        start, end = _window(text, at)
+        piece = text[start:end]
+        front = "…" if text[:start].strip() and piece[:1] != "\n" else ""
+        kept = piece.strip()
+        shift = len(front) - (len(piece) - len(piece.lstrip()))
+        marks = tuple((a + shift, b + shift) for a, b in self.marks(piece))
+        more = "…" if text[end:].strip() else ""
+        return Snippet(front + kept + more, marks)
+
+
+def fold(text: str) -> str:
+    """Without case and accents, every character still in its place."""
+    if text.isascii():
+        return text.lower()
+    return "".join(map(_folded, text))
+
+
+@cache
+def _folded(character: str) -> str:
+    base = unicodedata.normalize("NFD", character.lower())[0]
+    return base if len(base.lower()) == 1 else character
+
+
+def _best_place(text: str, marks: Sequence[tuple[int, int]]) -> int:
+    """The first place around which the most of what was found stands together."""
+    reach = SNIPPET_CHARACTERS - BEFORE_CHARACTERS
+
+    def different(start: int) -> int:
+        near = (mark for mark in marks if start <= mark[0] and mark[1] <= start + reach)
+        return len({fold(text[a:b]) for a, b in near})
+
+    return max((start for start, _ in marks), key=different)
+
+
+def _among_words(term: Term) -> str:
+    """At the beginning of a word; between the words of a term any signs may stand."""
+    words = [re.escape(word) for word in _WORDS.findall(fold(term.text))]
+    ends = term.whole or not term.text[-1:].isalnum()
+    unspaced = is_unspaced(term.text)
+    return (
+        ("" if unspaced else r"(?<![^\W_])")
+        + r"[\W_]+".join(words)
+        + (r"(?![^\W_])" if ends and not unspaced else "")
+    )
+
+
+def _window(text: str, at: int) -> tuple[int, int]:
+    """Whole lines where they are short enough, else what stands around the place."""
+    start = end = at
+    for _ in range(LINES_BEFORE + 1):
+        start = max(text.rfind("\n", 0, start), 0)
+    for _ in range(LINES_AFTER + 1):
+        end = text.find("\n", end + 1)
+        end = len(text) if end < 0 else end
+    start = max(start, _word_border(text, at - BEFORE_CHARACTERS))
+    return start, min(end, _word_border(text, start + SNIPPET_CHARACTERS))
+
+
+def _word_border(text: str, at: int) -> int:
+    """A place near this one where no word is cut."""
+    if at <= 0 or at >= len(text):
+        return max(0, min(at, len(text)))
+    space = text.rfind(" ", max(0, at - 20), at)
+    return space + 1 if space >= 0 else at

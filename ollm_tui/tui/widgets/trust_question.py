@@ -1,0 +1,108 @@
+"""What the user is asked to agree to: lines above the prompt that wait and steal nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import NamedTuple
+
+from textual.binding import Binding
+from textual.content import Content
+from textual.widgets import Static
+
+from ollm_tui.core.intake import visible
+
+NOT_NOW = "Esc not now"
+
+
+class Question(NamedTuple):
+    """Something to agree to."""
+
+    subject: str
+    """What it is about: nobody is asked twice at once."""
+    words: str
+    answers: Mapping[str, str]
+    """Keys, and the answer each gives."""
+    text: str
+    """All of what is agreed to, to be read first."""
+    give: Callable[[str], Awaitable[str]]
+    """Does what an answer means; says what was done."""
+
+
+def _answer(key: str, title: str, tooltip: str) -> Binding:
+    action = f"screen.command('context.trust', '{key}')"
+    return Binding(key, action, title, id=f"trust.{title.lower()}", tooltip=tooltip, show=False)
+
+
+class TrustQuestion(Static, can_focus=True):
+    """Shows the first of the questions; its letters are keys only while it has the focus."""
+
+    DEFAULT_CSS = """
+    TrustQuestion {
+        height: auto; padding: 0 1; background: $surface; border-left: outer $accent;
+        &:focus { border-left: outer $primary; background: $panel; }
+    }
+    """
+    BINDINGS = [
+        _answer("y", "Yes", "Agree, as the line says"),
+        _answer("a", "Always", "Agree as long as it stays as it is"),
+        _answer("n", "Never", "Do not use it, and do not ask again"),
+        _answer("v", "View", "Read it first"),
+        Binding(
+            "escape",
+            "screen.command('context.trust', 'later')",
+            "Not now",
+            id="trust.later",
+            tooltip="Decide another time",
+            show=False,
+        ),
+    ]
+
+    def __init__(self, reach: str) -> None:
+        super().__init__(id="trust")
+        self.reach = reach
+        """The key that moves the focus here."""
+        self.questions: list[Question] = []
+        self._is_reached = False
+        self.is_listening = False
+        """Whether what hooks tell is heard."""
+        self.display = False
+
+    def ask(self, question: Question) -> None:
+        """One more question, if it is not asked already."""
+        if question.subject not in {asked.subject for asked in self.questions}:
+            self.questions.append(question)
+        self.show()
+
+    def show(self) -> None:
+        """The first question, and the keys that answer it now."""
+        self.display = bool(self.questions)
+        if not self.questions:
+            return
+        question = self.questions[0]
+        more = f" (1 of {len(self.questions)})" if len(self.questions) > 1 else ""
+        keys = "   ".join(
+            f"{key} {word}" for key, word in (*question.answers.items(), ("v", "view"))
+        )
+        way = f"{keys}   {NOT_NOW}" if self._is_reached else f"{self.reach}, then   {keys}"
+        self.update(
+            Content.assemble(
+                (visible(question.words), "$foreground"),
+                (more, "$text-muted"),
+                "\n",
+                (way, "$primary" if self._is_reached else "$text-muted"),
+            )
+        )
+
+    def on_focus(self) -> None:
+        """Its letters are keys now."""
+        self._is_reached = True
+        self.show()
+
+    def on_blur(self) -> None:
+        """Its letters are no keys any more."""
+        self._is_reached = False
+        self.show()
+
+    def on_click(self) -> None:
+        """A click leads here, too."""
+        self.focus()

@@ -1,0 +1,128 @@
+"""Points of all sessions: looked at, forked and measured without changing any of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ollm_tui.core.errors import StoreError
+from ollm_tui.core.graft import grafted
+from ollm_tui.core.message import Message, Retrieval, Text
+from ollm_tui.engine.points import Point
+from ollm_tui.engine.workspace import Workspace
+from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.settings.schema import Settings
+from ollm_tui.storage.layout import StoreLayout
+from tests.engine.conftest import OpenWorkspace, workspace_on
+from tests.engine.test_compression import garden, talk
+from tests.tui.browser_samples import WINDOW, fill_with_snapshots, full_id
+
+
+@pytest.fixture
+def rich(home: Path) -> Workspace:
+    fill_with_snapshots(home)
+    return workspace_on(home, (), Settings())
+
+
+async def test_an_overview_has_branches_snapshots_and_the_timeline(rich: Workspace) -> None:
+    seen = await rich.points.overview(full_id(0))
+    assert [branch.leaf for branch in seen.branches] == ["a4", "b2"]
+    assert [each.id for each in seen.snapshots] == ["snap0034", "snap0028", "snap0027", "snap0015"]
+    assert len(seen.timeline.tokens) == 11
+    await rich.close()
+
+
+async def test_every_kind_of_point_is_a_context(rich: Workspace) -> None:
+    points, session = rich.points, full_id(0)
+    now = await points.at(Point(session))
+    assert (now.head, now.token_count) == ("a4", 2300)
+    branch = await points.at(Point(session, message="b2"))
+    assert branch.order == ("q0", "a0", "q1", "a1", "q2", "b2")
+    snapshot = await points.at(Point(session, "snap0028"))
+    assert (snapshot.name, snapshot.order[-1]) == ("before the log", "a2")
+    with pytest.raises(StoreError):
+        await points.at(Point(session, message="nobody"))
+    with pytest.raises(StoreError):
+        await points.at(Point(session, "nothing"))
+    await rich.close()
+
+
+async def test_the_parts_of_a_budget_add_up_to_the_tokens_of_the_point(rich: Workspace) -> None:
+    for point in (Point(full_id(0)), Point(full_id(0), "snap0034"), Point(full_id(0), "", "b2")):
+        context = await rich.points.at(point)
+        budget = rich.points.budget(context)
+        assert budget.used == context.token_count
+        assert budget.room and budget.room.window == WINDOW
+    log = rich.points.budget(await rich.points.at(Point(full_id(0), "snap0034"))).parts
+    assert log.user > log.assistant, "the log is the user's"
+    assert rich.points.budget(await rich.points.at(Point(full_id(1)))).room is None
+    await rich.close()
+
+
+@pytest.mark.parametrize(
+    ("point", "last"),
+    [
+        (Point(full_id(0)), "a4"),
+        (Point(full_id(0), "snap0028"), "a2"),
+        (Point(full_id(0), "", "b2"), "b2"),
+    ],
+)
+async def test_a_fork_begins_at_the_point_and_the_session_stays(
+    rich: Workspace, home: Path, point: Point, last: str
+) -> None:
+    before = StoreLayout(home / "sessions").session(full_id(0)).read_bytes()
+    copy = await rich.points.fork(point)
+    state = await rich.points.state(copy)
+    assert state.header.head == last and state.header.forked_from == full_id(0)
+    assert StoreLayout(home / "sessions").session(full_id(0)).read_bytes() == before
+    await rich.close()
+
+
+async def test_tags_and_the_archive_are_kept(rich: Workspace, home: Path) -> None:
+    await rich.tag(full_id(1), ["work", "work", " a\x1b[31mb ", ""])
+    await rich.archive(full_id(1), True)
+    await rich.close()
+    summary = SessionLibrary.at(StoreLayout(home / "sessions")).summary(full_id(1))
+    assert summary.tags == ("work", "ab") and summary.archived
+
+
+async def test_going_back_to_a_message_is_on_record_and_can_be_undone(
+    open_workspace: OpenWorkspace,
+) -> None:
+    conversation = await garden(open_workspace, 3)
+    branch = [message.id for message in conversation.state.branch()]
+    now = conversation.prompt_json()
+    note = await conversation.snapshots.go_back(branch[1])
+    assert [message.id for message in conversation.state.branch()] == branch[:2]
+    assert conversation.snapshots.undoable == note and note.before == branch[-1]
+    await conversation.snapshots.undo_restore()
+    assert conversation.prompt_json() == now
+    assert conversation.snapshots.undoable is None
+    with pytest.raises(StoreError):
+        await conversation.snapshots.go_back("nobody")
+    await conversation.close()
+
+
+async def test_what_is_said_after_going_back_is_a_branch_of_its_own(
+    open_workspace: OpenWorkspace,
+) -> None:
+    conversation = await garden(open_workspace, 3)
+    branch = [message.id for message in conversation.state.branch()]
+    await conversation.snapshots.go_back(branch[1])
+    await talk(conversation, 1)
+    assert [message.id for message in conversation.state.branch()][:2] == branch[:2]
+    assert len(conversation.state.children(branch[1])) == 2
+    await conversation.close()
+
+
+async def test_a_message_of_another_session_is_sent_as_data(open_workspace: OpenWorkspace) -> None:
+    conversation = await garden(open_workspace, 1)
+    told = Message("m1", "assistant", (Text("use jitter"),), "2026-01-01T00:00:00Z")
+    turn = conversation.send("As we said before:", grafted([told], "other"))
+    async for _ in turn:
+        pass
+    asked = [message for message in conversation.state.branch() if message.role == "user"][-1]
+    assert asked.parts[1:] == (Retrieval(text="use jitter", session_id="other", message_id="m1"),)
+    assert "from an earlier conversation" in conversation.prompt_text()
+    await conversation.close()

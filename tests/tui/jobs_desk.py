@@ -1,0 +1,92 @@
+"""What tests of commands and jobs share: typing one, waiting for what must happen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from ollm_tui.core.errors import JobError
+from ollm_tui.core.job import Job
+from ollm_tui.tui.app import OllmApp
+from ollm_tui.tui.screens.jobs import JobsScreen
+from ollm_tui.tui.widgets.choice_list import Choice
+from ollm_tui.tui.widgets.job_list import JobList
+from ollm_tui.tui.widgets.job_tail import JobTail
+from ollm_tui.tui.widgets.live_keys import LiveKeys
+from tests.tui.seen import prompt, stream
+
+GATE = "until [ -e go ]; do sleep 0.05; done"
+"""A command that runs until the test makes a file."""
+
+
+async def until(pilot: Pilot[int], condition: Callable[[], bool]) -> None:
+    """Wait for something that has to happen; a test that waits for ever fails by its runner."""
+    while not condition():
+        await pilot.pause(0.02)
+    await pilot.pause()
+
+
+async def run(app: OllmApp, pilot: Pilot[int], command: str) -> None:
+    """Send a command and wait until it is seen to run, or to be over."""
+    before = len(stream(app))
+    prompt(app).put(f"!{command}")
+    await pilot.press("enter")
+    await until(pilot, lambda: len(stream(app)) > before)
+
+
+async def run_through(app: OllmApp, pilot: Pilot[int], command: str) -> None:
+    """Send a command and wait for its end."""
+    count = len(jobs(app))
+    await run(app, pilot, command)
+    await until(pilot, lambda: len(jobs(app)) > count and not jobs(app)[0].running)
+    await until(pilot, lambda: any("exit" in line or "killed" in line for line in stream(app)))
+
+
+def jobs(app: OllmApp) -> list[Job]:
+    """The jobs of the session, the newest first."""
+    assert app.conversation
+    try:
+        return app.jobs.jobs(app.conversation.session_id)
+    except JobError:
+        return []  # no shell yet
+
+
+async def open_panel(app: OllmApp, pilot: Pilot[int]) -> JobsScreen:
+    """F8."""
+    await pilot.press("f8")
+    await until(pilot, lambda: isinstance(app.screen, JobsScreen))
+    return panel(app)
+
+
+def panel(app: OllmApp) -> JobsScreen:
+    """The panel that is open."""
+    return next(screen for screen in app.screen_stack if isinstance(screen, JobsScreen))
+
+
+def listed(app: OllmApp) -> list[str]:
+    """The lines of the list."""
+    choices = panel(app).query_one(JobList)
+    lines = [choices.render_line(y).text for y in range(choices.size.height)]
+    return [" ".join(line.split()) for line in lines if line.strip()]
+
+
+def chosen(app: OllmApp) -> Choice | None:
+    """The line that is highlighted."""
+    return panel(app).query_one(JobList).highlighted
+
+
+def tail(app: OllmApp) -> str:
+    """The output of the chosen job."""
+    return panel(app).query_one(JobTail).text
+
+
+def said(app: OllmApp) -> str:
+    """The lowest line of the panel."""
+    return "  ".join(panel(app).query_one(LiveKeys).hints)
+
+
+def heading(app: OllmApp) -> str:
+    """The line on top."""
+    return str(app.screen.query_one("#heading", Static).content)

@@ -1,0 +1,251 @@
+"""!command in the prompt: run in the session's shell, seen in the stream, stopped, moved, kept."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from ollm_tui.core.provider import Completed, TextDelta
+from ollm_tui.tui.chat_sidebar import ChatSidebar
+from ollm_tui.tui.job_entries import OUTPUT
+from ollm_tui.tui.shell_line import EMPTY
+from tests.tui.conftest import OpenApp
+from tests.tui.jobs_desk import GATE, jobs, run, run_through, until
+from tests.tui.seen import chat, prompt, send, settled, state, stream
+
+DONE = Completed(finish="stop")
+ANSWER = [TextDelta("Yes."), DONE]
+
+
+async def test_a_command_shows_its_output_and_how_it_ended(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await run_through(app, pilot, "printf 'one\\ntwo\\n'; false")
+        lines = stream(app)
+        assert lines[:4] == ["! printf 'one\\ntwo\\n'; false", "▾ 2 lines", "one", "two"]
+        assert lines[4].startswith("exit 1 · ")
+        assert app.focused is prompt(app) and prompt(app).text == ""
+
+
+async def test_a_command_is_not_sent_to_the_model(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await run_through(app, pilot, "true")
+        assert app.conversation and not len(app.conversation.state)
+        assert "no output · exit 0" in stream(app)[0]
+
+
+async def test_long_output_is_folded_but_for_its_end(open_app: OpenApp) -> None:
+    async with open_app(size=(80, 40)) as (app, pilot):
+        await run_through(app, pilot, "seq 300")
+        lines = stream(app)
+        assert lines[1:4] == ["▸ 292 lines before", "▾ the last 8 lines", "293"]
+        await pilot.press("ctrl+o")
+        await until(pilot, lambda: "▾ 292 lines before" in stream(app))
+
+
+async def test_output_is_seen_while_the_command_runs(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await run(app, pilot, f"echo begun; {GATE}; echo over")
+        await until(pilot, lambda: "begun" in stream(app))
+        assert stream(app)[-1] == "running"
+        assert state(app).startswith("Esc stop   Alt+B to the background   running echo begun")
+        assert state(app).endswith("1 job running")
+        await pilot.press("h", "i")
+        assert prompt(app).text == "hi"
+        Path("go").touch()
+        await until(pilot, lambda: "over" in stream(app))
+        assert "running" not in state(app)
+
+
+async def test_what_steers_a_terminal_does_not_reach_the_stream(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await run_through(app, pilot, "printf 'a\\033]52;c;eA==\\007b\\033[31mc'")
+        assert "abc" in stream(app)
+
+
+async def test_secrets_in_the_output_are_not_shown(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await run_through(app, pilot, "echo swordfish-and-'more'")
+        assert any("[REDACTED:" in line for line in stream(app))
+        assert "swordfish-and-more" not in " ".join(stream(app))
+
+
+async def test_the_shell_stays_where_a_command_went(open_app: OpenApp) -> None:
+    Path("deep").mkdir()
+    async with open_app() as (app, pilot):
+        await run_through(app, pilot, "cd deep")
+        await run_through(app, pilot, "basename $PWD")
+        await until(pilot, lambda: "deep" in stream(app))
+
+
+async def test_an_empty_command_explains_itself(open_app: OpenApp) -> None:
+    async with open_app(size=(120, 24)) as (app, pilot):
+        await send(app, pilot, "!")
+        assert state(app).startswith(EMPTY) and not stream(app)
+
+
+@pytest.mark.parametrize("key", ("escape", "ctrl+c"))
+async def test_the_running_command_is_stopped_by_a_key(open_app: OpenApp, key: str) -> None:
+    async with open_app() as (app, pilot):
+        await run(app, pilot, "sleep 1000")
+        await pilot.press(key)
+        await until(pilot, lambda: jobs(app)[0].status == "killed")
+        await until(pilot, lambda: any("killed" in line for line in stream(app)))
+        assert app.is_running and "job running" not in state(app)
+
+
+async def test_a_second_press_ends_by_force_what_does_not_listen(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await run(app, pilot, "trap '' TERM; echo deaf; while :; do sleep 0.1; done")
+        await until(pilot, lambda: "deaf" in stream(app))
+        await pilot.press("escape")
+        await until(pilot, lambda: "again forces it" in state(app))
+        await pilot.press("escape")
+        await until(pilot, lambda: jobs(app)[0].status == "killed")
+
+
+@pytest.mark.parametrize("key", ("ctrl+b", "alt+b"))
+async def test_the_running_command_moves_to_the_background(open_app: OpenApp, key: str) -> None:
+    async with open_app() as (app, pilot):
+        await run(app, pilot, GATE)
+        await pilot.press(key)
+        await until(pilot, lambda: jobs(app)[0].background)
+        assert "job 1 goes on in the background" in state(app)
+        await until(pilot, lambda: "in the background · job 1" in " ".join(stream(app)))
+        assert not chat(app).query(ChatSidebar)
+        await run_through(app, pilot, "echo meanwhile")
+        Path("go").touch()
+        await until(pilot, lambda: state(app).startswith("job 1: exit 0 · "))
+
+
+async def test_without_a_command_the_key_is_the_sidebars(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await run_through(app, pilot, "true")
+        await pilot.press("ctrl+b")
+        await until(pilot, lambda: bool(chat(app).query(ChatSidebar)))
+        await pilot.press("escape", "alt+b")
+        await until(pilot, lambda: state(app).startswith("no command is running"))
+
+
+async def test_a_second_command_is_not_lost_while_one_runs(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await run(app, pilot, GATE)
+        await send(app, pilot, "!ls")
+        assert state(app).startswith("a command is running: Esc stops it")
+        assert len(jobs(app)) == 1
+        await pilot.press("up")
+        assert prompt(app).text == "!ls"
+        Path("go").touch()
+
+
+async def test_a_command_runs_while_the_model_answers(open_app: OpenApp) -> None:
+    gate = asyncio.Event()
+    async with open_app([[TextDelta("Well"), gate, DONE]]) as (app, pilot):
+        prompt(app).put("hi")
+        await pilot.press("enter")
+        await until(pilot, lambda: "┃ Well" in stream(app))
+        await run_through(app, pilot, "echo meanwhile")
+        assert chat(app).is_busy
+        gate.set()
+        await settled(app, pilot)
+        assert app.conversation and len(app.conversation.state) == 2
+
+
+async def test_commands_are_at_their_place_when_the_session_is_opened_again(
+    open_app: OpenApp,
+) -> None:
+    async with open_app([ANSWER, ANSWER]) as (app, pilot):
+        await run_through(app, pilot, "echo before")
+        await send(app, pilot, "hi")
+        await run_through(app, pilot, "echo between; exit 3")
+        await send(app, pilot, "bye")
+        assert app.conversation
+        session_id = app.conversation.session_id
+    async with open_app(session_id=session_id, size=(80, 40)) as (app, _):
+        lines = [line for line in stream(app) if not line.startswith("exit")]
+        assert lines == [
+            *("! echo before", "▾ 1 line", "before", "▌ hi", "┃ Yes."),
+            *("! echo between; exit 3", "▾ 1 line", "between", "▌ bye", "┃ Yes."),
+        ]
+        assert any(line.startswith("exit 3 · ") for line in stream(app))
+
+
+async def test_a_command_that_is_ended_by_quitting_is_recorded_too(open_app: OpenApp) -> None:
+    async with open_app([ANSWER]) as (app, pilot):
+        await send(app, pilot, "hi")
+        await run(app, pilot, "echo begun; sleep 1000")
+        await until(pilot, lambda: "begun" in stream(app))
+        assert app.conversation
+        session_id = app.conversation.session_id
+    async with open_app(session_id=session_id) as (app, _):
+        assert "begun" in stream(app) and "killed" in stream(app)[-1]
+
+
+async def test_a_running_command_is_recorded_as_it_is_when_its_session_is_left(
+    open_app: OpenApp,
+) -> None:
+    async with open_app([ANSWER]) as (app, pilot):
+        await send(app, pilot, "hi")
+        await run(app, pilot, f"echo begun; {GATE}")
+        await until(pilot, lambda: "begun" in stream(app))
+        assert app.conversation
+        left = app.conversation
+        await pilot.press("ctrl+n")
+        await until(pilot, lambda: app.conversation is not left)
+        await settled(app, pilot)
+        assert state(app).endswith("1 job running") and not stream(app)
+        assert [call.result.llm_content for call in left.state.tool_calls] == [
+            "begun\n[still running]"
+        ]
+        Path("go").touch()
+
+
+async def test_what_was_opened_stays_open_while_more_is_printed(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await run(app, pilot, f"echo one; {GATE}; echo two; until [ -e end ]; do sleep 0.05; done")
+        await until(pilot, lambda: "one" in stream(app))
+        key = chat(app).transcript.keys[-1]
+        chat(app).transcript.toggle_folds(key)
+        await until(pilot, lambda: "one" not in stream(app))
+        Path("go").touch()
+
+        def printed() -> str:
+            fold = chat(app).transcript.entry(key).fold(OUTPUT)
+            return fold.text if fold and not fold.is_open else ""
+
+        await until(pilot, lambda: "two" in printed())
+        Path("end").touch()
+
+
+async def test_quitting_while_jobs_run_is_told_once_and_then_done(open_app: OpenApp) -> None:
+    async with open_app(size=(120, 24)) as (app, pilot):
+        await run(app, pilot, "sleep 1000")
+        await pilot.press("alt+b", "ctrl+q")
+        await until(pilot, lambda: state(app).startswith("1 job running, and quitting ends"))
+        assert app.is_running
+        await pilot.press("ctrl+q")
+        await until(pilot, lambda: not app.is_running)
+
+
+async def test_ctrl_c_says_what_quitting_would_end(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await run(app, pilot, "sleep 1000")
+        await pilot.press("alt+b", "ctrl+c")
+        await until(pilot, lambda: state(app).startswith("Ctrl+C again quits and ends 1 job"))
+        await pilot.press("ctrl+c")
+        await until(pilot, lambda: not app.is_running)
+
+
+async def test_the_bell_rings_for_a_long_job_that_nobody_watched(
+    open_app: OpenApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rung: list[bool] = []
+    monkeypatch.setattr("ollm_tui.tui.shell_line.LONG_JOB_SECONDS", 0)
+    async with open_app() as (app, pilot):
+        monkeypatch.setattr(app, "bell", lambda: rung.append(True))
+        await run_through(app, pilot, "true")
+        assert not rung
+        app.is_looked_at = False
+        await run_through(app, pilot, "true")
+        await until(pilot, lambda: bool(rung))

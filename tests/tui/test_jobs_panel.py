@@ -1,0 +1,248 @@
+"""The jobs panel: live, every key of it, with real processes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ollm_tui.core.provider import Completed, TextDelta
+from ollm_tui.tui.dialogs.confirmation import Confirmation
+from ollm_tui.tui.dialogs.environment_picker import EnvironmentPicker
+from ollm_tui.tui.screens.chat import ChatScreen
+from ollm_tui.tui.screens.jobs import JobsScreen
+from ollm_tui.tui.screens.jobs_output import JobOutputScreen
+from ollm_tui.tui.transcript.transcript import Transcript
+from tests.tui.conftest import OpenApp
+from tests.tui.jobs_desk import (
+    GATE,
+    chosen,
+    heading,
+    jobs,
+    listed,
+    open_panel,
+    run,
+    run_through,
+    said,
+    tail,
+    until,
+)
+from tests.tui.seen import prompt, send, state, stream
+
+ANSWER = [TextDelta("Yes."), Completed(finish="stop")]
+
+
+async def test_an_empty_panel_teaches(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await open_panel(app, pilot)
+        assert " ".join(listed(app)).startswith("No jobs yet. Type ! and a command in the prompt")
+        assert heading(app).split() == ["Jobs", "1", "variable", "withheld"]
+        await pilot.press("k", "w", "g", "y", "r", "b", "enter")
+        assert said(app) == "e environment  Esc close"
+        await pilot.press("escape")
+        assert isinstance(app.screen, ChatScreen)
+
+
+async def test_jobs_are_listed_the_newest_first(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await run_through(app, pilot, "true")
+        await run_through(app, pilot, "false")
+        await run(app, pilot, GATE)
+        await open_panel(app, pilot)
+        lines = listed(app)
+        assert lines[0].startswith("● 3 until [ -e go ]") and "running" in lines[0]
+        assert lines[1].startswith("! 2 false exit 1") and lines[2].startswith("✓ 1 true exit 0")
+        assert "1 running" in heading(app)
+        Path("go").touch()
+        await until(pilot, lambda: listed(app)[0].startswith("✓ 3"))
+        assert "running" not in heading(app)
+
+
+async def test_the_output_of_the_chosen_job_is_live_and_in_the_order_it_came(
+    open_app: OpenApp,
+) -> None:
+    async with open_app() as (app, pilot):
+        code = f"echo one; sleep 0.3; echo two >&2; sleep 0.3; echo three; {GATE}; echo four"
+        await run(app, pilot, code)
+        await open_panel(app, pilot)
+        await until(pilot, lambda: tail(app) == "one\ntwo\nthree")
+        Path("go").touch()
+        await until(pilot, lambda: tail(app).endswith("\nfour"))
+
+
+async def test_another_line_shows_another_job(open_app: OpenApp) -> None:
+    async with open_app(size=(60, 20)) as (app, pilot):
+        await run_through(app, pilot, "echo first")
+        await run_through(app, pilot, "echo second")
+        await open_panel(app, pilot)
+        assert tail(app) == "second"
+        await pilot.press("down")
+        assert tail(app) == "first"
+
+
+@pytest.mark.parametrize("key", ("enter", "o"))
+async def test_the_whole_output_can_be_read_and_searched(open_app: OpenApp, key: str) -> None:
+    async with open_app() as (app, pilot):
+        await run_through(app, pilot, "seq 3000")
+        await open_panel(app, pilot)
+        await pilot.press(key)
+        await until(pilot, lambda: isinstance(app.screen, JobOutputScreen))
+        page = app.screen.query_one(Transcript)
+        await until(pilot, lambda: bool(page.keys) and page.render_line(0).text.strip() != "")
+        assert page.plain_text(page.keys[0]).splitlines() == [str(n) for n in range(1, 3001)]
+        await pilot.press("slash", "7", "7", "7")
+        await until(pilot, lambda: page.finder.position[1] == 3)
+        await pilot.press("escape", "g")
+        await until(pilot, lambda: page.scroll_offset.y == 0)
+        await pilot.press("escape")
+        assert isinstance(app.screen, JobsScreen)
+
+
+async def test_an_output_that_is_read_grows(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await run(app, pilot, f"echo one; {GATE}; echo two")
+        await open_panel(app, pilot)
+        await until(pilot, lambda: tail(app) == "one")
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, JobOutputScreen))
+        page = app.screen.query_one(Transcript)
+        await until(pilot, lambda: bool(page.keys))
+        Path("go").touch()
+        await until(pilot, lambda: page.plain_text(page.keys[0]) == "one\ntwo")
+        await until(pilot, lambda: "exit 0" in heading(app))
+
+
+async def test_waiting_says_when_the_job_has_ended(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await run(app, pilot, GATE)
+        await open_panel(app, pilot)
+        await pilot.press("w")
+        await until(pilot, lambda: said(app).startswith("waiting for job 1"))
+        Path("go").touch()
+        await until(pilot, lambda: said(app).startswith("job 1 has ended: exit 0"))
+
+
+async def test_killing_asks_first(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await run(app, pilot, "sleep 1000")
+        await open_panel(app, pilot)
+        await pilot.press("k")
+        await until(pilot, lambda: isinstance(app.screen, Confirmation))
+        await pilot.press("n")
+        await until(pilot, lambda: isinstance(app.screen, JobsScreen))
+        assert jobs(app)[0].running
+        await pilot.press("k")
+        await until(pilot, lambda: isinstance(app.screen, Confirmation))
+        await pilot.pause(0.05)
+        await pilot.press("y")
+        await until(pilot, lambda: said(app).startswith("job 1 has ended: killed"))
+        assert listed(app)[0].startswith("! 1 sleep 1000 killed")
+
+
+async def test_the_output_is_copied_without_secrets(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await run_through(app, pilot, "echo all of it; echo swordfish-and-'more'")
+        await open_panel(app, pilot)
+        await pilot.press("y")
+        await until(pilot, lambda: said(app).startswith("output of job 1 "))
+        clipboard: str = app.clipboard  # pyright: ignore[reportUnknownMemberType] Textual leaves it open
+        assert clipboard.startswith("all of it\n[REDACTED:")
+
+
+async def test_the_output_is_given_to_the_model_with_the_next_message(open_app: OpenApp) -> None:
+    async with open_app([ANSWER]) as (app, pilot):
+        await run_through(app, pilot, "echo the printer is on fire; exit 2")
+        await open_panel(app, pilot)
+        await pilot.press("g")
+        await until(pilot, lambda: said(app).startswith("in the prompt, ≈"))
+        await pilot.press("escape")
+        assert prompt(app).text.startswith("[job 1 ≈") and "tokens" in prompt(app).text
+        await send(app, pilot, " what now?")
+        assert app.conversation
+        question = app.conversation.prompt_text()
+        assert "$ echo the printer is on fire; exit 2\nthe printer is on fire" in question
+        assert "[exit 2 · " in question
+
+
+async def test_a_job_moves_to_the_background_and_back(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await run(app, pilot, GATE)
+        await open_panel(app, pilot)
+        await pilot.press("b")
+        await until(pilot, lambda: "goes on in the background" in said(app))
+        assert jobs(app)[0].background and "background" in listed(app)[0]
+        await pilot.press("b")
+        await until(pilot, lambda: "is in the foreground" in said(app))
+        await pilot.press("escape")
+        await pilot.press("escape")
+        await until(pilot, lambda: jobs(app)[0].status == "killed")
+
+
+async def test_a_job_is_run_again(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await run_through(app, pilot, "echo once more")
+        await open_panel(app, pilot)
+        await pilot.press("r")
+        await until(pilot, lambda: len(listed(app)) == 2 and listed(app)[0].startswith("✓ 2"))
+        assert stream(app).count("! echo once more") == 2
+
+
+async def test_withheld_variables_are_named_and_granted_one_by_one(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await run_through(app, pilot, "echo ${#DEPLOY_TOKEN}")
+        assert "0" in stream(app)
+        await open_panel(app, pilot)
+        await pilot.press("e")
+        await until(pilot, lambda: isinstance(app.screen, EnvironmentPicker))
+        await pilot.press("enter")
+        await until(pilot, lambda: said(app).startswith("DEPLOY_TOKEN is granted"))
+        assert "withheld" not in heading(app)
+        await pilot.press("escape")
+        await run_through(app, pilot, "echo ${#DEPLOY_TOKEN}")
+        await until(pilot, lambda: "18" in stream(app))
+
+
+async def test_jobs_of_an_earlier_time_are_listed_with_what_was_recorded(
+    open_app: OpenApp,
+) -> None:
+    async with open_app([ANSWER]) as (app, pilot):
+        await send(app, pilot, "hi")
+        await run_through(app, pilot, "echo long ago; exit 4")
+        assert app.conversation
+        session_id = app.conversation.session_id
+    async with open_app(session_id=session_id) as (app, pilot):
+        await open_panel(app, pilot)
+        assert listed(app)[0].startswith("! 1 echo long ago; exit 4 exit 4")
+        assert tail(app) == "long ago"
+
+
+async def test_the_slash_command_stands_on_a_job_or_ends_it(open_app: OpenApp) -> None:
+    async with open_app() as (app, pilot):
+        await run(app, pilot, "sleep 1000")
+        await pilot.press("alt+b")
+        await run_through(app, pilot, "true")
+        prompt(app).put("/jobs 1")
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, JobsScreen))
+        highlighted = chosen(app)
+        assert highlighted and highlighted.key == jobs(app)[1].id
+        await pilot.press("f8")
+        for wrong, told in (("7", "there is no job '7'"), ("kill", "which job?"), ("a b", "/jobs")):
+            prompt(app).put(f"/jobs {wrong}")
+            await pilot.press("enter")
+            await until(pilot, lambda told=told: state(app).startswith(told))
+        prompt(app).put("/jobs kill 1")
+        await pilot.press("enter")
+        await until(pilot, lambda: jobs(app)[1].status == "killed")
+
+
+async def test_a_job_of_another_session_is_listed_while_it_runs(open_app: OpenApp) -> None:
+    async with open_app([ANSWER]) as (app, pilot):
+        await run(app, pilot, GATE)
+        left = app.conversation
+        await pilot.press("ctrl+n")
+        await until(pilot, lambda: app.conversation is not left)
+        await open_panel(app, pilot)
+        assert "another session" in listed(app)[0]
+        Path("go").touch()
+        await until(pilot, lambda: listed(app)[0].startswith("No jobs yet"))
