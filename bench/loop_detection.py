@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from statistics import median
+from statistics import mean
 from typing import Any
 
 from bench.measure import Outcome, Promise, interleaved, milliseconds
@@ -42,7 +42,7 @@ def main() -> list[Outcome]:
 
 
 def _turn() -> tuple[float, float]:
-    """The median seconds of an event, early and late in a turn of all kinds of them."""
+    """The mean seconds of an event, early and late in a turn of all kinds of them."""
     settings = LoopDetection(max_turns=LATE * 2, repeat_threshold=1000)
     detector = LoopDetector(settings)
     return _early_and_late(lambda number: _tell(detector, number))
@@ -64,7 +64,7 @@ def _early_and_late(tell: Callable[[int], None]) -> tuple[float, float]:
         start = time.process_time()
         tell(number)
         seconds.append(time.process_time() - start)
-    return median(seconds[EARLY : EARLY + WINDOW]), median(seconds[LATE : LATE + WINDOW])
+    return mean(seconds[EARLY : EARLY + WINDOW]), mean(seconds[LATE : LATE + WINDOW])
 
 
 def _tell(detector: LoopDetector, number: int) -> None:

@@ -226,7 +226,8 @@ def _words(command: str) -> list[str]:
         first, *rest = shlex.split(command)
     except ValueError:
         return []
-    return [str(Path(first).expanduser()), *rest]
+    # Otherwise as it is: a Path would drop the ./ without which it is looked for elsewhere.
+    return [str(Path(first).expanduser()) if first.startswith("~") else first, *rest]
 
 
 def _script(path: Path) -> bytes | None:

@@ -138,7 +138,7 @@ class MessageIndex:
         """What is known of messages, in the order of their numbers here. IndexLost."""
         rows = self._rows(_FOUND.format(", ".join(map(str, numbers))))
         found = {row[0]: FoundMessage(*row[1:]) for row in rows}
-        return [found[number] for number in numbers]
+        return [found[number] for number in numbers if number in found]
 
     def interrupt(self) -> None:
         """End what another thread is finding."""
@@ -162,7 +162,7 @@ class MessageIndex:
     def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         try:
             return self._open().execute(sql, values).fetchall()
-        except (sqlite3.Error, OverflowError) as error:
+        except sqlite3.Error as error:
             raise self._lost(error) from error
 
     def _rows_unless_interrupted(self, sql: str, values: Sequence[Any]) -> list[Row] | None:

@@ -6,7 +6,7 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from ollm_tui.core.compression_events import AnyCompressionEvent
+from ollm_tui.core.compression_events import AnyCompressionEvent, CompressionSkipped
 from ollm_tui.core.errors import OllmError, UsageError
 from ollm_tui.tui.compression_view import CompressionView
 from ollm_tui.tui.screens.chat import ChatScreen
@@ -40,8 +40,18 @@ def start(chat: ChatScreen, events: AsyncGenerator[AnyCompressionEvent, None]) -
 
 
 def start_due(chat: ChatScreen) -> None:
-    """The context has reached the threshold."""
-    start(chat, chat.conversation.compression.run("auto"))
+    """The context has reached the threshold, as far as was estimated."""
+    start(chat, _unless_needless(chat.conversation.compression.run("auto")))
+
+
+async def _unless_needless(
+    events: AsyncGenerator[AnyCompressionEvent, None],
+) -> AsyncGenerator[AnyCompressionEvent, None]:
+    """Nobody asked for it: that there was room after all is nothing to be told."""
+    async with aclosing(events):
+        async for event in events:
+            if not (isinstance(event, CompressionSkipped) and event.reason == "nothing-to-do"):
+                yield event
 
 
 async def _run(chat: ChatScreen, events: AsyncGenerator[AnyCompressionEvent, None]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from shlex import quote
 from typing import TYPE_CHECKING, assert_never
 
 from ollm_tui.core.counts import counted
@@ -17,9 +18,11 @@ from ollm_tui.core.job import (
     JobOutputArrived,
     JobStarted,
 )
+from ollm_tui.core.message import Attachment
 from ollm_tui.engine.job_text import ending
 from ollm_tui.tui.job_stream import JobStream
 from ollm_tui.tui.state_lines import NOTICE_SECONDS
+from ollm_tui.tui.widgets.chips import is_file
 from ollm_tui.tui.widgets.prompt import Prompt
 
 if TYPE_CHECKING:
@@ -35,8 +38,8 @@ EMPTY = "! and a command runs it in a shell that stays: !ls, !cd src, !make test
 def send(chat: ChatScreen, sent: Prompt.Sent) -> None:
     """Run what was typed after the !."""
     code = sent.text[1:].strip()
-    for paste in sent.attachments:
-        code = code.replace(f"[{paste.name}]", paste.content)
+    for piece in sent.attachments:
+        code = code.replace(f"[{piece.name}]", _in_command(piece))
     if not code:
         chat.lines.tell(EMPTY)
         return
@@ -56,6 +59,11 @@ def name_of(job: Job) -> str:
     """A job in a few words: what it runs."""
     words = " ".join(visible(job.code).split())
     return words if len(words) <= LONGEST_NAME else words[: LONGEST_NAME - 1] + "…"
+
+
+def _in_command(piece: Attachment) -> str:
+    """What a chip stands for in a command: a file for its name, a paste for its words."""
+    return quote(piece.path) if piece.path and is_file(piece) else piece.content
 
 
 class ShellLine:

@@ -157,12 +157,13 @@ async def test_a_slow_hook_is_ended_with_all_it_started(tmp_path: Path) -> None:
 async def test_a_hook_nobody_waits_for_any_more_is_ended(tmp_path: Path) -> None:
     setup = Setup(tmp_path, script(tmp_path, "echo $$ > pid; sleep 61"))
     running = asyncio.create_task(setup.contents())
-    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text().strip():
+    pid = tmp_path / "pid"
+    while not (running.done() or (pid.exists() and pid.read_text().strip())):
         await asyncio.sleep(0.02)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
-    assert await gone(int((tmp_path / "pid").read_text()))
+    assert await gone(int(pid.read_text()))
 
 
 async def test_a_hook_that_reads_nothing_of_what_it_is_told_is_fine(tmp_path: Path) -> None:

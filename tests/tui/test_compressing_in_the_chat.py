@@ -150,7 +150,7 @@ async def test_opening_a_full_session_compresses_nothing_before_one_writes(
 ) -> None:
     long = Scripted(lambda r: [TextDelta(SUMMARY if is_summary(r) else PARAGRAPH * 2)], window=1024)
     async with open_app(long, settings=settings(enabled=False)) as (app, pilot):
-        await fill(app, pilot, 6)
+        await fill(app, pilot, 7)
         assert app.conversation
         session_id = app.conversation.session_id
     async with open_app(gardener(), settings=settings(), session_id=session_id) as (app, pilot):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ollm_tui.core.message import Attachment
 from ollm_tui.core.provider import Completed, TextDelta
 from ollm_tui.tui.chat_sidebar import ChatSidebar
 from ollm_tui.tui.job_entries import OUTPUT
@@ -77,6 +78,19 @@ async def test_the_shell_stays_where_a_command_went(open_app: OpenApp) -> None:
         await run_through(app, pilot, "cd deep")
         await run_through(app, pilot, "basename $PWD")
         await until(pilot, lambda: "deep" in stream(app))
+
+
+async def test_chips_in_a_command_are_file_names_or_the_words_that_were_pasted(
+    open_app: OpenApp,
+) -> None:
+    Path("a file").write_text("of words\n", encoding="utf-8")
+    file = Attachment(name="a file", media_type="text/plain", content="of words", path="a file")
+    paste = Attachment(name="paste 1", media_type="text/plain", content="echo pasted")
+    async with open_app() as (app, pilot):
+        prompt(app).put("!cat [a file]; [paste 1]", (file, paste))
+        await pilot.press("enter")
+        await until(pilot, lambda: stream(app)[2:4] == ["of words", "pasted"])
+        assert stream(app)[0] == "! cat 'a file'; echo pasted"
 
 
 async def test_an_empty_command_explains_itself(open_app: OpenApp) -> None:

@@ -10,6 +10,7 @@ import pytest
 from ollm_tui.core.provider import TextDelta
 from ollm_tui.providers.scripted import Script
 from ollm_tui.tui.chat_sidebar import ChatSidebar
+from ollm_tui.tui.widgets.live_keys import LiveKeys
 from tests.tui.browser_desk import Desk, desk
 from tests.tui.browser_samples import full_id
 from tests.tui.conftest import OpenApp
@@ -154,7 +155,9 @@ async def test_the_sidebar_shows_the_snapshots_of_the_open_session_and_enter_res
         lines = sidebar(on)
         assert lines[1].startswith("▸ retry logic")
         assert [line[:3] for line in lines[2:6]] == ["├ ◇", "├ ◆", "├ ◇", "└ ◇"]
-        await on.press("down", "down", "enter")
+        await on.press("down", "down")
+        assert "Enter restore here" in " ".join(on.app.screen.query_one(LiveKeys).hints)
+        await on.press("enter")
         assert on.branch == MAIN[:6] and on.app.focused is prompt(on.app)
         await on.press("ctrl+t")
         assert len([line for line in sidebar(on) if "◆" in line]) == 2

@@ -36,10 +36,11 @@ class CheckpointMaker:
         self._frame = FRAME_TOKENS + around
         self._around = around
         self._model = model
+        self._rendered: tuple[Ledger, int, str] | None = None
 
     def facts(self, ledger: Ledger) -> str:
         """The facts as they stand in the new checkpoint, beside a summary."""
-        return rendered(ledger, self._facts_room(self.sizes.new), self._count)
+        return self._told(ledger, self._facts_room(self.sizes.new))
 
     def made(
         self,
@@ -70,10 +71,9 @@ class CheckpointMaker:
             self.sizes.new,
         )
 
-    def room_for_summary(self, ledger: Ledger, size: int) -> int:
-        """Tokens a summary may have beside the facts of a ledger."""
-        facts = self._count(rendered(ledger, self._facts_room(size), self._count))
-        return max(0, size - self._frame - facts)
+    def room_beside(self, facts: str) -> int:
+        """Tokens the summary of the new checkpoint may have beside its facts."""
+        return max(0, self.sizes.new - self._frame - self._count(facts))
 
     def wants_aging(self, checkpoint: Checkpoint) -> bool:
         """Whether an older checkpoint has to become shorter because of its age."""
@@ -127,12 +127,20 @@ class CheckpointMaker:
         room = size - self._frame
         has_summary = bool(checkpoint.summary.strip())
         facts_room = self._facts_room(size) if has_summary else room
-        facts = rendered(checkpoint.ledger, max(0, facts_room), self._count)
+        facts = self._told(checkpoint.ledger, max(0, facts_room))
         summary = shortened(checkpoint.summary, room - self._count(facts), self._count)
         if has_summary:  # what the summary leaves is for more facts
-            facts = rendered(checkpoint.ledger, max(0, room - self._count(summary)), self._count)
+            facts = self._told(checkpoint.ledger, max(0, room - self._count(summary)))
         made = replace(checkpoint, summary=summary, facts=facts)
         return replace(made, current_tokens=self._count(checkpoint_text(made)) + self._around)
+
+    def _told(self, ledger: Ledger, room: int) -> str:
+        """The ledger in so many tokens; the last one is known, it is asked for again at once."""
+        if self._rendered and self._rendered[0] is ledger and self._rendered[1] == room:
+            return self._rendered[2]
+        text = rendered(ledger, room, self._count)
+        self._rendered = (ledger, room, text)
+        return text
 
     def _facts_room(self, size: int) -> int:
         return max(0, size - self._frame) // FACTS_SHARE

@@ -71,10 +71,11 @@ class Folding:
         self, ledger: Ledger, may_do_without: bool
     ) -> AsyncGenerator[AnyCompressionEvent, None]:
         """The new checkpoint."""
-        if facts := self._maker.facts(ledger):
-            yield LedgerMade(text=facts)
+        wanted = await asyncio.to_thread(self._wanted, ledger)
+        if wanted.facts:
+            yield LedgerMade(text=wanted.facts)
         try:
-            async with aclosing(self._writer.write(self._wanted(ledger))) as steps:
+            async with aclosing(self._writer.write(wanted)) as steps:
                 async for step in steps:
                     yield step
         except SummaryFailed as error:
@@ -107,15 +108,14 @@ class Folding:
         return ledger
 
     def _wanted(self, ledger: Ledger) -> SummaryWanted:
-        size = self._maker.sizes.new
-        goal = active_goal(self._material.metadata.goals)
+        goal, facts = active_goal(self._material.metadata.goals), self._maker.facts(ledger)
         return SummaryWanted(
             messages=self._plan.fold,
             earlier="\n".join(each.summary for each in self._plan.rolled if each.summary),
-            facts=self._maker.facts(ledger),
+            facts=facts,
             goal=goal.text if goal else "",
             instructions=self._plan.wanted.instructions,
-            most_tokens=min(self._longest, self._maker.room_for_summary(ledger, size)),
+            most_tokens=min(self._longest, self._maker.room_beside(facts)),
             level=DETAILED,
         )
 

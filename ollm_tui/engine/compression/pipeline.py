@@ -40,6 +40,7 @@ from ollm_tui.engine.compression.summary_writer import SummaryWriter
 from ollm_tui.engine.compression.wanted import CompressionWanted
 from ollm_tui.engine.context_view import ContextView
 from ollm_tui.engine.session_context import SessionContext
+from ollm_tui.services.redaction.redactor import Redactor
 
 log = logging.getLogger(__name__)
 
@@ -121,7 +122,8 @@ class Pipeline:
             return None
         context = self._context
         room = context.view().budget.room
-        return Summariser(context.choice, context.counter.text_tokens, room.limit if room else None)
+        limit = room.limit if room else None
+        return Summariser(context.choice, context.counter.text_tokens, limit, Redactor().redact)
 
     def _started(self, material: Material, plan: Plan) -> CompressionStarted:
         needs_model = bool(plan.fold) and self._writer.asks_model

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
 from ollm_tui.core.compression import Checkpoint
@@ -154,10 +154,10 @@ def _recent_start(material: Material) -> int:
 def _plan(
     material: Material, wanted: CompressionWanted, choice: _Choice, elisions: Elisions
 ) -> Plan | None:
-    elide = _elidable(material, choice, elisions)
-    fold = _folded(material, wanted, choice, _saved(material, elide, elisions))
-    kept = {message.id for message in fold}
-    elide = [(message, facts) for message, facts in elide if message.id not in kept]
+    fold = list[Message]()
+    if not _is_eliding_enough(material, wanted, choice, elisions):
+        fold = _folded(material, wanted, choice)
+    elide = _elidable(material, choice, elisions, {message.id for message in fold})
     plan = _written(material, wanted, fold, elide, elisions)
     saves = _saved(material, elide, elisions) + plan.excess
     is_worth = fold or saves >= WORTH_TOKENS
@@ -168,26 +168,31 @@ def _is_again(material: Material, plan: Plan) -> bool:
     """Whether nothing was said since the last compression, and hardly anything is to be gained:
     counts change a little with everything that is measured."""
     done = material.metadata.compression_history[-1:]
-    if not done or done[0].last != material.assembly.leaf:
+    if plan.wanted.trigger != "manual" or not done or done[0].last != material.assembly.leaf:
         return False
     is_there = done[0].after == material.metadata.compressed
     freed = material.budget.used - plan.expected
     return is_there and freed < material.budget.used * WORTH_AGAIN_SHARE
 
 
-def _folded(
-    material: Material, wanted: CompressionWanted, choice: _Choice, elided: int
-) -> list[Message]:
-    """What becomes part of a checkpoint; nothing where cutting data short is enough."""
-    goal = material.room.trigger * GOAL_SHARE
-    is_enough = material.conversation - elided <= goal
-    if wanted.strategy == "hybrid" and wanted.trigger != "manual" and is_enough:
-        return []
+def _is_eliding_enough(
+    material: Material, wanted: CompressionWanted, choice: _Choice, elisions: Elisions
+) -> bool:
+    """Whether nothing has to be folded: then no model is asked."""
+    if wanted.strategy != "hybrid" or wanted.trigger == "manual":
+        return False
+    saved = _saved(material, _elidable(material, choice, elisions), elisions)
+    return material.conversation - saved <= material.room.trigger * GOAL_SHARE
+
+
+def _folded(material: Material, wanted: CompressionWanted, choice: _Choice) -> list[Message]:
+    """What becomes part of a checkpoint."""
     fold = list(_foldable(material, choice.older))
     if wanted.own == "fold" or (wanted.own == "fold-if-full" and own_messages_fill(material)):
         fold = _with_own(material, choice.older, fold)
     if wanted.strategy == "truncate" and wanted.trigger != "manual":
-        fold = _oldest(material, fold, material.conversation - goal)
+        excess = material.conversation - material.room.trigger * GOAL_SHARE
+        fold = _oldest(material, fold, excess)
     return fold if material.total(fold) >= WORTH_TOKENS else []
 
 
@@ -261,12 +266,14 @@ def _oldest(material: Material, fold: list[Message], excess: float) -> list[Mess
     return chosen
 
 
-def _elidable(material: Material, choice: _Choice, elisions: Elisions) -> list[tuple[Message, str]]:
+def _elidable(
+    material: Material, choice: _Choice, elisions: Elisions, fold: Container[str] = ()
+) -> list[tuple[Message, str]]:
     """Messages with data that would be shorter without it, each once, and what stays of it."""
     found: dict[str, tuple[Message, str]] = {}
     excerpt = int(material.room.limit * EXCERPT_SHARE) // max(1, len(choice.excerpts))
     for message in (*choice.older, *material.messages[: choice.data_until], *choice.excerpts):
-        if message.id in found or not has_data(message) or not _may_be_cut(material, message):
+        if message.id in found or message.id in fold or not _may_be_cut(material, message):
             continue
         is_unread = message in choice.excerpts
         facts = elisions.excerpt(message, excerpt) if is_unread else elisions.facts(message)
@@ -277,7 +284,8 @@ def _elidable(material: Material, choice: _Choice, elisions: Elisions) -> list[t
 
 def _may_be_cut(material: Material, message: Message) -> bool:
     return (
-        material.is_sent(message)
+        has_data(message)
+        and material.is_sent(message)
         and not material.is_pinned(message)
         and message.id not in material.assembly.shortening.elided
         and message.id not in material.assembly.marks.folded

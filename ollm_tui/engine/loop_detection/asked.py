@@ -22,7 +22,8 @@ _VERB = (
     r"(?:re-?)?(?:run|do|repeat|execute|call|invoke|perform|try|test|check|ping|fetch|request|send|"
     r"query|poll|say|write|print|output|type|echo|roll|flip|generate|start|launch|hit|benchmark|"
     r"measure|time|sample|draw|ask|apply|make|build|render|play|count|go|loop|iterate|load|reload|"
-    r"submit|post|get|read)"
+    r"submit|post|get|read|curl|click|press|toss|throw|spin|restart|refresh|trigger|compile|simulate|"
+    r"evaluate|compute|exercise|scroll|greet|sing)"
 )
 _BEGINNING = (
     r"(?:^|[.!?;:,\n]|\b(?:please|and|then|you|to|now|just|also|must|should|let's|lets|me)\b)\s*"

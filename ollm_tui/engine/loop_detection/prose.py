@@ -1,5 +1,5 @@
-"""A reply as it streams, reduced to its prose: code, tables and lists repeat by nature, so each
-run of them becomes one mark that is the same for the same content."""
+"""A reply as it streams, reduced to its prose: code, data, tables and lists repeat by nature,
+so each run of them becomes one mark that is the same for the same content."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ MARK = re.compile(f"⟦[0-9a-f]*{MARK_END}")
 _FENCE = re.compile(r"\s{0,12}(?:>\s?)?(`{3,}|~{3,})")
 _LIST = re.compile(r"\s*(?:[-*+•–]|\(?\d{1,4}[.):]|\(?[A-Za-z][.)])(?:\s|\Z)")
 _INDENTED = re.compile(r"(?: {2,}|\t)\S")
+_DATA = re.compile(r"\s*[\[{]\s*[\[{\"]")
 _TABLE = re.compile(r"\s*\||[^|]*\|[^|]*\|")
 
 
@@ -40,7 +41,7 @@ class ProseStream:
     def finish(self) -> Iterator[str]:
         """What was still held back."""
         if self._line:
-            yield from self._end_line()
+            yield from self._pass_on("")
 
     def _add(self, part: str) -> Iterator[str]:
         self._line += part
@@ -79,4 +80,4 @@ class ProseStream:
         if fence:
             self._fence = fence[1]
             return False
-        return not (_LIST.match(line) or _INDENTED.match(line) or _TABLE.match(line))
+        return not any(kind.match(line) for kind in (_LIST, _INDENTED, _TABLE, _DATA))

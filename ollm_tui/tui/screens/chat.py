@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from functools import cached_property
 from importlib import import_module
@@ -16,12 +16,13 @@ from textual.containers import Horizontal
 from textual.screen import Screen
 from textual.theme import Theme
 
-from ollm_tui.core.errors import OllmError, StoreError, UsageError
+from ollm_tui.core.errors import OllmError, UsageError
 from ollm_tui.core.events import AnyTurnEvent, PromptTooLong, TurnStarted
 from ollm_tui.core.intake import visible
 from ollm_tui.tui.command_table import BY_SLASH, WHILE_A_COMMAND_RUNS, bindings
 from ollm_tui.tui.command_values import completions, file_source
 from ollm_tui.tui.draft_keeper import DraftKeeper
+from ollm_tui.tui.session_opening import Opening, SessionOpening
 from ollm_tui.tui.state_lines import StateLines
 from ollm_tui.tui.transcript.entry import Entry
 from ollm_tui.tui.transcript.transcript import Transcript
@@ -49,8 +50,6 @@ OPENED_AFTER_SECONDS = 0.05
 NARROW = 80
 PLACEHOLDER = "Type a message, / for commands, ? for keys"
 
-Opening = Callable[[], Awaitable[tuple["Conversation", tuple[str, ...]]]]
-
 
 class ChatScreen(Screen[None]):
     """Talks with one conversation; the engine does the work, `commands/` what keys ask for."""
@@ -76,6 +75,7 @@ class ChatScreen(Screen[None]):
         self._has_compressed = False
         """Whether that was tried since the last message: once is enough."""
         self.lines: StateLines
+        self.opening = SessionOpening(self)
         self._view: TurnView
 
     # The parts
@@ -105,6 +105,8 @@ class ChatScreen(Screen[None]):
     @property
     def conversation(self) -> Conversation:
         """The open conversation. UsageError while there is none."""
+        if self.opening.following:
+            raise UsageError("another window has this session open", "what you send forks it")
         if self.app.conversation is None:
             raise UsageError("no session is open", "Ctrl+N begins one, F7 chooses who answers")
         return self.app.conversation
@@ -175,6 +177,7 @@ class ChatScreen(Screen[None]):
         self.query_one(Waiting).add(event)
         self.transcript.go_to_end()
         self._send_next()
+        self.opening.take_over()
 
     @on(Prompt.TakeBackWanted)
     def _take_back(self) -> None:
@@ -299,47 +302,21 @@ class ChatScreen(Screen[None]):
 
     # Conversations
 
-    @work(exclusive=True, group="open")
-    async def open_first(self) -> None:
+    def open_first(self) -> None:
         """Begin or resume, as the command line asked for."""
-        try:
-            conversation, problems = await self.app.open_conversation(self.app.workspace)
-        except OllmError as error:
-            self.lines.doing = ""
-            text = f"{error.message}\n{error.hint}".strip()
-            self.transcript.add(Entry("open", "error", text))
-            keys = ("session.new", "new session"), ("session.picker", "sessions")
-            more = ("model.choose", "models"), ("app.leave", "quit")
-            self.lines.tell(self.lines.hints.line(*keys, *more))
-            return
-        self.show_conversation(conversation, (*self.app.warnings, *problems))
-        if self.app.memory.sidebar_is_open():
-            await self.action_command("session.sidebar", "as-before")
+        self.run_worker(self.opening.first(), group="open", exclusive=True)
 
     async def switch(self, opening: Opening) -> None:
         """Open another conversation in the place of this one; if that fails, this one stays."""
-        if self.is_busy:
-            raise UsageError("the model is still answering", "Esc stops it")
-        old = self.app.conversation
-        if old and old.unsaved:
-            await old.save()
-            if old.unsaved:
-                raise StoreError("this session is not saved yet", "make room on the disk first")
-        conversation, problems = await opening()
-        await self.drafts.flush()
-        self.prompt.restore("")
-        self.show_conversation(conversation, problems)
-        if old:
-            await old.close()
+        await self.opening.switch(opening)
 
     async def open_session(self, session_id: str) -> None:
         """Open a stored session in the place of this one."""
-        if not self.app.conversation or self.app.conversation.session_id != session_id:
-            await self.switch(lambda: self.app.workspace.resume(session_id))
-        self.prompt.focus()
+        await self.opening.session(session_id)
 
     def show_conversation(self, conversation: Conversation, problems: tuple[str, ...]) -> None:
         """Show a conversation that was opened."""
+        self.opening.end_following()
         self.app.conversation = conversation
         self.editing = None
         self.is_holding = False

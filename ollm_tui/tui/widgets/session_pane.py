@@ -132,6 +132,14 @@ class SessionPane(Vertical):
         """The list itself."""
         return self.query_one(SessionList)
 
+    @property
+    def keys(self) -> tuple[tuple[str, str], ...]:
+        """What may be done with what is highlighted."""
+        if not self.session_list.snapshot:
+            return KEYS
+        back = ("sessions.open", "restore here")
+        return tuple(back if key[0] == back[0] else key for key in KEYS)
+
     def show_sessions(
         self,
         summaries: Sequence[SessionSummary],

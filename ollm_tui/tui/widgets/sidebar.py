@@ -7,7 +7,7 @@ from textual.app import ComposeResult
 
 from ollm_tui.tui.widgets.choice_list import ChoiceList
 from ollm_tui.tui.widgets.live_keys import LiveKeys
-from ollm_tui.tui.widgets.session_pane import KEYS, SessionPane
+from ollm_tui.tui.widgets.session_pane import SessionPane
 
 
 class Sidebar(SessionPane):
@@ -36,13 +36,13 @@ class Sidebar(SessionPane):
     def show_keys_of_line(self) -> None:
         """What can be done with what is highlighted now."""
         keys = self.query_one(LiveKeys)
-        keys.show(*KEYS, about=self._highlighted_key)
+        keys.show(*self.keys, about=self._highlighted_key)
         self.set_class(bool(keys.told[0]), "-told")
 
     @on(SessionPane.Narrowed)
     def show_keys(self) -> None:
         """Other keys matter now."""
-        self.query_one(LiveKeys).show(*KEYS)
+        self.query_one(LiveKeys).show(*self.keys)
         self.remove_class("-told")
 
     def on_descendant_focus(self) -> None:

@@ -13,7 +13,6 @@ import pytest
 
 from ollm_tui.core import clock
 from ollm_tui.core.compression_events import (
-    AnyCompressionEvent,
     CompressionFailed,
     CompressionSkipped,
     ContextCompressed,
@@ -98,23 +97,39 @@ def assert_within_limits(conversation: Conversation) -> None:
 async def test_compression_follows_compression_without_a_dead_end(workspace: Workspace) -> None:
     conversation = await begun(workspace)
     seen: Counter[str] = Counter()
+    number = 0
     for number in range(COMPRESSIONS * ROUNDS_EACH):
         await add_talk(conversation, number)
         await conversation.settle_context()
         if conversation.compression.is_due:
             seen.update(told(await collected(conversation.compression.run("auto"))))
         seen.update(told(await ask(conversation, f"Question {number}: what comes next?")))
-        print(number, dict(seen), conversation.context().budget.parts, flush=True)
         if seen["ContextCompressed"] >= COMPRESSIONS:
             break
+    print(f"{number + 1} rounds: {dict(seen)}")
     assert seen["ContextCompressed"] >= COMPRESSIONS, seen
-    assert not seen["CompressionFailed"] + seen["CompressionSkipped"], seen
+    assert not seen["CompressionFailed"] + seen["cannot-fit"] + seen["not-enough"], seen
+    await conversation.close()
+
+
+async def test_after_a_paste_that_fills_the_window_the_next_question_is_answered(
+    workspace: Workspace,
+) -> None:
+    conversation = await begun(workspace)
+    log = "\n".join(f"{n:03} upload {n * 7919 % 1000} done" for n in range(230))
+    paste = Attachment(name="log.txt", media_type="text/plain", content=log)
+    await ask(conversation, "What is this?", [paste])
+    assert conversation.context().count.tokens > 2_900
+    await ask(conversation, f"And what follows from that? {'Please say it. ' * 60}")
+    assert "What is this?" in conversation.prompt_text()
+    assert "117 upload" not in conversation.prompt_text()
     await conversation.close()
 
 
 def told(events: Sequence[object]) -> Counter[str]:
     """How compressions ended, and how many summaries were of no use."""
     found = Counter(type(event).__name__ for event in events if isinstance(event, ENDS))
+    found.update(event.reason for event in events if isinstance(event, CompressionSkipped))
     for event in events:
         if isinstance(event, ContextCompressed) and event.compression.created:
             found["facts alone"] += not event.compression.created[-1].summary

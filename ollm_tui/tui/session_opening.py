@@ -1,0 +1,96 @@
+"""Which conversation the chat screen shows: the first one, another one, one followed live."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from ollm_tui.core.errors import OllmError, SessionBusy, StoreError, UsageError
+from ollm_tui.tui.transcript.entry import Entry
+
+if TYPE_CHECKING:
+    from ollm_tui.engine.conversation import Conversation
+    from ollm_tui.tui.following_run import Following
+    from ollm_tui.tui.screens.chat import ChatScreen
+
+Opening = Callable[[], Awaitable[tuple["Conversation", tuple[str, ...]]]]
+
+
+class SessionOpening:
+    """Opens conversations for one chat screen. If one cannot be opened, the other one stays."""
+
+    def __init__(self, chat: ChatScreen) -> None:
+        self._chat = chat
+        self.following: Following | None = None
+        """The session of another window, while it is watched."""
+
+    async def first(self) -> None:
+        """Begin or resume, as the command line asked for."""
+        chat = self._chat
+        try:
+            conversation, problems = await chat.app.open_conversation(chat.app.workspace)
+        except SessionBusy as busy:
+            chat.lines.doing = ""
+            await self._follow(busy.session_id)
+        except OllmError as error:
+            self._tell_failure(error)
+        else:
+            chat.show_conversation(conversation, (*chat.app.warnings, *problems))
+            if chat.app.memory.sidebar_is_open():
+                await chat.action_command("session.sidebar", "as-before")
+
+    async def switch(self, opening: Opening) -> None:
+        """Open another conversation in the place of this one."""
+        chat = self._chat
+        if chat.is_busy:
+            raise UsageError("the model is still answering", "Esc stops it")
+        old = chat.app.conversation
+        if old and old.unsaved:
+            await old.save()
+            if old.unsaved:
+                raise StoreError("this session is not saved yet", "make room on the disk first")
+        conversation, problems = await opening()
+        await chat.drafts.flush()
+        chat.prompt.restore("")
+        chat.show_conversation(conversation, problems)
+        if old:
+            await old.close()
+
+    async def session(self, session_id: str) -> None:
+        """Open a stored session; one that another window has open is followed live."""
+        chat = self._chat
+        conversation = chat.app.conversation
+        if not conversation or conversation.session_id != session_id:
+            try:
+                await self.switch(lambda: chat.app.workspace.resume(session_id))
+            except SessionBusy:
+                await self._follow(session_id)
+        chat.prompt.focus()
+
+    def end_following(self) -> None:
+        """A conversation is shown now."""
+        if self.following:
+            self.following.stop()
+            self.following = None
+
+    def take_over(self) -> None:
+        """Something was sent: where a session is followed, go on with it in a fork."""
+        if self.following:
+            self._chat.run_worker(self.following.go_on(), group="open")
+
+    async def _follow(self, session_id: str) -> None:
+        # Loaded when first used, as commands are.
+        made = import_module("ollm_tui.tui.following_run").Following(self._chat, session_id)
+        await made.begin()
+        self.end_following()
+        self.following = made
+
+    def _tell_failure(self, error: OllmError) -> None:
+        chat = self._chat
+        chat.lines.doing = ""
+        text = f"{error.message}\n{error.hint}".strip()
+        chat.transcript.add(Entry("open", "error", text))
+        keys = ("session.new", "new session"), ("session.picker", "sessions")
+        more = ("model.choose", "models"), ("app.leave", "quit")
+        chat.lines.tell(chat.lines.hints.line(*keys, *more))

@@ -1,0 +1,210 @@
+"""Contexts that leave compression little to work with: what then happens, and what is said."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from typing import TypeVar
+
+import pytest
+
+from ollm_tui.core.compression_events import (
+    CompressionSkipped,
+    ContextCompressed,
+    UserMessagesFill,
+)
+from ollm_tui.core.events import PromptTooLong, TurnFinished
+from ollm_tui.core.message import (
+    Attachment,
+    Message,
+    Part,
+    Role,
+    Text,
+    ToolCallPart,
+    ToolResultPart,
+)
+from ollm_tui.core.provider import ChatRequest, TextDelta
+from ollm_tui.core.record import MessageAdded
+from ollm_tui.engine.conversation import Conversation
+from ollm_tui.providers.scripted import Scripted, Step
+from ollm_tui.settings.schema import Settings
+from tests.engine.conftest import OpenWorkspace
+
+T = TypeVar("T")
+WINDOW, LIMIT = 4096, 3481
+AT = "2026-03-01T10:00:00.000Z"
+SUMMARY = "They looked at the logs of the upload and found that the disk of the server was full."
+
+
+def answering(request: ChatRequest) -> Sequence[Step]:
+    is_summary = "summary" in request.messages[0].text
+    return [TextDelta(SUMMARY if is_summary else "The disk is full.")]
+
+
+async def begun(open_workspace: OpenWorkspace) -> Conversation:
+    """A conversation of one short exchange in a window of 4k."""
+    workspace = await open_workspace(Scripted(answering, window=WINDOW), Settings())
+    conversation = await workspace.begin()
+    conversation.on_overflow = "compress"
+    await collected(conversation.send("What is wrong with the upload?"))
+    return conversation
+
+
+async def collected(events: AsyncGenerator[T, None]) -> list[T]:
+    async with aclosing(events):
+        return [event async for event in events]
+
+
+async def add(conversation: Conversation, role: Role, *parts: Part) -> None:
+    number, head = len(conversation.state), conversation.state.header.head
+    message = Message(f"m{number}", role, parts, AT, parent_id=head)
+    await conversation.record(MessageAdded(at=AT, message=message))
+
+
+def lines(words: int) -> str:
+    return "\n".join(f"{n:04} upload part {n * 7919 % 1000} done" for n in range(words // 5))
+
+
+def fits(conversation: Conversation) -> bool:
+    return conversation.context().count.tokens <= LIMIT
+
+
+async def test_after_a_paste_that_fills_the_window_the_next_question_is_answered(
+    open_workspace: OpenWorkspace,
+) -> None:
+    conversation = await begun(open_workspace)
+    paste = Attachment(name="log.txt", media_type="text/plain", content=lines(3_000))
+    ended = (await collected(conversation.send("And here?", [paste])))[-1]
+    assert isinstance(ended, TurnFinished)
+    ended = (await collected(conversation.send("What follows from that? " * 200)))[-1]
+    assert isinstance(ended, TurnFinished)
+    prompt = conversation.prompt_text()
+    assert fits(conversation) and "And here?" in prompt and "0117 upload" not in prompt
+    await conversation.close()
+
+
+async def test_a_paste_larger_than_the_window_is_not_sent_and_the_choices_are_told(
+    open_workspace: OpenWorkspace,
+) -> None:
+    conversation = await begun(open_workspace)
+    paste = Attachment(name="log.txt", media_type="text/plain", content=lines(5_000))
+    events = await collected(conversation.send("And here?", [paste]))
+    [told] = [event for event in events if isinstance(event, PromptTooLong)]
+    assert "remove-attachment" in told.choices
+    assert conversation.state.header.metadata.compression_count == 0
+    ended = (await collected(conversation.send("Without the log, then.")))[-1]
+    assert isinstance(ended, TurnFinished)
+    await conversation.close()
+
+
+async def test_files_that_came_along_are_not_the_users_own_words(
+    open_workspace: OpenWorkspace,
+) -> None:
+    conversation = await begun(open_workspace)
+    paste = Attachment(name="log.txt", media_type="text/plain", content=lines(2_500))
+    await collected(conversation.send("And here?", [paste]))
+    await collected(conversation.send("And then?"))
+    events = await collected(conversation.compression.run())
+    assert not [event for event in events if isinstance(event, UserMessagesFill)]
+    assert isinstance(events[-1], ContextCompressed)
+    await conversation.close()
+
+
+@pytest.mark.parametrize("is_headless", [False, True])
+async def test_user_messages_alone_are_folded_only_where_nobody_can_be_asked(
+    open_workspace: OpenWorkspace, is_headless: bool
+) -> None:
+    conversation = await begun(open_workspace)
+    conversation.compression.folds_own = is_headless
+    for number in range(12):
+        rule = f"Part {number} must never be larger than {number}00 MB."
+        await add(conversation, "user", Text(f"{rule} {'I say so. ' * 90}"))
+    own = [message.text for message in conversation.state.branch() if message.role == "user"]
+    events = await collected(conversation.compression.run("auto"))
+    asked = [event for event in events if isinstance(event, UserMessagesFill)]
+    prompt = conversation.prompt_text()
+    if is_headless:
+        assert isinstance(done := events[-1], ContextCompressed) and not asked
+        assert own[1] not in prompt and "Part 0 must never be larger than 000 MB." in prompt
+        assert "of your own folded" in done.compression.note
+    else:
+        assert asked and asked[0].foldable == len(own) - 1
+        assert all(text in prompt for text in own)
+    assert own[-1] in prompt
+    await conversation.close()
+
+
+async def test_the_users_messages_are_not_folded_unasked_while_they_leave_room(
+    open_workspace: OpenWorkspace,
+) -> None:
+    conversation = await begun(open_workspace)
+    conversation.compression.folds_own = True
+    for number in range(5):
+        await add(conversation, "user", Text(f"{number}. " + "I say so. " * 70))
+        await add(conversation, "assistant", Text(lines(300)))
+    await collected(conversation.compression.run())
+    own = [message.text for message in conversation.state.branch() if message.role == "user"]
+    assert conversation.state.header.metadata.compression_count == 1
+    assert all(text in conversation.prompt_text() for text in own)
+    await conversation.close()
+
+
+async def test_of_a_tool_output_that_nobody_could_read_an_excerpt_is_sent(
+    open_workspace: OpenWorkspace,
+) -> None:
+    conversation = await begun(open_workspace)
+    await add(conversation, "user", Text("Read the log."))
+    await add(conversation, "assistant", ToolCallPart("c1", "read_file", {"path": "log.txt"}))
+    await add(conversation, "tool", ToolResultPart("c1", "read_file", lines(9_000)))
+    assert not fits(conversation)
+    messages = conversation.state.branch()
+    events = await collected(conversation.compression.run("overflow"))
+    assert isinstance(events[-1], ContextCompressed)
+    prompt = conversation.prompt_text()
+    assert fits(conversation) and conversation.state.branch() == messages
+    assert "0000 upload" in prompt and "1799 upload" in prompt and "0900 upload" not in prompt
+    assert "Read the log." in prompt
+    await conversation.close()
+
+
+async def test_a_context_from_a_larger_window_is_brought_into_a_smaller_one(
+    open_workspace: OpenWorkspace,
+) -> None:
+    conversation = await begun(open_workspace)
+    await conversation.use(conversation.choice._replace(window=65_536))
+    for number in range(4):
+        for _ in range(8):
+            await add(conversation, "user", Text(f"And part {number}?"))
+            await add(conversation, "assistant", Text(_decisions(number)))
+        await collected(conversation.compression.run())
+    checkpoints = conversation.context().budget.parts.checkpoints
+    assert checkpoints > LIMIT
+    await conversation.use(conversation.choice._replace(window=WINDOW))
+    events = await collected(conversation.compression.run("auto"))
+    assert isinstance(events[-1], ContextCompressed)
+    room = conversation.context().budget.room
+    assert room and conversation.context().budget.parts.checkpoints <= room.checkpoint_cap
+    ended = (await collected(conversation.send("Does it fit now?")))[-1]
+    assert isinstance(ended, TurnFinished)
+    await conversation.close()
+
+
+def _decisions(number: int) -> str:
+    return "\n".join(
+        f"We decided to store part {number}-{n} in /srv/upload/{number}/{n}/part.bin because it is "
+        f"{n * 37} MB large."
+        for n in range(60)
+    )
+
+
+async def test_what_cannot_fit_is_said_and_nothing_is_changed(
+    open_workspace: OpenWorkspace,
+) -> None:
+    conversation = await begun(open_workspace)
+    for number in range(9):
+        await add(conversation, "user", Text(f"{number}. " + "I say so. " * 200))
+    before = conversation.prompt_json()
+    skipped = (await collected(conversation.compression.run("overflow")))[-1]
+    assert isinstance(skipped, CompressionSkipped) and skipped.reason == "cannot-fit"
+    assert conversation.prompt_json() == before
+    await conversation.close()

@@ -1,0 +1,214 @@
+"""Whatever happens to the files and the index, a search finds what a plain scan finds."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from random import Random
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
+from msgspec.structs import replace
+
+from ollm_tui.core import clock
+from ollm_tui.core.message import Message, Part, Reasoning, Role, Text, ToolCallPart, ToolResultPart
+from ollm_tui.core.record import (
+    AnyRecord,
+    Created,
+    MessageAdded,
+    MetadataChanged,
+    SessionChanged,
+    TextAppended,
+)
+from ollm_tui.core.search import Query, Term, Where
+from ollm_tui.services.search.searching import HistorySearch
+from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.storage.layout import StoreLayout
+from tests.crash.samples import empty_session
+from tests.folders import quick_folder
+from tests.services.search.plain_scan import scan
+
+WORDS = (
+    "retry Retries re-try café CAFE 日本語 日本 本を getUserName user_name c++ C# --flag 🚀 "
+    '100% O\'Brien "quoted" back\\slash naïve __init__ go os the'
+).split()
+BEGIN = datetime(2025, 10, 1, tzinfo=UTC)
+
+words = st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join)
+moments = st.integers(0, 60 * 48).map(lambda minutes: BEGIN + timedelta(minutes=minutes))
+parts: st.SearchStrategy[Part] = st.one_of(
+    st.builds(Text, words),
+    st.builds(Text, words),
+    st.builds(Reasoning, words),
+    st.builds(ToolCallPart, st.just("c"), st.sampled_from(WORDS), st.just({"path": "src/retry"})),
+    st.builds(ToolResultPart, st.just("c"), st.just("tool"), words),
+)
+roles: st.SearchStrategy[Role] = st.sampled_from(("user", "assistant", "tool"))
+names = st.integers(0, 3).map(lambda number: f"session-{number}")
+pieces = st.sampled_from(WORDS).flatmap(
+    lambda word: st.tuples(st.integers(0, len(word) - 1), st.integers(1, len(word))).map(
+        lambda cut: word[cut[0] : cut[0] + cut[1]]
+    )
+)
+terms = st.builds(Term, pieces | words, st.booleans())
+queries = st.builds(
+    Query,
+    terms=st.lists(terms, min_size=0, max_size=2).map(tuple),
+    roles=st.sampled_from(((), (), ("user",), ("tool", "user"))),
+    models=st.sampled_from(((), (), ("big",))),
+    after=st.none() | moments,
+    before=st.none() | moments,
+    has_tool=st.sampled_from((None, None, True)),
+    pinned=st.sampled_from((None, None, True)),
+    on_branch=st.sampled_from((None, None, True, False)),
+)
+
+
+class HistoryModel(RuleBasedStateMachine):
+    """Sessions that are written, branched, deleted and torn, and an index that is as well."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = quick_folder()
+        self.layout = StoreLayout(Path(self.folder.name) / "sessions")
+        self.library = SessionLibrary.at(self.layout)
+        self.history = HistorySearch(self.library.store)
+        self.said: dict[str, list[str]] = {}
+        self.number = 0
+
+    def teardown(self) -> None:
+        self.history.close()
+        self.library.close()
+        self.folder.cleanup()
+
+    def write(self, name: str, *records: AnyRecord, fold: bool = False) -> None:
+        """Into the journal, and left there as by a process that was killed."""
+        store = self.library.store
+        if name in self.said:
+            writer, loaded = store.open(name)
+            seq = loaded.state.header.journal_seq
+        else:
+            self.said[name] = []
+            writer, seq = store.create(name), 0
+            records = (Created(at=clock.now(), session=empty_session(name)), *records)
+        writer.append(list(enumerate(records, seq + 1)))
+        writer.close()
+        if fold:
+            self.library.record(name, lambda _: [MetadataChanged(at=clock.now(), fields={})])
+
+    @rule(
+        name=names, role=roles, said=st.lists(parts, max_size=3), at=moments, data=st.data(),
+        model=st.sampled_from((None, "big-one")), fold=st.booleans(),
+    )  # fmt: skip
+    def say(
+        self, name: str, role: Role, said: list[Part], at: datetime, data: st.DataObject,
+        model: str | None, fold: bool,
+    ) -> None:  # fmt: skip
+        self.number += 1
+        parent = data.draw(st.sampled_from([None, *self.said.get(name, [])]))
+        message = Message(
+            f"m{self.number}", role, tuple(said), clock.iso(at), parent_id=parent, model=model
+        )
+        self.write(name, MessageAdded(at=clock.iso(at), message=message), fold=fold)
+        self.said[name].append(message.id)
+
+    @precondition(lambda self: any(self.said.values()))
+    @rule(data=st.data(), more=words)
+    def change(self, data: st.DataObject, more: str) -> None:
+        name = data.draw(st.sampled_from([name for name, said in self.said.items() if said]))
+        key = data.draw(st.sampled_from(self.said[name]))
+        change: AnyRecord = data.draw(
+            st.sampled_from(
+                (
+                    TextAppended(at=clock.now(), message_id=key, part="text", text=f" {more}"),
+                    SessionChanged(at=clock.now(), fields={"head": key}),
+                    SessionChanged(at=clock.now(), fields={"pinned": True, "model": "a-big-one"}),
+                    SessionChanged(at=clock.now(), fields={"pinned": False, "title": more}),
+                    MetadataChanged(at=clock.now(), fields={"pins": [key]}),
+                )
+            )
+        )
+        self.write(name, change)
+
+    @precondition(lambda self: self.said)
+    @rule(data=st.data(), how=st.sampled_from(("delete", "discard", "tear", "damage")))
+    def lose(self, data: st.DataObject, how: str) -> None:
+        name = data.draw(st.sampled_from(sorted(self.said)))
+        if how == "tear":
+            with self.layout.journal(name).open("ab") as journal:
+                journal.write(b'deadbeef 9 {"kind":"mess')
+            return
+        if how == "damage":
+            self.layout.session(name).write_bytes(b"{")
+            self.layout.journal(name).unlink(missing_ok=True)
+            self.library.delete(name) if self.number % 2 else self.history.refresh()
+        if how == "discard":
+            self.library.discard(name, "a test")
+            if self.number % 2:
+                self.library.restore(name)
+                return
+        self.library.delete(name)
+        del self.said[name]
+
+    @rule(how=st.sampled_from(("remove", "cut", "garbage", "empty")), reopen=st.booleans())
+    def lose_the_index(self, how: str, reopen: bool) -> None:
+        if reopen:
+            self.history.close()
+        path = self.layout.search
+        if how == "remove" or not path.exists():
+            path.unlink(missing_ok=True)
+        else:
+            data = path.read_bytes()
+            half = data[: len(data) // 2]
+            path.write_bytes({"cut": half, "empty": b""}.get(how, half + b"x" * len(half)))
+        if reopen:
+            self.history = HistorySearch(self.library.store)
+
+    @rule(query=queries)
+    def search(self, query: Query) -> None:
+        self.history.refresh()
+        ways: tuple[Where, ...] = ("words", "anywhere")
+        for where in ways:
+            expected = scan(self.library.store, query, where)
+            overview = self.history.overview(query, where)
+            assert overview
+            assert overview.total == len(expected)
+            assert overview.sessions == len({name for name, _, _ in expected})
+        for order in ("relevance", "time"):
+            *_, last = self.history.search(query, limit=100, order=order)
+            hits = [(hit.session_id, hit.message_id, hit.on_branch) for hit in last.hits]
+            assert len(hits) == len(set(hits)) == last.total
+            assert set(hits) == expected
+
+
+HistoryModel.TestCase.settings = settings(max_examples=60, stateful_step_count=25)
+TestTheIndexIsNeverWrong = HistoryModel.TestCase
+
+
+def test_a_long_random_life_ends_in_the_same(tmp_path: Path) -> None:
+    """Many messages of the same second, in several sessions that are indexed out of order."""
+    random = Random(3)
+    library = SessionLibrary.at(StoreLayout(tmp_path / "sessions"))
+    history = HistorySearch(library.store)
+    for number in random.sample(range(20), 20):
+        messages = tuple(
+            Message(
+                f"{number}-{each}",
+                "user",
+                (Text(" ".join(random.choices(WORDS, k=4))),),
+                clock.iso(BEGIN + timedelta(seconds=number // 5)),
+            )
+            for each in range(30)
+        )
+        session = empty_session(f"session-{number}")
+        library.add(replace(session, messages=messages))
+        if number % 3 == 0:
+            history.refresh()
+    history.refresh()
+    for second in range(5):
+        query = Query(before=BEGIN + timedelta(seconds=second))
+        overview = history.overview(query)
+        assert overview
+        assert overview.total == len(scan(library.store, query, "words"))
+    history.close()

@@ -1,0 +1,176 @@
+"""What the user is asked to agree to: a line that waits, keys that answer, and what follows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from ollm_tui.core.provider import Completed, TextDelta
+from ollm_tui.engine.workspace import Workspace
+from ollm_tui.services.environment import CleanEnvironment
+from ollm_tui.services.hooks import Hooks
+from ollm_tui.services.project_trust import Trust
+from ollm_tui.tui.app import OllmApp
+from ollm_tui.tui.screens.prompt_view import PromptScreen
+from ollm_tui.tui.widgets.trust_question import TrustQuestion
+from tests.tui.conftest import OpenApp
+from tests.tui.seen import chat, prompt, send, settled, state, stream
+
+ANSWERS = [[TextDelta("fine"), Completed(finish="stop")]] * 3
+
+
+@pytest.fixture
+def instructions(home: Path) -> Path:
+    """A project that has something to say."""
+    home.mkdir(parents=True)
+    file = home / "AGENTS.md"
+    file.write_text("Use tabs \x1b[2Jeverywhere.")
+    return file
+
+
+def asked(app: OllmApp) -> str:
+    bars = [bar for bar in chat(app).query(TrustQuestion) if bar.display]
+    return str(bars[0].content) if bars else ""
+
+
+def keys_in_context(app: OllmApp) -> list[str]:
+    assert app.conversation
+    return [entry.key for entry in app.conversation.notes.all]
+
+
+async def test_nobody_is_asked_where_there_is_nothing_to_agree_to(open_app: OpenApp) -> None:
+    async with open_app() as (app, _):
+        assert asked(app) == ""
+
+
+async def test_the_question_waits_above_the_prompt_and_steals_nothing(
+    open_app: OpenApp, instructions: Path
+) -> None:
+    async with open_app(ANSWERS) as (app, pilot):
+        assert "instructions for the model: AGENTS.md, ≈" in asked(app)
+        assert "Alt+A, then   y once   a always   n never   v view" in asked(app)
+        await send(app, pilot, "yavn")
+        assert keys_in_context(app) == []
+        assert app.conversation and len(app.conversation.state) == 2
+        assert "AGENTS.md" in asked(app)
+
+
+async def test_y_uses_them_in_this_session(open_app: OpenApp, instructions: Path) -> None:
+    async with open_app(ANSWERS) as (app, pilot):
+        await pilot.press("alt+a")
+        await pilot.pause()
+        assert "Esc not now" in asked(app)
+        await pilot.press("y")
+        await settled(app, pilot)
+        assert asked(app) == "" and keys_in_context(app) == ["AGENTS.md"]
+        assert app.focused is prompt(app)
+        assert "in every prompt now" in state(app)
+        assert chat(app).conversation.notes.all[0].content == "Use tabs everywhere."
+        await pilot.press("ctrl+n")
+        await settled(app, pilot)
+        assert "AGENTS.md" in asked(app), "once is not for good"
+
+
+@pytest.mark.parametrize(("answer", "used"), (("always", ["AGENTS.md"]), ("never", [])))
+async def test_an_answer_for_good_holds_until_the_file_changes(
+    open_app: OpenApp, instructions: Path, answer: str, used: list[str]
+) -> None:
+    async with open_app(ANSWERS) as (app, pilot):
+        prompt(app).put(f"/trust {answer}")
+        await pilot.press("enter")
+        await settled(app, pilot)
+        await pilot.press("ctrl+n")
+        await settled(app, pilot)
+        assert asked(app) == "" and keys_in_context(app) == used
+        instructions.write_text("Delete everything.")
+        await pilot.press("ctrl+n")
+        await settled(app, pilot)
+        assert "AGENTS.md" in asked(app) and keys_in_context(app) == []
+
+
+async def test_v_shows_all_of_it_with_what_is_unseen_made_visible(
+    open_app: OpenApp, instructions: Path
+) -> None:
+    instructions.write_text("Use tabs.\u200b")
+    async with open_app() as (app, pilot):
+        await pilot.press("alt+a", "v")
+        await pilot.pause()
+        assert isinstance(app.screen, PromptScreen)
+        page = app.screen.query_one("Transcript")
+        seen = " ".join(page.render_line(y).text for y in range(page.size.height))
+        assert "Use tabs.⟨U+200B⟩" in seen
+        await pilot.press("escape")
+        await pilot.pause()
+        assert "AGENTS.md" in asked(app)
+
+
+async def test_escape_decides_another_time(open_app: OpenApp, instructions: Path) -> None:
+    async with open_app() as (app, pilot):
+        await pilot.press("alt+a", "escape")
+        await pilot.pause()
+        assert asked(app) == "" and app.focused is prompt(app)
+        await pilot.press("alt+a")
+        await pilot.pause()
+        assert "nothing is asked now" in state(app)
+
+
+async def test_a_word_that_is_no_answer_says_what_there_is(
+    open_app: OpenApp, instructions: Path
+) -> None:
+    async with open_app() as (app, pilot):
+        prompt(app).put("/trust perhaps")
+        await pilot.press("enter")
+        await pilot.pause()
+        assert "once, always, never, view, later" in state(app)
+
+
+# Hooks
+
+
+@asynccontextmanager
+async def with_hook(
+    open_app: OpenApp, home: Path, code: str
+) -> AsyncGenerator[tuple[OllmApp, Pilot[int]]]:
+    """The application on settings with one hook before every turn."""
+    home.mkdir(parents=True, exist_ok=True)
+    script = home / "hook.sh"
+    script.write_text(f"#!/bin/sh\n{code}\n")
+    script.chmod(0o755)
+    environment = CleanEnvironment({"PATH": os.environ["PATH"]}, ())
+    hooks = Hooks({"before-turn": ["./hook.sh"]}, environment, home, Trust(None))
+
+    async with open_app(ANSWERS) as (app, pilot):
+        workspace: Workspace = app.workspace
+        workspace.hooks = hooks
+        await pilot.press("ctrl+n")
+        await settled(app, pilot)
+        yield app, pilot
+
+
+async def test_a_hook_runs_only_after_yes(open_app: OpenApp, home: Path) -> None:
+    async with with_hook(open_app, home, "echo on main") as (app, pilot):
+        assert "a hook for before-turn: ./hook.sh. Run it?" in asked(app)
+        await send(app, pilot, "one")
+        assert keys_in_context(app) == []
+        await pilot.press("alt+a", "y")
+        await settled(app, pilot)
+        assert asked(app) == ""
+        await send(app, pilot, "two")
+        assert keys_in_context(app) == ["before-turn: hook.sh"]
+
+
+async def test_a_failing_hook_is_a_line_in_the_stream(open_app: OpenApp, home: Path) -> None:
+    async with with_hook(open_app, home, "echo no [bold]repo >&2; exit 4") as (app, pilot):
+        prompt(app).put("/trust yes")
+        await pilot.press("enter")
+        await settled(app, pilot)
+        await send(app, pilot, "one")
+        assert "hook before-turn: hook.sh: it failed (exit 4): no [bold]repo" in " ".join(
+            stream(app)
+        )
+        assert "fine" in " ".join(stream(app))
