@@ -13,6 +13,7 @@ from types import FrameType
 
 from bench import (
     browser,
+    compression,
     context_growth,
     discovery,
     first_answer,
@@ -23,6 +24,7 @@ from bench import (
     markdown,
     recording,
     redaction,
+    screen_compression,
     screen_idle,
     screen_keys,
     screen_opening,
@@ -44,6 +46,7 @@ BENCHMARKS: Mapping[str, Callable[[], list[Outcome]]] = {
     "first_answer": first_answer.main,
     "redaction": redaction.main,
     "context_growth": context_growth.main,
+    "compression": compression.main,
     "jobs": jobs.main,
     "loop_detection": loop_detection.main,
     "markdown": markdown.main,
@@ -53,6 +56,7 @@ BENCHMARKS: Mapping[str, Callable[[], list[Outcome]]] = {
     "screen_opening": screen_opening.main,
     "screen_streaming": screen_streaming.main,
     "screen_keys": screen_keys.main,
+    "screen_compression": screen_compression.main,
     "screen_idle": screen_idle.main,
 }
 

@@ -86,7 +86,7 @@ class Compressing:
 
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
-        self.session = _session()
+        self.session = talk(MESSAGES)
         self._counters = TokenCounters(None)
         self._server = Scripted(lambda _: [TextDelta(SUMMARY)], window=WINDOW)
 
@@ -128,11 +128,11 @@ async def _last(events: AsyncGenerator[AnyCompressionEvent, None]) -> AnyCompres
         return [event async for event in events][-1]
 
 
-def _session() -> Session:
+def talk(messages: int) -> Session:
     """Questions, answers, calls and results about real things: random words have no facts."""
     talks = (conversation(VARIED, seed).messages for seed in count())
     said: list[Message] = []
-    for message in islice(chain.from_iterable(talks), MESSAGES):
+    for message in islice(chain.from_iterable(talks), messages):
         parent = said[-1].id if said else None
         said.append(replace(message, id=f"m{len(said)}", parent_id=parent))
     return replace(sample_session(0), messages=tuple(said), head=said[-1].id)

@@ -81,7 +81,7 @@ def _literally(term: Term) -> Condition:
 def _anywhere(term: Term) -> Condition:
     """As among words, or literally in the middle of one."""
     ways: list[Condition] = []
-    if term.has_word and not (term.is_literal and term.may_stand_inside):
+    if term.has_word and not term.is_literal:
         ways.append(Condition(_AMONG_WORDS, (match_expression((term,)),)))
     if term.may_stand_inside:
         ways.append(_literally(term))

@@ -147,15 +147,16 @@ class OllmApp(App[int]):
         if not (self.shell and self.shell.asks_before_leaving()):
             await self.leave()
 
-    def action_to_background(self) -> None:
+    def action_to_background(self, _if_empty: bool = False) -> None:
         """Let the command that runs go on in the background."""
         if self.shell:
             self.shell.to_background()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """The key of a running command is another's while none runs."""
+        """The keys of a running command are others' while none runs; one while text is there."""
         if action == "to_background":
-            return self.shell is not None and self.shell.foreground is not None
+            is_free = not parameters or not (isinstance(self.focused, Prompt) and self.focused.text)
+            return is_free and self.shell is not None and self.shell.foreground is not None
         return super().check_action(action, parameters)
 
     def _draw_again(self, _app: App[object]) -> None:

@@ -282,6 +282,16 @@ WHILE_A_COMMAND_RUNS: tuple[BindingType, ...] = (
         show=False,
         priority=True,
     ),
+    # Most terminals send the same for Alt+B and Ctrl+Left, which Textual takes for the latter.
+    Binding(
+        "ctrl+left",
+        "app.to_background(True)",
+        "To the background",
+        id="chat.background_if_empty",
+        tooltip="While a command runs and the prompt is empty; else a word to the left",
+        show=False,
+        priority=True,
+    ),
 )
 """Keys that are taken from others for as long as a command runs."""
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from ollm_tui.core.message import Attachment
 from ollm_tui.services.tokens.careful_estimate import careful_estimate
-from ollm_tui.services.tokens.prompt_piece import OTHER_IMAGE_TOKENS
 
+IMAGE_TOKENS = 1600
+"""About the most that common models take for one picture."""
 LOOKED_AT = 500
 """Characters that are few enough to be looked at with every key."""
 GROWN_BY = 0.1
@@ -39,6 +40,6 @@ class DraftTokens:
 
     def _pasted(self, paste: Attachment) -> float:
         if paste.media_type.startswith("image/"):
-            return OTHER_IMAGE_TOKENS
+            return IMAGE_TOKENS
         known = self._pastes.get(paste)
         return careful_estimate(paste.content) if known is None else known

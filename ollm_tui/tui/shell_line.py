@@ -61,6 +61,11 @@ def name_of(job: Job) -> str:
     return words if len(words) <= LONGEST_NAME else words[: LONGEST_NAME - 1] + "…"
 
 
+def is_worth_a_bell(job: Job, *, is_looked_at: bool) -> bool:
+    """Whether the end of a job is told aloud: somebody waited long, and looks elsewhere."""
+    return not is_looked_at and (job.duration or 0) > LONG_JOB_SECONDS * 1000
+
+
 def _in_command(piece: Attachment) -> str:
     """What a chip stands for in a command: a file for its name, a paste for its words."""
     return quote(piece.path) if piece.path and is_file(piece) else piece.content
@@ -204,7 +209,7 @@ class ShellLine:
             self._chat.lines.show_state()
         elif job.background and job.parent is None:
             self._chat.lines.tell(f"job {job.sequence}: {ending(job)}: {name_of(job)}")
-        if not self._chat.app.is_looked_at and (job.duration or 0) > LONG_JOB_SECONDS * 1000:
+        if is_worth_a_bell(job, is_looked_at=self._chat.app.is_looked_at):
             self._chat.app.bell()
 
     def _forget(self, job_id: str) -> None:

@@ -35,6 +35,8 @@ class Inside(NamedTuple):
     """None of them is shown if there is only one."""
     holders: Mapping[str, str] = {}
     """The leaf of the branch each message belongs to."""
+    is_whole: bool = True
+    """Whether the branches are known too, not only the snapshots."""
 
 
 def key_of(point: Point) -> str:

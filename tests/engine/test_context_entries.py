@@ -10,7 +10,6 @@ import pytest
 
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.events import Prepared, TurnFinished
-from ollm_tui.core.message import new_id
 from ollm_tui.core.provider import Completed, TextDelta
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.engine.project_context import Instructions
@@ -25,19 +24,19 @@ from ollm_tui.settings.schema import HookEvent, Settings
 from ollm_tui.storage.layout import StoreLayout
 from tests.engine.conftest import OnlyProvider
 
-ANSWERS = [[TextDelta("fine"), Completed(finish="stop")]] * 9
-
 
 class Desk:
     """A workspace on a project, with hooks that are shell code."""
 
-    def __init__(self, home: Path, hooks: Mapping[HookEvent, str] | None = None) -> None:
+    def __init__(
+        self, home: Path, hooks: Mapping[HookEvent, str] | None = None, answer: str = "fine"
+    ) -> None:
         self.project = Path.cwd()
-        self.model = Scripted(ANSWERS)
+        self.model = Scripted([[TextDelta(answer), Completed(finish="stop")]] * 9)
         self.trust = Trust(home)
-        commands = {
-            event: [_script(self.project, event, code)] for event, code in (hooks or {}).items()
-        }
+        commands: dict[HookEvent, list[str]] = {}
+        for event, code in (hooks or {}).items():
+            commands[event] = [_script(self.project, event, code)]
         environment = CleanEnvironment({"PATH": os.environ["PATH"]}, ())
         self.hooks = Hooks(commands, environment, self.project, self.trust)
         self.told: list[HookTold] = []
@@ -144,7 +143,7 @@ async def test_instructions_are_used_only_after_the_user_agreed(home: Path) -> N
     assert first.notes.all == ()
     found = await project.instructions()
     assert found == Instructions((("AGENTS.md", "Use tabs."), (".ollm/OLLM.md", "Speak German.")))
-    assert project.verdict(found) is None
+    assert found is not None and project.verdict(found) is None
     project.keep_verdict(found, "always")
     await project.use(first.notes, found)
     second = await desk.workspace.begin()
@@ -310,10 +309,14 @@ async def test_a_slow_hook_can_be_stopped_with_its_turn(home: Path) -> None:
 
 
 async def test_hooks_run_around_a_compression(home: Path) -> None:
-    desk = Desk(home, {"pre-compress": "echo pre >> log", "post-compress": "echo post >> log"})
+    hooks: dict[HookEvent, str] = {
+        "pre-compress": "echo pre >> log",
+        "post-compress": "echo post >> log",
+    }
+    desk = Desk(home, hooks, answer="A long story, told again. " * 150)
     conversation = await desk.workspace.begin()
     for _ in range(4):
-        await send(conversation, f"Tell me about it {new_id()}. " * 40)
+        await send(conversation)
     async for _ in conversation.compression.run("manual", strategy="truncate"):
         pass
     log = (desk.project / "log").read_text().split()

@@ -15,7 +15,7 @@ from ollm_tui.tui.widgets.choice_list import Choice
 from ollm_tui.tui.widgets.job_list import JobList
 from ollm_tui.tui.widgets.job_tail import JobTail
 from ollm_tui.tui.widgets.live_keys import LiveKeys
-from tests.tui.seen import prompt, stream
+from tests.tui.seen import chat, prompt
 
 GATE = "until [ -e go ]; do sleep 0.05; done"
 """A command that runs until the test makes a file."""
@@ -30,18 +30,18 @@ async def until(pilot: Pilot[int], condition: Callable[[], bool]) -> None:
 
 async def run(app: OllmApp, pilot: Pilot[int], command: str) -> None:
     """Send a command and wait until it is seen to run, or to be over."""
-    before = len(stream(app))
+    count = len(jobs(app))
     prompt(app).put(f"!{command}")
     await pilot.press("enter")
-    await until(pilot, lambda: len(stream(app)) > before)
+    await until(pilot, lambda: len(jobs(app)) > count)
+    await until(pilot, lambda: jobs(app)[0].id in chat(app).transcript.keys)
 
 
 async def run_through(app: OllmApp, pilot: Pilot[int], command: str) -> None:
     """Send a command and wait for its end."""
-    count = len(jobs(app))
     await run(app, pilot, command)
-    await until(pilot, lambda: len(jobs(app)) > count and not jobs(app)[0].running)
-    await until(pilot, lambda: any("exit" in line or "killed" in line for line in stream(app)))
+    key = jobs(app)[0].id
+    await until(pilot, lambda: "exit" in chat(app).transcript.entry(key).footer)
 
 
 def jobs(app: OllmApp) -> list[Job]:

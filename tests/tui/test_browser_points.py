@@ -83,6 +83,18 @@ async def test_finding_looks_at_names_of_snapshots_below_closed_sessions(
         assert on.browser.query_one(FindLine).value == ""
 
 
+async def test_what_was_only_found_by_its_name_is_read_whole_when_it_is_opened_up(
+    open_app: OpenApp, home: Path
+) -> None:
+    async with desk(open_app, home) as on:
+        await on.press("ctrl+n")
+        await on.press("f3")
+        await type_in(on.pilot, "retry")
+        await on.settle()
+        await on.press("escape", "down", "right")
+        assert any("answer: Write it down" in line for line in on.lines)
+
+
 async def test_the_preview_tells_what_is_there(open_app: OpenApp, home: Path) -> None:
     async with desk(open_app, home) as on:
         await on.press(*AT_THE_LOG)

@@ -9,6 +9,7 @@ from textual.pilot import Pilot
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.dialogs.picker import Picker
+from ollm_tui.tui.widgets.choice_list import ChoiceList
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import prompt, settled, state
 
@@ -45,6 +46,7 @@ async def test_words_are_added_listed_and_removed(open_app: OpenApp) -> None:
 async def test_a_file_is_added_as_data_and_read_again_on_refresh(
     open_app: OpenApp, home: Path
 ) -> None:
+    home.mkdir(parents=True)
     async with open_app() as (app, pilot):
         file = home / "my api.md"
         file.write_text("GET /old")
@@ -59,6 +61,7 @@ async def test_a_file_is_added_as_data_and_read_again_on_refresh(
 
 
 async def test_the_tree_is_added_and_everything_cleared(open_app: OpenApp, home: Path) -> None:
+    home.mkdir(parents=True)
     async with open_app() as (app, pilot):
         (home / "main.py").write_text("")
         await slash(app, pilot, "/context add tree")
@@ -76,4 +79,6 @@ async def test_what_cannot_be_added_says_how_it_is_done(open_app: OpenApp) -> No
         await slash(app, pilot, "/context add api @missing.md")
         assert "there is no file missing.md" in state(app)
         await slash(app, pilot, "/context list")
-        assert "Nothing is added yet." in str(app.screen.query_one("ChoiceList")._empty)
+        page = app.screen.query_one(ChoiceList)
+        seen = " ".join(page.render_line(y).text.strip() for y in range(page.size.height))
+        assert "Nothing is added yet." in seen

@@ -69,7 +69,7 @@ async def test_files_are_offered_with_their_cost_and_first_words(
 ) -> None:
     async with open_app(ANSWERS) as (app, pilot):
         await type_in(pilot, "look at @upl")
-        assert await offered(app, pilot) == ["src/uploader.py ≈9 # Uploads files"]
+        assert await offered(app, pilot) == ["src/uploader.py ≈13 # Uploads files"]
         await pilot.press("backspace", "backspace", "backspace")
         lines = await offered(app, pilot)
         assert "data.bin not a text" in lines and "logo.png image: png" in lines
@@ -101,7 +101,7 @@ async def test_names_with_blanks_are_found_and_can_be_typed_in_quotes(
         await type_in(pilot, "@readme")
         await pilot.press("tab")
         await type_in(pilot, 'and @"src/my app/read')
-        assert await offered(app, pilot) == ["src/my app/read me.md ≈6 # Read me"]
+        assert await offered(app, pilot) == ["src/my app/read me.md ≈5 # Read me"]
         await type_in(pilot, ' me.md"')
         await pilot.press("escape", "enter")
         await settled(app, pilot)
@@ -213,6 +213,13 @@ async def test_in_a_command_a_file_is_its_name(open_app: OpenApp, project: Path)
         assert await offered(app, pilot)
         await pilot.press("tab")
         assert prompt(app).text == '/context add notes @"src/my app/read me.md" '
+
+
+async def test_what_a_shell_is_to_run_names_no_file(open_app: OpenApp, project: Path) -> None:
+    async with open_app(ANSWERS) as (app, pilot):
+        await pilot.press("exclamation_mark")
+        await type_in(pilot, "true @upl")
+        assert await offered(app, pilot) == []
 
 
 def test_a_name_begins_with_an_at_at_the_beginning_of_a_word() -> None:

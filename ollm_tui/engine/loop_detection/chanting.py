@@ -48,20 +48,17 @@ class Chanting:
 
     def feed(self, chunk: str, limit: int) -> Chant | None:
         """A chunk more of the reply. `limit` is how often a whole reply may not come again."""
-        found = None
         for piece in self._prose.feed(chunk):
-            found = self._add(piece, limit) or found
-        return found
+            self._append(piece)
+            if self._unchecked >= CHECKED_EVERY and (found := self._check(limit)):
+                return found
+        return None
 
     def finish(self, limit: int) -> Chant | None:
         """The reply is over."""
         for piece in self._prose.finish():
             self._append(piece)
         return (self._periodic(limit) or self._litany(limit)) if self._unchecked else None
-
-    def _add(self, piece: str, limit: int) -> Chant | None:
-        self._append(piece)
-        return self._check(limit) if self._unchecked >= CHECKED_EVERY else None
 
     def _append(self, piece: str) -> None:
         text = _SPACES.sub(" ", piece)

@@ -3,6 +3,8 @@ which most lines have been seen."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ollm_tui.engine.loop_detection.answers import Answer
 
 NEW_SHARE = 0.25
@@ -13,44 +15,50 @@ MOST_LINES = 600
 """Of one answer; a longer one is judged by its beginning."""
 MOST_LINES_SEEN = 50_000
 MOST_FAMILIES = 64
+"""Tools, and shapes of calls, that are remembered."""
+
+
+@dataclass(slots=True)
+class _Streak:
+    """The last answer of a tool, and how often it came in a row."""
+
+    answer: str
+    first_call: str
+    times: int = 1
+    calls_differ: bool = False
 
 
 class SameAnswers:
     """For each tool: how often in a row it answered the same to different calls."""
 
     def __init__(self) -> None:
-        self._last: dict[str, str] = {}
-        self._calls: dict[str, set[str]] = {}
-        self._times: dict[str, int] = {}
+        self._streaks: dict[str, _Streak] = {}
 
     def add(self, tool: str, call: str, answer: Answer) -> bool:
         """Whether this was the tool's last answer already, and says enough to be counted."""
-        same = answer.weight != "slight" and self._last.get(tool) == answer.plain_digest
-        if not same:
-            _bound(self._last, MOST_FAMILIES)
-            self._last[tool] = answer.plain_digest
-            self._times[tool] = 1
-            self._calls[tool] = set()
-        else:
-            self._times[tool] = self._times.get(tool, 1) + 1
-        calls = self._calls.setdefault(tool, set())
-        if len(calls) < 2:
-            calls.add(call)
-        return same
+        streak = self._streaks.get(tool)
+        if streak and answer.weight != "slight" and streak.answer == answer.plain_digest:
+            streak.times += 1
+            streak.calls_differ |= call != streak.first_call
+            return True
+        if streak is None and len(self._streaks) >= MOST_FAMILIES:
+            del self._streaks[next(iter(self._streaks))]
+        self._streaks[tool] = _Streak(answer.plain_digest, call)
+        return False
 
     def times(self, tool: str) -> int:
         """How often in a row, if the calls differed; else it is an ordinary repetition."""
-        return self._times.get(tool, 0) if len(self._calls.get(tool, ())) > 1 else 0
+        streak = self._streaks.get(tool)
+        return streak.times if streak and streak.calls_differ else 0
 
-    def something_new(self, tool: str) -> None:
-        """A tool brought something new: whatever others answered again and again is over."""
-        self._times = {tool: self._times.get(tool, 1)}
+    def something_new(self) -> None:
+        """Something new came: whatever was answered again and again until then is over."""
+        for streak in self._streaks.values():
+            streak.times = 1
 
     def forget(self) -> None:
         """The state has changed: the same answer would tell something new."""
-        self._last.clear()
-        self._calls.clear()
-        self._times.clear()
+        self._streaks.clear()
 
 
 class PagesSeen:
@@ -95,9 +103,3 @@ class PagesSeen:
             self.forget()
         self._lines[shape] = lines
         self._count += len(lines)
-
-
-def _bound(remembered: dict[str, str], most: int) -> None:
-    """Room for one more: the oldest makes way."""
-    if len(remembered) >= most:
-        del remembered[next(iter(remembered))]

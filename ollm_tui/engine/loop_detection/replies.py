@@ -63,7 +63,7 @@ class Replies:
         alike = self._last is not None and reply.is_like(self._last)
         self._times = self._times + 1 if alike else 1
         self._last = reply
-        self._in_turn.add(Step(text_digest(reply.plain)))
+        self._in_turn.add(Step(text_digest(reply.plain + reply.between)))
         if self._times >= limit:
             return _found(evidence.said_again(text, self._times), self._times)
         if found := self._in_turn.repeated(limit):

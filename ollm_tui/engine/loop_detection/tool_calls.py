@@ -13,7 +13,7 @@ from ollm_tui.engine.loop_detection.periods import LONGEST_PERIOD, Periods, Roun
 
 MOST_POLLS = 30
 """Unchanged answers while something is under way."""
-REMEMBERED = 4096
+REMEMBERED = 1024
 """Answers, changes and polls; then the oldest are forgotten."""
 
 
@@ -84,7 +84,7 @@ class ToolCalls:
         same = self._same.add(call.name, call.digest, answer)
         self.progress = not (known or read or same)
         if self.progress:
-            self._something_new(call.name)
+            self._something_new()
             return None
         self._stale += 1
         return self._judged(call, answer, limit)
@@ -120,10 +120,10 @@ class ToolCalls:
         self._same.forget()
         self._pages.forget()
 
-    def _something_new(self, tool: str) -> None:
+    def _something_new(self) -> None:
         self._stale = 0
         self._polls.clear()
-        self._same.something_new(tool)
+        self._same.something_new()
         self._pages.something_new()
 
     def _is_waiting(self, call: Call, answer: Answer) -> bool:
@@ -142,7 +142,7 @@ class ToolCalls:
         times = times + 1 if digest == answer.digest else 1
         self.progress = _added(self._seen, call.shape + answer.digest)
         if self.progress:
-            self._something_new(call.name)
+            self._something_new()
         if len(self._polls) >= REMEMBERED:
             self._polls.clear()
         self._polls[call.shape] = (answer.digest, times)

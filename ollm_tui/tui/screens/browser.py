@@ -114,7 +114,7 @@ class SessionBrowser(Screen[None]):
         self._load()
 
     def action_close(self) -> None:
-        """Stay where you are; from the words of a point first back to the list."""
+        """Stay where you are."""
         self.dismiss(None)
 
     @property

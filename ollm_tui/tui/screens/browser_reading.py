@@ -152,7 +152,7 @@ class BrowserReading:
         if not unknown:
             return
         try:
-            found = {key: Inside(tuple(await snapshots.list(key))) for key in unknown}
+            found = {key: Inside(await snapshots.list(key), is_whole=False) for key in unknown}
         except OllmError as error:
             self._browser.complain(error)
             return

@@ -152,7 +152,8 @@ def is_image(piece: Attachment) -> bool:
 
 def _label(piece: Attachment) -> str:
     if is_image(piece):
-        return f"[{piece.name} · image · {_size(len(piece.content) * 3 // 4)}]"
+        count = len(piece.content.rstrip("=")) * 3 // 4
+        return f"[{piece.name} · image · {_size(count)}]"
     lines = counted(_lines(piece.content), "line")
     return f"[{piece.name} · {lines} · {_size(len(piece.content.encode()))}]"
 

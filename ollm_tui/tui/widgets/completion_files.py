@@ -58,7 +58,7 @@ class FileCompletion:
 
     def here(self) -> Mention | None:
         """The name the cursor is in."""
-        if self._find_files is None:
+        if not self._may_name:
             return None
         row, column = self._area.cursor_location
         return mention_at(self._area.document.get_line(row), row, column)
@@ -123,13 +123,18 @@ class FileCompletion:
     async def attach_named(self) -> None:
         """Put files there that were named in full and not chosen from the list. Names of
         nothing are words. UsageError if one of them cannot be sent."""
-        if self._find_files is None:
+        if not self._may_name:
             return
         for named in reversed(names_in(self._area.text)):
             if await self._files.exists(named.name):
                 piece = await self._files.attachment(named.name)
                 start, end = self._location(named.start), self._location(named.end)
                 self._area.put_chip(piece, start, end)
+
+    @property
+    def _may_name(self) -> bool:
+        """Not in what a shell is to run: there an @ is an @."""
+        return self._find_files is not None and not self._area.text.startswith("!")
 
     @property
     def _files(self) -> FileSource:

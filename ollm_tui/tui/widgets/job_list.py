@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from msgspec.structs import replace
 from textual.binding import Binding
 
 from ollm_tui.core import clock
@@ -51,7 +52,7 @@ def time_so_far(job: Job) -> str:
 
 
 def _choice(job: Job, session_id: str) -> Choice:
-    facts = [f"running {time_so_far(job)}" if job.running else ending(job).split(" · it ")[0]]
+    facts = [f"running {time_so_far(job)}" if job.running else ending(replace(job, note=""))]
     if job.background and job.running:
         facts.append("background")
     if job.session_id != session_id:

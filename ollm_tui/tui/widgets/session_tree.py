@@ -91,13 +91,13 @@ class SessionTree(SessionList):
     def open_up(self, session_id: str) -> None:
         """Open a session up; asks for what is below it if nobody read it yet."""
         self._expanded.add(session_id)
-        if session_id not in self._inside:
+        known = self._inside.get(session_id)
+        if known is None or not known.is_whole:
             self._tell(self.InsideWanted(session_id))
-        else:
-            self._rebuild(None)
+        self._rebuild(None)
 
     def knows(self, session_id: str) -> bool:
-        """Whether what is below a session was read."""
+        """Whether at least the snapshots below a session were read."""
         return session_id in self._inside
 
     def filter(self, words: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from random import Random
 from typing import TypeVar
 
 import pytest
@@ -33,6 +34,10 @@ from tests.engine.conftest import OpenWorkspace
 T = TypeVar("T")
 WINDOW, LIMIT = 4096, 3481
 AT = "2026-03-01T10:00:00.000Z"
+WORDS = (
+    "server disk upload part queue retry window cache index table worker reader writer socket "
+    "header folder token branch record journal session model prompt answer limit share cost time"
+).split()
 SUMMARY = "They looked at the logs of the upload and found that the disk of the server was full."
 
 
@@ -101,7 +106,7 @@ async def test_files_that_came_along_are_not_the_users_own_words(
     open_workspace: OpenWorkspace,
 ) -> None:
     conversation = await begun(open_workspace)
-    paste = Attachment(name="log.txt", media_type="text/plain", content=lines(2_500))
+    paste = Attachment(name="log.txt", media_type="text/plain", content=lines(3_000))
     await collected(conversation.send("And here?", [paste]))
     await collected(conversation.send("And then?"))
     events = await collected(conversation.compression.run())
@@ -170,31 +175,26 @@ async def test_of_a_tool_output_that_nobody_could_read_an_excerpt_is_sent(
 async def test_a_context_from_a_larger_window_is_brought_into_a_smaller_one(
     open_workspace: OpenWorkspace,
 ) -> None:
-    conversation = await begun(open_workspace)
-    await conversation.use(conversation.choice._replace(window=65_536))
-    for number in range(4):
+    def telling(request: ChatRequest) -> Sequence[Step]:
+        random = Random(len(request.messages[-1].text))
+        told = (" ".join(random.sample(WORDS, 12)) for _ in range(78))
+        return [TextDelta(f"{sentence.capitalize()}. ") for sentence in told]
+
+    workspace = await open_workspace(Scripted(telling, window=65_536), Settings())
+    conversation = await workspace.begin()
+    for number in range(8):
         for _ in range(8):
-            await add(conversation, "user", Text(f"And part {number}?"))
-            await add(conversation, "assistant", Text(_decisions(number)))
+            await add(conversation, "user", Text("And what then?"))
+            await add(conversation, "assistant", Text(lines(900 + number)))
         await collected(conversation.compression.run())
-    checkpoints = conversation.context().budget.parts.checkpoints
-    assert checkpoints > LIMIT
+    assert conversation.context().budget.parts.checkpoints > LIMIT
     await conversation.use(conversation.choice._replace(window=WINDOW))
-    events = await collected(conversation.compression.run("auto"))
-    assert isinstance(events[-1], ContextCompressed)
+    ended = (await collected(conversation.compression.run("auto")))[-1]
+    assert isinstance(ended, ContextCompressed)
     room = conversation.context().budget.room
     assert room and conversation.context().budget.parts.checkpoints <= room.checkpoint_cap
-    ended = (await collected(conversation.send("Does it fit now?")))[-1]
-    assert isinstance(ended, TurnFinished)
+    assert fits(conversation)
     await conversation.close()
-
-
-def _decisions(number: int) -> str:
-    return "\n".join(
-        f"We decided to store part {number}-{n} in /srv/upload/{number}/{n}/part.bin because it is "
-        f"{n * 37} MB large."
-        for n in range(60)
-    )
 
 
 async def test_what_cannot_fit_is_said_and_nothing_is_changed(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 
 from ollm_tui.core.intake import UNSAFE
@@ -198,3 +200,23 @@ def test_what_new_results_bring_excuses_the_same_words(detector: LoopDetector) -
     for number in range(9):
         work += [Say("Next one."), Do("read_file", {"path": f"{number}"}, f"text {number}")]
     assert play(detector, work) is None
+
+
+@pytest.mark.parametrize("changed", [True, False])
+def test_a_turn_without_end_takes_no_more_memory_than_a_long_one(changed: bool) -> None:
+    detector = LoopDetector(LoopDetection())
+
+    def work(first: int, last: int) -> int:
+        for number in range(first, last):
+            detector.tool_called(f"tool{number}", {"n": number})
+            detector.tool_answered(f"tool{number}", f"a\nb\nc{number}", changed_state=changed)
+            detector.tool_called("never answered", {"n": number})
+        return tracemalloc.get_traced_memory()[0]
+
+    tracemalloc.start()
+    try:
+        long = work(0, 2_000)
+        assert work(2_000, 4_000) < 1.1 * long
+    finally:
+        tracemalloc.stop()
+    assert detector.paused is None

@@ -51,14 +51,11 @@ def texts(message: Message) -> list[str]:
 
 
 def _has(message: Message, term: Term, where: Where) -> bool:
-    return any(
-        _among_words(text, term)
-        or (where == "anywhere" and term.may_stand_inside and _contains(text, term))
-        for text in texts(message)
-    ) and (
-        not (where == "words" and term.is_literal)
-        or any(_contains(text, term) for text in texts(message))
-    )
+    among = any(_among_words(text, term) for text in texts(message))
+    literally = any(_contains(text, term) for text in texts(message))
+    if where == "anywhere" and term.may_stand_inside and literally:
+        return True
+    return among and (literally or not term.is_literal)
 
 
 def _among_words(text: str, term: Term) -> bool:

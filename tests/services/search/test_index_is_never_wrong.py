@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 
-from hypothesis import settings
+from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from msgspec.structs import replace
@@ -21,13 +21,13 @@ from ollm_tui.core.record import (
     SessionChanged,
     TextAppended,
 )
-from ollm_tui.core.search import Query, Term, Where
+from ollm_tui.core.search import Order, Query, Term, Where
 from ollm_tui.services.search.searching import HistorySearch
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.storage.layout import StoreLayout
 from tests.crash.samples import empty_session
 from tests.folders import quick_folder
-from tests.services.search.plain_scan import scan
+from tests.services.search.plain_scan import Found, scan
 
 WORDS = (
     "retry Retries re-try café CAFE 日本語 日本 本を getUserName user_name c++ C# --flag 🚀 "
@@ -52,17 +52,36 @@ pieces = st.sampled_from(WORDS).flatmap(
     )
 )
 terms = st.builds(Term, pieces | words, st.booleans())
-queries = st.builds(
-    Query,
-    terms=st.lists(terms, min_size=0, max_size=2).map(tuple),
-    roles=st.sampled_from(((), (), ("user",), ("tool", "user"))),
-    models=st.sampled_from(((), (), ("big",))),
-    after=st.none() | moments,
-    before=st.none() | moments,
-    has_tool=st.sampled_from((None, None, True)),
-    pinned=st.sampled_from((None, None, True)),
-    on_branch=st.sampled_from((None, None, True, False)),
+filters = st.one_of(
+    st.just(Query()),
+    st.sampled_from(
+        (
+            Query(roles=("user",)),
+            Query(roles=("tool", "assistant")),
+            Query(models=("big",)),
+            Query(has_tool=True),
+            Query(pinned=True),
+            Query(on_branch=False),
+        )
+    ),
+    moments.map(lambda moment: Query(after=moment)),
+    moments.map(lambda moment: Query(before=moment)),
 )
+queries = st.tuples(filters, st.lists(terms, max_size=2)).map(
+    lambda drawn: drawn[0]._replace(terms=tuple(drawn[1]))
+)
+ALWAYS = (
+    Query(),
+    Query(on_branch=True),
+    Query(pinned=True, models=("big",)),
+    Query((Term("re"),)),
+    Query((Term("本"),)),
+    Query((Term("日本"),)),
+    Query((Term("cafe", whole=True),)),
+    Query((Term("username"),)),
+    Query((Term("c++"),)),
+)
+"""Asked each time: all rows, all flags, and every way of finding a word."""
 
 
 class HistoryModel(RuleBasedStateMachine):
@@ -165,24 +184,33 @@ class HistoryModel(RuleBasedStateMachine):
         if reopen:
             self.history = HistorySearch(self.library.store)
 
-    @rule(query=queries)
-    def search(self, query: Query) -> None:
+    @rule(drawn=st.lists(queries, min_size=3, max_size=3))
+    def search(self, drawn: list[Query]) -> None:
         self.history.refresh()
-        ways: tuple[Where, ...] = ("words", "anywhere")
-        for where in ways:
-            expected = scan(self.library.store, query, where)
-            overview = self.history.overview(query, where)
-            assert overview
-            assert overview.total == len(expected)
-            assert overview.sessions == len({name for name, _, _ in expected})
-        for order in ("relevance", "time"):
-            *_, last = self.history.search(query, limit=100, order=order)
-            hits = [(hit.session_id, hit.message_id, hit.on_branch) for hit in last.hits]
-            assert len(hits) == len(set(hits)) == last.total
-            assert set(hits) == expected
+        orders: tuple[Order, ...] = ("relevance", "time")
+        for query in (*ALWAYS, *drawn):
+            self.check_overview(query, "words")
+            expected = self.check_overview(query, "anywhere")
+            for order in orders:
+                *_, last = self.history.search(query, limit=100, order=order)
+                hits = [(hit.session_id, hit.message_id, hit.on_branch) for hit in last.hits]
+                assert len(hits) == len(set(hits)) == last.total
+                assert set(hits) == expected
+
+    def check_overview(self, query: Query, where: Where) -> set[Found]:
+        expected = scan(self.library.store, query, where)
+        overview = self.history.overview(query, where)
+        assert overview
+        assert overview.total == len(expected)
+        assert overview.sessions == len({name for name, _, _ in expected})
+        return expected
 
 
-HistoryModel.TestCase.settings = settings(max_examples=60, stateful_step_count=25)
+HistoryModel.TestCase.settings = settings(
+    max_examples=50,
+    stateful_step_count=30,
+    phases=(Phase.explicit, Phase.reuse, Phase.generate),  # a life is small as it is
+)
 TestTheIndexIsNeverWrong = HistoryModel.TestCase
 
 

@@ -1,0 +1,104 @@
+"""`ollm sessions search`: hits with their lines, for people and for programs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from ollm_tui.core.message import Message, Text
+from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.storage.layout import StoreLayout
+from tests.cli.conftest import Run
+from tests.crash.samples import empty_session
+
+
+@pytest.fixture
+def store(home: Path) -> None:
+    """A question of October and its answer, and another session about something else."""
+    library = SessionLibrary.at(StoreLayout(home / "sessions"))
+    said = (
+        Message(
+            "q1",
+            "user",
+            (Text("The upload job\nretries forever \x1b[31mwhen\x1b[0m\nthe server is down."),),
+            "2025-10-14T12:02:00.000000Z",
+        ),
+        Message(
+            "a1",
+            "assistant",
+            (Text("Give it a budget of retries."),),
+            "2025-10-14T12:05:00.000000Z",
+            parent_id="q1",
+            model="qwen2.5-coder",
+        ),
+    )
+    session = empty_session("11111111-aaaa", title="retry logic")
+    library.add(replace(session, messages=said, project="/work/uploader"))
+    other = Message("q2", "user", (Text("What is Celery?"),), "2026-01-05T09:00:00.000000Z")
+    library.add(replace(empty_session("22222222-bbbb", title="celery"), messages=(other,)))
+    library.close()
+
+
+@pytest.mark.usefixtures("store")
+def test_hits_are_shown_with_their_session_and_lines(run_ollm: Run) -> None:
+    done = run_ollm("sessions", "search", "retries", "in:2025-10")
+    assert done.returncode == 0, done.stderr
+    assert "retry logic  (2 hits)" in done.stdout
+    assert "    retries forever when" in done.stdout
+    assert "    the server is down." in done.stdout
+    assert "2 of 2 messages, in 1 session" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+@pytest.mark.usefixtures("store")
+def test_the_exit_code_is_one_where_nothing_is_found(run_ollm: Run) -> None:
+    done = run_ollm("sessions", "search", "retries", "--after", "2026")
+    assert done.returncode == 1
+    assert "No message is like that" in done.stdout
+    done = run_ollm("sessions", "search", "nowhere", "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout) == {"total": 0, "atLeast": False, "sessions": []}
+
+
+@pytest.mark.usefixtures("store")
+def test_options_narrow_like_filters_among_the_words(run_ollm: Run) -> None:
+    def hits(*arguments: str) -> list[str]:
+        tree = json.loads(run_ollm("sessions", "search", "--json", *arguments).stdout)
+        return [hit["messageId"] for session in tree["sessions"] for hit in session["hits"]]
+
+    assert hits("retries", "--role", "user") == ["q1"]
+    assert hits("retries", "--model", "qwen") == ["a1"]
+    assert hits("e", "--project", "uploader") == []
+    assert sorted(hits("re", "the", "--project", "/work/uploader")) == []
+    assert hits("celery", "--before", "2026-01-05") == []
+    assert hits("celery", "--after", "2026-01") == ["q2"]
+    assert len(hits("retries", "--limit", "1")) == 1
+
+
+@pytest.mark.usefixtures("store")
+def test_json_says_where_the_words_stand(run_ollm: Run) -> None:
+    tree = json.loads(run_ollm("sessions", "search", "celery", "--json").stdout)
+    [session] = tree["sessions"]
+    [hit] = session["hits"]
+    [(start, end)] = hit["marks"]
+    assert (session["sessionId"], session["title"]) == ("22222222-bbbb", "celery")
+    assert hit["text"][start:end] == "Celery"
+    assert hit["onBranch"] is True
+
+
+@pytest.mark.parametrize("option", (("--before", "sometime"), ("--after", "")))
+def test_a_date_that_is_none_is_told_in_one_line(run_ollm: Run, option: tuple[str, str]) -> None:
+    done = run_ollm("sessions", "search", "x", *option)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert "2025-10-14" in done.stderr
+
+
+def test_an_empty_store_and_odd_words_are_no_error(run_ollm: Run) -> None:
+    for words in ('"', "'; DROP TABLE words; --", "🚀", "role:", "*"):
+        done = run_ollm("sessions", "search", words)
+        assert done.returncode in (1, 2), done.stderr
+        assert "Traceback" not in done.stderr
