@@ -27,13 +27,12 @@ def library_text() -> str:
     return "\n".join(path.read_text("utf-8", "replace") for path in files)
 
 
-def fill_history(home: Path, sessions: int, messages: int) -> int:
-    """Put sessions into a store, unsynced and unindexed; gives back the bytes of their text."""
+def fill_history(home: Path, sessions: int, messages: int) -> None:
+    """Put sessions into a store, unsynced and unindexed."""
     random = Random(7)
     source = library_text()
     layout = StoreLayout(home / "sessions")
     make_directory(layout.sessions)
-    size = 0
     begins = sorted(random.randrange(_SPAN_MINUTES) for _ in range(sessions))
     for number, minutes in enumerate(begins):
         begin = _BEGIN + timedelta(minutes=minutes)
@@ -52,8 +51,6 @@ def fill_history(home: Path, sessions: int, messages: int) -> int:
         )
         chunks = session_chunks(session, SideFiles(layout.side_files(session.session_id)))
         layout.session(session.session_id).write_bytes(b"".join(chunks))
-        size += sum(_text_bytes(message) for message in said)
-    return size
 
 
 def _conversation(random: Random, source: str, length: int, moment: datetime) -> Iterator[Message]:
@@ -87,12 +84,4 @@ def _message(random: Random, source: str, turn: int, at: str, parent: str | None
         model="qwen2.5-coder:1.5b" if answers else None,
         provider="ollama" if answers else None,
         usage=usage if answers else None,
-    )
-
-
-def _text_bytes(message: Message) -> int:
-    return sum(
-        len((part.content if isinstance(part, ToolResultPart) else part.text).encode())
-        for part in message.parts
-        if isinstance(part, Text | ToolResultPart)
     )

@@ -27,13 +27,15 @@ class ChatPoints:
     async def go_to(self, point: Point) -> None:
         """Open a session, and set it back to a snapshot or a message of it. OllmError.
 
-        SessionBusy if another process has it open; then everything stays as it is.
+        SessionBusy if another process has it open: it can be followed, but not set back.
         """
         chat = self._chat
-        if chat.app.conversation is None or chat.conversation.session_id != point.session_id:
-            await chat.open_session(point.session_id)
         if not (point.snapshot or point.message):
+            await chat.open_session(point.session_id)
             return
+        if chat.app.conversation is None or chat.conversation.session_id != point.session_id:
+            await chat.switch(lambda: chat.app.workspace.resume(point.session_id))
+            chat.prompt.focus()
         if chat.is_busy:
             raise UsageError("the model is still answering", "Esc stops it")
         conversation = chat.conversation

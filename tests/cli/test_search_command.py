@@ -71,8 +71,8 @@ def test_options_narrow_like_filters_among_the_words(run_ollm: Run) -> None:
 
     assert hits("retries", "--role", "user") == ["q1"]
     assert hits("retries", "--model", "qwen") == ["a1"]
-    assert hits("e", "--project", "uploader") == []
-    assert sorted(hits("re", "the", "--project", "/work/uploader")) == []
+    assert sorted(hits("retries", "--project", "uploader")) == ["a1", "q1"]
+    assert hits("celery", "--project", "uploader") == []
     assert hits("celery", "--before", "2026-01-05") == []
     assert hits("celery", "--after", "2026-01") == ["q2"]
     assert len(hits("retries", "--limit", "1")) == 1
@@ -102,3 +102,10 @@ def test_an_empty_store_and_odd_words_are_no_error(run_ollm: Run) -> None:
         done = run_ollm("sessions", "search", words)
         assert done.returncode in (1, 2), done.stderr
         assert "Traceback" not in done.stderr
+
+
+@pytest.mark.usefixtures("store")
+def test_on_a_terminal_what_was_found_is_bold(home: Path) -> None:
+    with Terminal(home, None, "sessions", "search", "celery") as terminal:
+        assert terminal.ended() == 0
+    assert "What is \x1b[1mCelery\x1b[22m?" in terminal.seen

@@ -1,0 +1,172 @@
+"""Searching the history: while typing, against grep over the same files; the index and its cost."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import resource
+import shutil
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from statistics import median, quantiles
+
+from bench.measure import Outcome, Promise, interleaved, milliseconds
+from bench.sample_sessions import sample_messages, sample_session
+from bench.scratch_home import scratch_home
+from bench.search_samples import fill_history, library_text
+from ollm_tui.core import clock
+from ollm_tui.core.record import Created, MessageAdded
+from ollm_tui.services.recording import Recorder, Recording
+from ollm_tui.services.search.query import parse_query
+from ollm_tui.services.search.searchable import searchable
+from ollm_tui.services.search.searching import HistorySearch
+from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.storage.layout import StoreLayout
+
+SESSIONS, MESSAGES = 2000, 50
+QUERIES = 40
+SHOWN = 100
+"""Hits asked for with each key: more than any screen shows."""
+RECORDED = 400
+TOOL = "rg" if shutil.which("rg") else "grep"
+TYPING = Promise(f"first results for a key, p95, {SESSIONS * MESSAGES:,} messages", "50 ms", 1)
+SCAN = Promise("first results for a finished query, median", f"{TOOL} over the files", 0.05)
+SIZE = Promise("bytes of the search index", "the text in it", 2)
+BUILD = Promise("building the search index, CPU", "reading and parsing the files", 3)
+RECORD = Promise("recording a message while the index is fed", "without an index", 1.05)
+PROMISES = (TYPING, SCAN, SIZE, BUILD, RECORD)
+
+
+def main() -> list[Outcome]:
+    """Measure on a history of real prose and code."""
+    with scratch_home() as home:
+        fill_history(home, SESSIONS, MESSAGES)
+        library = SessionLibrary.at(StoreLayout(home / "sessions"))
+        history = HistorySearch(library.store)
+        outcomes = _building(library, history)
+        outcomes = [*_searching(home, history), *outcomes]
+        history.close()
+    return [*outcomes, _recording()]
+
+
+def _building(library: SessionLibrary, history: HistorySearch) -> list[Outcome]:
+    names = list(library.store.directory.fingerprints())
+    text = 0
+    for name in names:  # also warms the cache of the file system
+        session = searchable(library.load(name).state, (0, 0, 0, 0))
+        text += sum(len((each or "").encode()) for said in session.messages for each in said[7:])
+    parts = {"read": lambda: _read(library, names), "build": lambda: _build(library, history)}
+    runs = interleaved(parts, rounds=3, warm_up=0)
+    (read, read_wall), (build, build_wall) = (
+        (min(cpu for cpu, _ in runs[name]), min(wall for _, wall in runs[name])) for name in parts
+    )
+    size = library.store.layout.search.stat().st_size
+    print(f"{text:,} bytes of text, {size:,} of index")
+    print(f"reading and parsing: {milliseconds(read)} CPU, {milliseconds(read_wall)} wall")
+    print(f"reading and indexing: {milliseconds(build)} CPU, {milliseconds(build_wall)} wall")
+    return [Outcome(SIZE, size / text), Outcome(BUILD, build / read)]
+
+
+def _read(library: SessionLibrary, names: list[str]) -> tuple[float, float]:
+    def read() -> None:
+        for name in names:
+            library.load(name)
+
+    return _cost(read)
+
+
+def _build(library: SessionLibrary, history: HistorySearch) -> tuple[float, float]:
+    history.close()
+    library.store.layout.search.unlink(missing_ok=True)
+    return _cost(history.refresh)
+
+
+def _cost(work: Callable[[], None]) -> tuple[float, float]:
+    """CPU seconds of all threads, and seconds of the clock."""
+    cpu, wall = time.process_time(), time.perf_counter()
+    work()
+    return time.process_time() - cpu, time.perf_counter() - wall
+
+
+def _searching(home: Path, history: HistorySearch) -> list[Outcome]:
+    queries = _queries()
+    keys = [query[:end] for query in queries for end in range(1, len(query) + 1)]
+    costs = [_cost_of_key(history, typed) for typed in keys]
+    late = quantiles((cpu for cpu, _ in costs), n=20)[18]
+    late_wall = quantiles((wall for _, wall in costs), n=20)[18]
+    print(
+        f"{len(keys):,} keys: median {milliseconds(median(cpu for cpu, _ in costs))}, "
+        f"p95 {milliseconds(late)} CPU; p95 {milliseconds(late_wall)} wall on this busy or idle machine"
+    )
+    ours = [_cost_of_key(history, f"{query} ")[0] for query in queries]
+    theirs = [_cost_of_grep(home, query) for query in queries[:10]]
+    print(
+        f"a whole query: {milliseconds(median(ours))}; "
+        f"{TOOL} for one of its words: {milliseconds(median(theirs))} CPU"
+    )
+    return [Outcome(TYPING, late / 0.05), Outcome(SCAN, median(ours) / median(theirs))]
+
+
+def _queries() -> list[str]:
+    """What somebody might look for: one to three words that stand together in the texts."""
+    random, words = Random(11), re.findall(r"[A-Za-z]{3,}", library_text())
+    starts = [random.randrange(len(words)) for _ in range(QUERIES)]
+    return [" ".join(words[at : at + random.choice((1, 2, 3))]).lower() for at in starts]
+
+
+def _cost_of_key(history: HistorySearch, typed: str) -> tuple[float, float]:
+    cpu, wall = time.thread_time(), time.perf_counter()
+    next(history.search(parse_query(typed, typing=True), limit=SHOWN), None)
+    return time.thread_time() - cpu, time.perf_counter() - wall
+
+
+def _cost_of_grep(home: Path, query: str) -> float:
+    """CPU seconds for the longest word. Its output is read: told to print nothing, it stops early."""
+    word = max(query.split(), key=len)
+    options = ["-n", "-i", "-F"] + (["-r"] if TOOL == "grep" else ["-j", "1"])
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([TOOL, *options, "--", word, str(home / "sessions")], capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def _recording() -> Outcome:
+    """Two stores side by side, one of them with an index that is fed."""
+    with scratch_home() as plain, scratch_home() as fed, asyncio.Runner() as runner:
+        recordings, recorders = {}, dict[str, Recorder]()
+        for name, home in (("plain", plain), ("fed", fed)):
+            library = SessionLibrary.at(StoreLayout(home / "sessions"))
+            recordings[name] = Recording(library.store, library.index)
+            recorders[name] = runner.run(_begin(recordings[name]))
+        history = HistorySearch(recordings["fed"].store, recordings["fed"].topic)
+        subjects = {name: _record(runner, recorder) for name, recorder in recorders.items()}
+        runs = interleaved(subjects, RECORDED, warm_up=20)
+        for name, recorder in recorders.items():
+            runner.run(recorder.close())
+            runner.run(recordings[name].close())
+        history.close()
+    ratio = median(runs["fed"]) / median(runs["plain"])
+    print(f"recording: {milliseconds(median(runs['plain']))}, fed {ratio:.3f} times that")
+    return Outcome(RECORD, ratio)
+
+
+async def _begin(recording: Recording) -> Recorder:
+    session = sample_session(0)
+    recorder = recording.create(session)
+    await recorder.record(Created(at=clock.now(), session=session))
+    return recorder
+
+
+def _record(runner: asyncio.Runner, recorder: Recorder) -> Callable[[], float]:
+    messages = sample_messages()
+
+    async def record() -> float:
+        added = MessageAdded(at=clock.now(), message=next(messages))
+        start = time.perf_counter()
+        await recorder.record(added)
+        return time.perf_counter() - start
+
+    return lambda: runner.run(record())
