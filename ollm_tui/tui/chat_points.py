@@ -33,6 +33,9 @@ class ChatPoints:
         if not (point.snapshot or point.message):
             await chat.open_session(point.session_id)
             return
+        snapshot = None
+        if point.snapshot:  # read first: what is damaged is no reason to leave
+            snapshot = await chat.app.workspace.snapshots.get(point.session_id, point.snapshot)
         if chat.app.conversation is None or chat.conversation.session_id != point.session_id:
             await chat.switch(lambda: chat.app.workspace.resume(point.session_id))
             chat.prompt.focus()
@@ -40,8 +43,7 @@ class ChatPoints:
             raise UsageError("the model is still answering", "Esc stops it")
         conversation = chat.conversation
         before = {message.id for message in conversation.state.branch()}
-        if point.snapshot:
-            snapshot = await conversation.snapshots.get(point.snapshot)
+        if snapshot:
             note = await conversation.snapshots.restore(snapshot)
         elif point.message == conversation.state.header.head:
             raise UsageError("the conversation ends there already", "choose an earlier point")

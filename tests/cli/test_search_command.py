@@ -13,6 +13,7 @@ from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.storage.layout import StoreLayout
 from tests.cli.conftest import Run
 from tests.crash.samples import empty_session
+from tests.end_to_end.terminal import Terminal
 
 
 @pytest.fixture

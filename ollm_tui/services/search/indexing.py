@@ -15,7 +15,7 @@ from ollm_tui.storage.message_index import IndexLost, MessageIndex
 from ollm_tui.storage.message_rows import IndexedSession
 from ollm_tui.storage.session_store import SessionStore
 
-BATCH_BYTES = 8 * 1024 * 1024
+BATCH_BYTES = 16 * 1024 * 1024
 """Of session files, for one transaction: enough that its syncing does not count."""
 ATTEMPTS = 3
 """A damaged file, another that cannot be written, then memory."""

@@ -50,6 +50,8 @@ class HistorySearch:
     def search(self, query: Query, *, limit: int, order: Order = "relevance") -> Iterator[Results]:
         """What is found: at once where words begin with the terms; then, where that leaves
         room, also in the middle of words. Nothing more comes after `cancel`. StoreError.
+
+        By relevance, whole words come before beginnings of words, and these before the rest.
         """
         current = self._round
         first = self._find(query, "words", order, limit, current)
@@ -89,26 +91,27 @@ class HistorySearch:
     def _find(
         self, query: Query, where: Where, order: Order, limit: int, current: int
     ) -> Results | None:
-        def find() -> tuple[int, list[FoundMessage]] | None:
-            numbers = self._numbers(query, where, order)
-            if numbers is None:
-                return None
-            return len(numbers), self._index.messages(numbers[:limit])
+        steps: list[tuple[Query, Where]] = [(query, where)]
+        if order == "relevance":
+            whole = query._replace(terms=tuple(t._replace(whole=True) for t in query.terms))
+            steps = list(dict.fromkeys([(whole, "words"), (query, "words"), (query, where)]))
 
-        found = self._ask(find, current)
-        if found is None:
-            return None
-        total, messages = found
-        sessions = _grouped(messages, Marker(query, where))
-        return Results(sessions, min(total, RANKED), total >= RANKED, where)
+        def find() -> Results | None:
+            numbers: dict[int, None] = {}
+            left = len(steps)
+            while left and len(numbers) < limit:
+                # Comparing takes longest: what comes after better hits is put by time.
+                found = self._index.find(*steps[-left], "time" if numbers else order)
+                if found is None:
+                    return None
+                numbers |= dict.fromkeys(found)
+                left -= 1
+            total = min(len(numbers), RANKED)
+            messages = self._index.messages(list(numbers)[:limit])
+            sessions = _grouped(messages, Marker(query, where))
+            return Results(sessions, total, bool(left) or total == RANKED, where)
 
-    def _numbers(self, query: Query, where: Where, order: Order) -> list[int] | None:
-        """Where words begin with the terms comes first, unless time decides."""
-        numbers = self._index.find(query, where, order)
-        if where == "words" or order == "time" or numbers is None:
-            return numbers
-        best = self._index.find(query, "words", order)
-        return None if best is None else list(dict.fromkeys((*best, *numbers)))
+        return self._ask(find, current)
 
     def _ask(self, work: Callable[[], R | None], current: int) -> R | None:
         """Use the index, filling it again if it turns out to be damaged."""
