@@ -30,7 +30,7 @@ SESSIONS, MESSAGES = 2000, 50
 QUERIES = 40
 SHOWN = 50
 """Hits asked for with each key: more than any screen shows."""
-RECORDED = 400
+RECORDED = 1500
 TOOL = "rg" if shutil.which("rg") else "grep"
 TYPING = Promise(f"first results for a key, p95, {SESSIONS * MESSAGES:,} messages", "50 ms", 1)
 SCAN = Promise("first results for a finished query, median", f"{TOOL} over the files", 0.05)

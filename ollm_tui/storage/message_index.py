@@ -25,7 +25,7 @@ from ollm_tui.storage.message_rows import (
     write_sessions,
 )
 
-RANKED = 2000
+RANKED = 1000
 """Of the messages that match, so many of the latest are compared with each other."""
 BUSY_MILLISECONDS = 10_000
 """Another process may be building it; nobody records in this thread."""
@@ -34,11 +34,8 @@ _PAGE_BYTES = 16_384
 """In smaller pages a sixth would be empty: a message seldom fills what another left."""
 _TABLES = ("sessions", "messages", "texts", "words")
 
-# What the user said weighs most, then answers, then what a tool gave back.
-_RANK = (
-    "bm25(words, 1.0, 0.5, 0.3) * "
-    "CASE m.role WHEN 'user' THEN 2.0 WHEN 'assistant' THEN 1.0 ELSE 0.6 END"
-)
+_RANK = "bm25(words, 2.0, 1.0, 0.5, 0.4)"
+"""What the user asked weighs most, then what was answered, thought, and given to tools."""
 _FOUND = (
     "SELECT m.number, s.session_id, s.title, s.project, s.pinned, s.archived, m.id, m.role, m.at, "
     "coalesce(m.model, s.model), m.on_branch, m.has_tool, m.pinned, t.said, t.aside, t.tools "
@@ -128,7 +125,7 @@ class MessageIndex:
 
         None if it was interrupted. IndexLost.
         """
-        source = source_of(query, where, self._slack(query))
+        source = source_of(query, where, self._slack(query), with_messages=True)
         return self._rows_unless_interrupted(  # its columns are known
             f"SELECT m.at / 3600000000, m.session, count(*) {source.sql} GROUP BY 1, 2",
             source.values,

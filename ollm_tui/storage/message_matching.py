@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import NamedTuple
 
@@ -35,8 +36,10 @@ class Source(NamedTuple):
     """Whether `words` can tell how well a message fits, and that means something."""
 
 
-def source_of(query: Query, where: Where, slack: int = SLACK_SECONDS) -> Source:
-    """The messages a query is about.
+def source_of(
+    query: Query, where: Where, slack: int = SLACK_SECONDS, *, with_messages: bool = False
+) -> Source:
+    """The messages a query is about; tables that are not asked for anything are left out.
 
     The joins are CROSS joins because those are done in the order in which they stand.
     """
@@ -45,14 +48,17 @@ def source_of(query: Query, where: Where, slack: int = SLACK_SECONDS) -> Source:
     number = "words.rowid" if match else "m.number"
     conditions += _range(query, number, slack)
     conditions += _texts(query.terms, where)
+    asked = " ".join(condition.sql for condition in conditions)
     tables = "messages m"
     if match:
         conditions.insert(0, Condition("words MATCH ?", (match,)))
-        tables = "words CROSS JOIN messages m ON m.number = words.rowid"
-    if any("s." in condition.sql for condition in conditions):
+        tables = "words"
+        if with_messages or re.search(r"\b[ms]\.", asked):
+            tables += " CROSS JOIN messages m ON m.number = words.rowid"
+    if re.search(r"\bs\.", asked):
         tables += " CROSS JOIN sessions s ON s.number = m.session"
-    if any("t." in condition.sql for condition in conditions):
-        tables += " CROSS JOIN texts t ON t.number = m.number"
+    if re.search(r"\bt\.", asked):
+        tables += f" CROSS JOIN texts t ON t.number = {number}"
     sql = f"FROM {tables} WHERE " + (" AND ".join(each.sql for each in conditions) or "1")
     values = tuple(value for condition in conditions for value in condition.values)
     return Source(sql, values, number, bool(match) and not any(map(_is_vague, query.terms)))

@@ -46,12 +46,13 @@ CREATE INDEX by_session ON messages (session);
 CREATE INDEX late ON messages (number - at / 1000000) WHERE number - at / 1000000 > 3600;
 CREATE TABLE texts (number INTEGER PRIMARY KEY, said TEXT, aside TEXT, tools TEXT);
 CREATE VIRTUAL TABLE words USING fts5 (
-    said, aside, tools, content='', tokenize='{TOKENIZER}'
+    asked, said, aside, tools, content='', tokenize='{TOKENIZER}'
 );
 INSERT INTO words (words, rank) VALUES ('hashsize', {_PENDING_BYTES});
 INSERT INTO words (words, rank) VALUES ('automerge', 8);
 PRAGMA user_version = {SCHEMA_VERSION};
 """
+_WORDS = "asked, said, aside, tools"
 _LATEST_SECOND = 2**40
 _FIELDS = (
     "title, project, model, pinned, archived, file_size, file_time, journal_size, journal_time"
@@ -63,8 +64,7 @@ _PUT_SESSION = (
     + " RETURNING number"
 )
 _SET_FACTS = (
-    "UPDATE messages SET role = ?, at = ?, model = ?, on_branch = ?, has_tool = ?, pinned = ? "
-    "WHERE number = ?"
+    "UPDATE messages SET model = ?, on_branch = ?, has_tool = ?, pinned = ? WHERE number = ?"
 )
 _ROWS = (
     "SELECT number, id, role, at, model, on_branch, has_tool, pinned, said, aside, tools "
@@ -144,8 +144,8 @@ def _changes(
         number, known = rows.pop(message.id, (0, None))
         if known == message:
             continue
-        if known and known.at == message.at and known[7:] == message[7:]:
-            connection.execute(_SET_FACTS, (*message[1:7], number))
+        if known and known[1:3] == message[1:3] and known[7:] == message[7:]:
+            connection.execute(_SET_FACTS, (*message[3:7], number))
             continue
         if known:
             rows[message.id] = number, known
@@ -156,7 +156,7 @@ def _changes(
 
 def _delete(connection: sqlite3.Connection, rows: list[tuple[int, IndexedMessage]]) -> None:
     connection.executemany(
-        "INSERT INTO words (words, rowid, said, aside, tools) VALUES ('delete', ?, ?, ?, ?)",
+        f"INSERT INTO words (words, rowid, {_WORDS}) VALUES ('delete', ?, ?, ?, ?, ?)",
         [(number, *_words(message)) for number, message in rows],
     )
     for table in ("texts", "messages"):
@@ -180,13 +180,15 @@ def _insert(connection: sqlite3.Connection, new: list[tuple[int, IndexedMessage]
         [(number, *message[7:]) for number, _, message in numbered],
     )
     connection.executemany(
-        "INSERT INTO words (rowid, said, aside, tools) VALUES (?, ?, ?, ?)",
+        f"INSERT INTO words (rowid, {_WORDS}) VALUES (?, ?, ?, ?, ?)",
         [(number, *_words(message)) for number, _, message in numbered],
     )
 
 
 def _words(message: IndexedMessage) -> Iterable[str | None]:
-    return map(as_words, message[7:])
+    """What the user said has a column of its own, so that it can weigh more."""
+    said, aside, tools = map(as_words, message[7:])
+    return (said, None, aside, tools) if message.role == "user" else (None, said, aside, tools)
 
 
 class _FreeNumbers:

@@ -177,9 +177,9 @@ class ShellLine:
             return False
         self._asked = now
         text = f"{ends} running, and quitting ends what runs: again quits, F8 shows jobs"
+        while self._chat.app.screen is not self._chat:  # where that can be read
+            self._chat.app.pop_screen()
         self._chat.lines.tell(text)
-        if self._chat.app.screen is not self._chat:
-            self._chat.app.notify(text, markup=False)
         return True
 
     # What happens to jobs

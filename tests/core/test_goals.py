@@ -78,6 +78,7 @@ def test_everything_in_metadata_survives_a_file_and_so_does_what_is_unknown() ->
     tree["metadata"]["goals"][0]["subtasks"][0]["owner"] = "me"
     tree["metadata"]["contextEntries"] = [
         {"key": "k", "content": "c", "addedAt": "", "ttl": 5, "priority": 50, "source": "user"}
+        | {"origin": "", "expiresAt": None}
     ]
     read = decode_session(json.dumps(tree).encode())
     assert read.metadata.goals[0].subtasks[0].text == "step"

@@ -19,6 +19,8 @@ FACTS_SHARE = 2
 """Of a checkpoint's size: one part in so many is for the facts, where there is a summary too."""
 FRAME_TOKENS = 24
 """What stands around summary and facts, in the prompt's own words."""
+UNSEEN_FACTS = 40
+"""So many facts that have no room in the prompt are kept: older ones may go, and make room."""
 
 Count = Callable[[str], int]
 
@@ -131,7 +133,8 @@ class CheckpointMaker:
         summary = shortened(checkpoint.summary, room - self._count(facts), self._count)
         if has_summary:  # what the summary leaves is for more facts
             facts = self._told(checkpoint.ledger, max(0, room - self._count(summary)))
-        made = replace(checkpoint, summary=summary, facts=facts)
+        ledger = bounded(checkpoint.ledger, facts)
+        made = replace(checkpoint, summary=summary, facts=facts, ledger=ledger)
         return replace(made, current_tokens=self._count(checkpoint_text(made)) + self._around)
 
     def _told(self, ledger: Ledger, room: int) -> str:
@@ -151,6 +154,17 @@ def ledger_for(messages: Sequence[Message], folded: Collection[str]) -> Ledger:
     changed is not current, and what stays in the prompt need not be said twice."""
     kept = {message.id for message in messages if message.id not in folded}
     return safe(ledger_of(messages).without_sources(kept))
+
+
+def bounded(ledger: Ledger, told: str) -> Ledger:
+    """A ledger with what is told of it and some of the newest besides: every compression is
+    recorded with its ledgers, which would otherwise grow with each."""
+    unseen = [
+        place for place, fact in enumerate(ledger.facts) if not (fact.current and fact.text in told)
+    ]
+    dropped = frozenset(unseen[:-UNSEEN_FACTS])
+    kept = (fact for place, fact in enumerate(ledger.facts) if place not in dropped)
+    return replace(ledger, facts=tuple(kept)) if dropped else ledger
 
 
 def safe(ledger: Ledger) -> Ledger:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ollm_tui.core.compression import Checkpoint
 from ollm_tui.core.compression_events import CompressionSkipped, Fate
 from ollm_tui.core.message import Message
-from ollm_tui.engine.compression.checkpoint_sizes import LEAST_CAP, Sizes
+from ollm_tui.engine.compression.checkpoint_sizes import LEAST_CAP, LEAST_TOKENS, Sizes
 from ollm_tui.engine.compression.elision import Elisions, has_data
 from ollm_tui.engine.compression.fates import fates_of_checkpoints, fates_of_messages
 from ollm_tui.engine.compression.material import Material
@@ -64,12 +64,24 @@ def make_plan(material: Material, wanted: CompressionWanted) -> Plan | Compressi
         if not needed or (plan and _makes_room(material, plan)):
             break
     best = min(plans, key=lambda plan: plan.expected, default=None)
+    if wanted.trigger == "overflow":
+        best = _within_limit(best, material.room.limit)
+        if best is None and wanted.own == "fold-if-full":
+            return make_plan(material, wanted._replace(own="fold"))
     if best is None:
         over = material.budget.over_limit or material.budget.needs_compression
         return cannot_fit(material) if over and needed else nothing_to_do("nothing to compress")
-    if wanted.trigger == "overflow" and best.expected > material.room.limit:
-        return cannot_fit(material)
     return best
+
+
+def _within_limit(plan: Plan | None, limit: int) -> Plan | None:
+    """A plan after which the prompt can be sent, if need be with a shorter checkpoint."""
+    if plan is None or plan.expected <= limit:
+        return plan
+    new = plan.sizes.new - (plan.expected - limit)
+    if not plan.fold or new < LEAST_TOKENS:
+        return None
+    return plan._replace(sizes=plan.sizes._replace(new=new), expected=limit)
 
 
 def _makes_room(material: Material, plan: Plan) -> bool:

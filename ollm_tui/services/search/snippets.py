@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from itertools import islice
+from itertools import islice, takewhile
 
 from ollm_tui.core.intake import clean
 from ollm_tui.core.search import Query, Snippet, Term, Where
@@ -39,8 +39,7 @@ class Marker:
         """Where the terms begin and end, in order."""
         if self._pattern:
             for found in self._pattern.finditer(fold(text)):
-                if found.end() > found.start():
-                    yield found.span()
+                yield found.span()
 
     def snippet(self, texts: Iterable[str | None]) -> Snippet:
         """The piece with the most hits in the first of the texts that has one."""
@@ -76,26 +75,32 @@ def _folded(character: str) -> str:
 
 
 def _best_place(text: str, marks: Sequence[tuple[int, int]]) -> int:
-    """The first place around which the most of what was found stands together."""
+    """The first place after which the most different finds stand together."""
     reach = SNIPPET_CHARACTERS - BEFORE_CHARACTERS
+    words = [fold(text[start:end]) for start, end in marks]
+    if len(set(words)) == 1:
+        return marks[0][0]
 
-    def different(start: int) -> int:
-        near = (mark for mark in marks if start <= mark[0] and mark[1] <= start + reach)
-        return len({fold(text[a:b]) for a, b in near})
+    def different(number: int) -> int:
+        last = marks[number][0] + reach
+        near = takewhile(lambda other: marks[other][1] <= last, range(number, len(marks)))
+        return len({words[other] for other in near})
 
-    return max((start for start, _ in marks), key=different)
+    return marks[max(range(len(marks)), key=different)][0]
 
 
 def _among_words(term: Term) -> str:
-    """At the beginning of a word; between the words of a term any signs may stand."""
-    words = [re.escape(word) for word in _WORDS.findall(fold(term.text))]
+    """At the beginning of a word; between the words of a term any signs may stand.
+
+    That nothing stands before it is looked at last: letters are found much faster than borders.
+    """
+    text = fold(term.text)
+    first, *others = map(re.escape, _WORDS.findall(text) or [text])
     ends = term.whole or not term.text[-1:].isalnum()
-    unspaced = is_unspaced(term.text)
-    return (
-        ("" if unspaced else r"(?<![^\W_])")
-        + r"[\W_]+".join(words)
-        + (r"(?![^\W_])" if ends and not unspaced else "")
-    )
+    if is_unspaced(term.text):
+        return r"[\W_]*".join((first, *others))
+    border = rf"(?<![^\W_]{first})"
+    return r"[\W_]+".join((first + border, *others)) + (r"(?![^\W_])" if ends else "")
 
 
 def _window(text: str, at: int) -> tuple[int, int]:

@@ -66,7 +66,7 @@ class PromptScreen(ReadingScreen):
         """A title, the text, the keys."""
         title, note = self._heading
         heading = Content.assemble((title, "bold $primary"), (f"   {note}", "$text-muted"))
-        yield Static(heading, id="heading")
+        yield Static(heading, id="heading", markup=False)
         yield Transcript(self.app.transcript_styles)
         yield Static(Content(KEYS), id="keys")
 

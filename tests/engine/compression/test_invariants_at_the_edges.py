@@ -10,6 +10,7 @@ from typing import TypeVar
 import pytest
 
 from ollm_tui.core.compression_events import (
+    CompressionDrafted,
     CompressionSkipped,
     ContextCompressed,
     UserMessagesFill,
@@ -29,6 +30,8 @@ from ollm_tui.core.record import MessageAdded
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.providers.scripted import Scripted, Step
 from ollm_tui.settings.schema import Settings
+from tests.engine.compression.fact_conversations import conversation as written
+from tests.engine.compression.fact_phrases import VARIED
 from tests.engine.conftest import OpenWorkspace
 
 T = TypeVar("T")
@@ -207,4 +210,55 @@ async def test_what_cannot_fit_is_said_and_nothing_is_changed(
     skipped = (await collected(conversation.compression.run("overflow")))[-1]
     assert isinstance(skipped, CompressionSkipped) and skipped.reason == "cannot-fit"
     assert conversation.prompt_json() == before
+    await conversation.close()
+
+
+async def test_what_a_compression_records_does_not_grow_with_every_other(
+    open_workspace: OpenWorkspace,
+) -> None:
+    conversation = await begun(open_workspace)
+    facts: list[int] = []
+    for seed in range(9):
+        for message in written(VARIED, seed, rounds=5).messages:
+            await add(conversation, message.role, *message.parts)
+        ended = (await collected(conversation.compression.run(strategy="summarize")))[-1]
+        assert isinstance(ended, ContextCompressed)
+        facts.append(len(ended.compression.created[-1].ledger.facts))
+    assert max(facts) < 2 * facts[1]
+    await conversation.close()
+
+
+async def test_a_checkpoint_without_a_summary_gets_no_others_when_it_grows_old(
+    open_workspace: OpenWorkspace,
+) -> None:
+    conversation = await begun(open_workspace)
+    for number in range(5):
+        for place in range(4):
+            await add(conversation, "user", Text(f"And part {number}-{place}?"))
+            await add(conversation, "assistant", Text(f"We decided {number}. {lines(600)}"))
+        strategy = "hybrid" if number else "truncate"
+        await collected(conversation.compression.run(strategy=strategy))
+    oldest, *others = conversation.context().prompt.assembly.shortening.checkpoints
+    assert oldest.level < 3 and oldest.summary == ""
+    assert [checkpoint.summary for checkpoint in others] == [SUMMARY] * len(others)
+    await conversation.close()
+
+
+async def test_a_draft_applied_after_an_undo_has_a_number_of_its_own(
+    open_workspace: OpenWorkspace,
+) -> None:
+    conversation = await begun(open_workspace)
+    for place in range(4):
+        await add(conversation, "user", Text(f"And part {place}?"))
+        await add(conversation, "assistant", Text(lines(600)))
+    before = conversation.prompt_json()
+    drafted = (await collected(conversation.compression.preview()))[-1]
+    assert isinstance(drafted, CompressionDrafted)
+    await collected(conversation.compression.run())
+    await conversation.compression.undo()
+    done = await conversation.compression.apply(drafted.draft)
+    assert done.number == 2
+    await conversation.compression.undo()
+    assert conversation.prompt_json() == before
+    assert all(entry.undone_at for entry in conversation.compression.history)
     await conversation.close()

@@ -54,7 +54,8 @@ def test_the_users_words_weigh_more_than_the_models(
 ) -> None:
     begin(library.store, "one", message("user", "about retries", day=1))
     begin(library.store, "two", message("model", "about retries", "assistant", day=2))
-    begin(library.store, "three", message("tool", "about retries", "tool", day=3))
+    result = ToolResultPart("c", "read_file", "about retries")
+    begin(library.store, "three", replace(message("tool", "", "tool", day=3), parts=(result,)))
     assert keys(history, "retries") == ["user", "model", "tool"]
     assert keys(history, "retries", "time") == ["tool", "model", "user"]
 
