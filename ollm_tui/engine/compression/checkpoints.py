@@ -18,7 +18,7 @@ from ollm_tui.engine.prompt_message import checkpoint_text
 FACTS_SHARE = 2
 """Of a checkpoint's size: one part in so many is for the facts, where there is a summary too."""
 FRAME_TOKENS = 24
-"""What stands around summary and facts, in the prompt's own words."""
+"""What stands around summary and facts, in the prompt's own words, at most."""
 UNSEEN_FACTS = 40
 """So many facts that have no room in the prompt are kept: older ones may go, and make room."""
 
@@ -38,11 +38,10 @@ class CheckpointMaker:
         self._frame = FRAME_TOKENS + around
         self._around = around
         self._model = model
-        self._rendered: tuple[Ledger, int, str] | None = None
 
     def facts(self, ledger: Ledger) -> str:
         """The facts as they stand in the new checkpoint, beside a summary."""
-        return self._told(ledger, self._facts_room(self.sizes.new))
+        return rendered(ledger, self._facts_room, self._count)
 
     def made(
         self,
@@ -81,11 +80,17 @@ class CheckpointMaker:
         """Whether an older checkpoint has to become shorter because of its age."""
         return level_at_age(self._number - checkpoint.compression_number) < checkpoint.level
 
-    def aged(self, checkpoint: Checkpoint, summary: str) -> Checkpoint:
-        """An older checkpoint at the level of its age, with another summary."""
-        level = min(checkpoint.level, level_at_age(self._number - checkpoint.compression_number))
-        older = replace(checkpoint, id=new_id(), level=level, summary=summary)
-        return self._sized(older, min(self.sizes.at_level(level), checkpoint.current_tokens))
+    def wants_shortening(self, checkpoint: Checkpoint) -> bool:
+        """Whether it says more than it may at its age; many are short from the beginning."""
+        return checkpoint.current_tokens > self.sizes.at_level(self._level(checkpoint))
+
+    def aged(self, checkpoint: Checkpoint, summary: str | None = None) -> Checkpoint:
+        """An older checkpoint at the level of its age, with another summary if it is cut down."""
+        level = self._level(checkpoint)
+        older = replace(checkpoint, id=new_id(), level=level)
+        if summary is None:
+            return older
+        return self._sized(replace(older, summary=summary), self.sizes.at_level(level))
 
     def merged(self, first: Checkpoint, second: Checkpoint, summary: str, size: int) -> Checkpoint:
         """One checkpoint in the place of two that follow one another."""
@@ -124,29 +129,26 @@ class CheckpointMaker:
         changed = replace(checkpoint, id=new_id(), ledger=ledger)
         return self._sized(changed, checkpoint.current_tokens)
 
+    def _level(self, checkpoint: Checkpoint) -> int:
+        return min(checkpoint.level, level_at_age(self._number - checkpoint.compression_number))
+
     def _sized(self, checkpoint: Checkpoint, size: int) -> Checkpoint:
         """A checkpoint within its size: facts first, then as many sentences as there is room."""
-        room = size - self._frame
+        frame = checkpoint_text(replace(checkpoint, summary="…", facts=""))
+        room = size - self._count(frame) - self._around
         has_summary = bool(checkpoint.summary.strip())
-        facts_room = self._facts_room(size) if has_summary else room
-        facts = self._told(checkpoint.ledger, max(0, facts_room))
+        facts_room = room // FACTS_SHARE if has_summary else room
+        facts = rendered(checkpoint.ledger, max(0, facts_room), self._count)
         summary = shortened(checkpoint.summary, room - self._count(facts), self._count)
         if has_summary:  # what the summary leaves is for more facts
-            facts = self._told(checkpoint.ledger, max(0, room - self._count(summary)))
+            facts = rendered(checkpoint.ledger, max(0, room - self._count(summary)), self._count)
         ledger = bounded(checkpoint.ledger, facts)
         made = replace(checkpoint, summary=summary, facts=facts, ledger=ledger)
         return replace(made, current_tokens=self._count(checkpoint_text(made)) + self._around)
 
-    def _told(self, ledger: Ledger, room: int) -> str:
-        """The ledger in so many tokens; the last one is known, it is asked for again at once."""
-        if self._rendered and self._rendered[0] is ledger and self._rendered[1] == room:
-            return self._rendered[2]
-        text = rendered(ledger, room, self._count)
-        self._rendered = (ledger, room, text)
-        return text
-
-    def _facts_room(self, size: int) -> int:
-        return max(0, size - self._frame) // FACTS_SHARE
+    @property
+    def _facts_room(self) -> int:
+        return max(0, self.sizes.new - self._frame) // FACTS_SHARE
 
 
 def ledger_for(messages: Sequence[Message], folded: Collection[str]) -> Ledger:

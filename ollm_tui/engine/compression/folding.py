@@ -125,10 +125,12 @@ class Folding:
         for place, checkpoint in enumerate(self._older):
             corrected = await asyncio.to_thread(self._maker.corrected, checkpoint, newer)
             if self._maker.wants_aging(corrected):
-                async with aclosing(self._shorten(corrected.summary, corrected)) as steps:
-                    async for step in steps:
-                        yield step
-                text = self._writer.text
+                text = None
+                if self._maker.wants_shortening(corrected):
+                    async with aclosing(self._shorten(corrected.summary, corrected)) as steps:
+                        async for step in steps:
+                            yield step
+                    text = self._writer.text
                 corrected = await asyncio.to_thread(self._maker.aged, corrected, text)
             if corrected is not checkpoint:
                 self._older[place] = corrected
