@@ -24,7 +24,7 @@ HARMLESS: tuple[str, ...] = (
     f"{_digest('x', 'md5')}  archive.tar.gz",
     f"id: {uuid.UUID(int=2**90 + 12345)}",
     f'"integrity": "sha512-{_base64(64)}",',
-    f'"resolved": "https://registry.internal/@scope/x/-/x-1.0.0.tgz#{_digest("t", "sha1")}",',
+    f'"tarball": "x-1.0.0.tgz#{_digest("t", "sha1")}",',
     f'checksum = "{_digest("crate")}"',
     f"--hash=sha256:{_digest('wheel')}",
     f'etag: W/"{_digest("page")[:32]}"',
@@ -113,6 +113,6 @@ HARMLESS: tuple[str, ...] = (
     "Secret: v2. Token: 128k. Auth: none.",
     "2026-01-01T00:00:00Z INFO auth: user 42 logged in from 10.0.0.1:51234",
     "version 1.2.3-beta.4+build.567 released as v1.0-rc2",
-    "npm_config_registry=https://registry.internal npm_lifecycle_event=build",
+    "npm_config_color=always npm_lifecycle_event=build",
     "MTBF NDA OT Mj are short words; sk_, pk_ and hf_ are prefixes; SK is a country.",
 )
