@@ -63,10 +63,10 @@ def _disk(home: Path) -> list[Outcome]:
         library.create(_snapshot(state), KEPT)
 
     def restore() -> None:
-        for record in restoration(library.get(session_id, kept.id), state).records(clock.now()):
-            seq = state.header.journal_seq + 1
-            state.apply(record, seq)
-            writer.append([(seq, record)])
+        record = restoration(library.get(session_id, kept.id), state).record(clock.now())
+        seq = state.header.journal_seq + 1
+        state.apply(record, seq)
+        writer.append([(seq, record)])
 
     journal = os.open(home / "journal", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     runs = interleaved(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ollm_tui.core.errors import ModelMissing, ProviderError, Unavailable, UsageError
 from ollm_tui.core.provider import MayBeAbsent, Provider
+from ollm_tui.engine.outfitting import Outfitter
 from ollm_tui.engine.workspace import Workspace
 from ollm_tui.services.credentials import find_key
 from ollm_tui.services.encryption import cipher_for
@@ -34,9 +35,15 @@ SCRIPT_VARIABLE = "OLLM_TEST_SCRIPT"
 
 
 def open_workspace(
-    loaded: Loaded, environ: Mapping[str, str], ask: Callable[[str], str] | None = None
+    loaded: Loaded,
+    environ: Mapping[str, str],
+    ask: Callable[[str], str] | None = None,
+    open_jobs: Callable[[], JobsKeeper] | None = None,
 ) -> Workspace:
-    """Everything a front end needs, from the settings; `ask` gets a passphrase if need be."""
+    """Everything a front end needs, from the settings; `ask` gets a passphrase if need be.
+
+    The model gets tools where there are jobs for what it runs.
+    """
     settings, places = loaded.settings, loaded.locations
     cipher = cipher_for(settings, places.home, environ, ask)
     library = SessionLibrary.at(StoreLayout(places.sessions(settings)), cipher)
@@ -46,9 +53,20 @@ def open_workspace(
     counters = TokenCounters(None if is_ephemeral else places.home)
     trust = Trust(places.home, writes=not is_ephemeral)
     hooks = open_hooks(loaded, environ, trust) if settings.hooks else None
-    return Workspace(
+    workspace = Workspace(
         settings, recording, library, providers, places.project, counters, trust, hooks
     )
+    if open_jobs:
+        workspace.outfitter = Outfitter(
+            settings=settings,
+            project=places.project,
+            home=None if is_ephemeral else places.home,
+            layout=StoreLayout(places.sessions(settings)),
+            cipher=cipher,
+            environ=environ,
+            open_jobs=open_jobs,
+        )
+    return workspace
 
 
 def open_hooks(loaded: Loaded, environ: Mapping[str, str], trust: Trust) -> Hooks:
@@ -77,12 +95,12 @@ def open_providers(loaded: Loaded, environ: Mapping[str, str]) -> Providers:
 
 def open_jobs(loaded: Loaded, environ: Mapping[str, str], grants: Collection[str] = ()) -> Jobs:
     """Shells and jobs, in a clean environment; secrets stay out of their records."""
-    from ollm_tui.services.environment import cleaned
+    from ollm_tui.services.environment import cleaned, usable_settings
     from ollm_tui.services.jobs.jobs import Jobs
     from ollm_tui.services.redaction.redactor import Redactor
 
     redactor = Redactor.knowing(environ)
-    environment = cleaned(environ, loaded.settings.environment, grants, redactor)
+    environment = cleaned(environ, usable_settings(loaded), grants, redactor)
     return Jobs(environment.variables, jobs_folder(loaded), redact=redactor.redact)
 
 
@@ -100,7 +118,7 @@ def open_jobs_keeper(
     folder = None if ephemeral else jobs_folder(loaded)
     jobs = Jobs(environment.variables, folder, redact=redactor.redact)
     withheld = {name: environ[name] for name in environment.withheld}
-    return JobsKeeper(jobs, loaded.locations.project, withheld, redactor.redact)
+    return JobsKeeper(jobs, loaded.locations.project, withheld, redactor)
 
 
 def jobs_folder(loaded: Loaded) -> Path | None:

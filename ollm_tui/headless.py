@@ -37,6 +37,14 @@ from ollm_tui.core.events import (
 )
 from ollm_tui.core.intake import visible
 from ollm_tui.core.message import Message
+from ollm_tui.core.tool_events import (
+    AnyToolEvent,
+    ModelNudged,
+    ReplyFinished,
+    ToolEvent,
+    ToolFinished,
+    ToolStarted,
+)
 
 if TYPE_CHECKING:
     from ollm_tui.engine.conversation import Conversation
@@ -124,13 +132,28 @@ class Headless:
             case TurnFailed():
                 self._end(event.message, event)
                 return EXIT_FAILED
-            case ReplyStarted() | ReasoningArrived() | PromptTooLong():
+            case ToolEvent():
+                self._tell_tool(event)
+            case ReplyStarted() | ReasoningArrived() | PromptTooLong() | ToolCallRequested():
                 pass  # what is too long is told by the failure that follows
-            case ToolCallRequested():
-                self._complain(f"the model asked for the tool {event.call.name}: refused here")
             case _:
                 assert_never(event)
         return code
+
+    def _tell_tool(self, event: AnyToolEvent) -> None:
+        """What the model did, and what it was not allowed to do."""
+        match event:
+            case ReplyFinished():
+                self._clear_progress()
+                self._end_line()
+            case ToolStarted():
+                self._complain(f"{event.call.name}: {event.action.subject}")
+            case ToolFinished() if event.result.is_error:
+                self._complain(f"{event.result.name}: {event.result.content}")
+            case ModelNudged():
+                self._complain(f"the model {event.found.evidence}; it was told so")
+            case _:
+                pass  # nobody is asked here; a loop is told by the failure that follows
 
     def tell_compression(self, event: AnyCompressionEvent) -> None:
         """How a compression ended; what goes on in it only while somebody may be watching."""

@@ -214,6 +214,10 @@ def _snapshots(parser: Parser) -> None:
     delete = add("delete", "remove snapshots")
     delete.add_argument("ids", metavar="ID", nargs="+")
     _yes(delete)
+    trash = add("trash", "what was deleted; kept for 7 days")
+    actions = trash.add_subparsers(dest="action", metavar="list|restore", required=True)
+    _json(actions.add_parser("list", help="what can be brought back"))
+    actions.add_parser("restore", help="bring a snapshot back").add_argument("id", metavar="ID")
 
 
 def _models(parser: Parser) -> None:

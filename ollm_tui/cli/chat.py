@@ -113,7 +113,9 @@ class _Behind:
         from ollm_tui.bootstrap import open_workspace
 
         if self._workspace is None:
-            self._workspace = open_workspace(self._loaded, os.environ, passphrase_prompt())
+            self._workspace = open_workspace(
+                self._loaded, os.environ, passphrase_prompt(), self.open_jobs
+            )
         return self._workspace
 
     def open_memory(self) -> PromptMemory:
@@ -151,16 +153,16 @@ async def _conversation(
     loaded: Loaded, arguments: Namespace
 ) -> AsyncGenerator[tuple[Conversation, tuple[str, ...]]]:
     """What the arguments ask for, open; closed, and cleaned up after, in the end."""
-    from ollm_tui.bootstrap import open_workspace
-
-    workspace = open_workspace(loaded, os.environ, passphrase_prompt())
+    behind = _Behind(loaded, ephemeral=arguments.ephemeral)
+    workspace = behind.open_workspace()
     if workspace.hooks:
         workspace.hooks.told.subscribe(_tell_about_hook)
-    async with contextlib.AsyncExitStack() as cleanup:
-        cleanup.push_async_callback(workspace.close)
+    conversation: Conversation | None = None
+    try:
         conversation, problems = await _open(workspace, arguments)
-        cleanup.push_async_callback(_close, workspace, conversation)
         yield conversation, problems
+    finally:
+        await behind.close(conversation)
 
 
 def _tell_about_hook(told: HookTold) -> None:

@@ -14,6 +14,7 @@ _FIRST_COLUMN = r"2>/dev/null | sed -n 's/^\([^ ]*\)  .*/\1/p'"
 _SESSION_IDS = f"ollm sessions list --limit 50 {_FIRST_COLUMN}"
 _TRASH_IDS = f"ollm sessions trash list {_FIRST_COLUMN}"
 _SNAPSHOT_IDS = f"ollm snapshots list {_FIRST_COLUMN}"
+_DELETED_IDS = f"ollm snapshots trash list {_FIRST_COLUMN}"
 
 _BASH = """\
 _ollm() {{
@@ -74,7 +75,7 @@ def _commands(parser: argparse.ArgumentParser, path: str) -> Iterator[_Command]:
 
 def _ids(path: str, metavar: str) -> str:
     if metavar == "ID" and path.startswith(" snapshots"):
-        return _SNAPSHOT_IDS
+        return _DELETED_IDS if "trash" in path else _SNAPSHOT_IDS
     return _TRASH_IDS if "trash" in path else _SESSION_IDS
 
 

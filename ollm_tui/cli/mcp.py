@@ -15,6 +15,7 @@ from ollm_tui.cli.store import read_settings
 from ollm_tui.core.errors import OllmError
 from ollm_tui.services.jobs.job_tools import JobTools
 from ollm_tui.services.logs import start_logging
+from ollm_tui.services.redaction.redactor import Redactor
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +36,7 @@ def run(arguments: Namespace) -> int:
 
     async def main() -> None:
         jobs = open_jobs(loaded, os.environ)
-        await serve(jobs, JobTools(jobs, Path.cwd()))
+        await serve(jobs, JobTools(jobs, Path.cwd(), Redactor.knowing(os.environ)))
 
     asyncio.run(main())
     return 0

@@ -23,6 +23,7 @@ WHY: dict[Reason, str] = {
     "clear": "before clearing",
     "model": "before another model",
     "mode": "before another mode",
+    "tool": "before the model changed something",
     "fork": "before a fork",
     "manual": "by hand",
     "older": "earlier program",

@@ -14,7 +14,7 @@ from ollm_tui.core.intake import clean
 from ollm_tui.core.snapshot import ContextSnapshot, SnapshotSummary
 from ollm_tui.services.closed_sessions import ClosedSessions, present
 from ollm_tui.services.session_catalogue import only_one
-from ollm_tui.services.snapshot_library import SnapshotLibrary, one_line
+from ollm_tui.services.snapshot_library import DELETED_DAYS, SnapshotLibrary, one_line
 
 if TYPE_CHECKING:
     from ollm_tui.services.session_library import SessionLibrary
@@ -119,6 +119,25 @@ def _delete(store: _Store, arguments: Namespace) -> int:
         return 1
     for session_id, snapshot_id in found:
         store.snapshots.delete(session_id, snapshot_id)
+    print(f"Bring one back within {DELETED_DAYS} days with: ollm snapshots trash restore ID")
+    return 0
+
+
+def _trash(store: _Store, arguments: Namespace) -> int:
+    if arguments.action == "restore":
+        session_id, snapshot_id = store.snapshots.find_deleted(arguments.id)
+        store.snapshots.undelete(session_id, snapshot_id)
+        print(snapshot_id)
+        return 0
+    deleted = store.snapshots.deleted()
+    if arguments.json:
+        from msgspec import to_builtins
+
+        print_json([{**to_builtins(each.summary), "deletedAt": each.at} for each in deleted])
+    elif deleted:
+        _print_summaries([each.summary for each in deleted], with_sessions=True)
+    else:
+        print(f"Nothing was deleted in the last {DELETED_DAYS} days.")
     return 0
 
 
@@ -154,6 +173,7 @@ _COMMANDS = {
     "create": _create,
     "rename": _rename,
     "pin": _pin,
+    "trash": _trash,
 }
 
 

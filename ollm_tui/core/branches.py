@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from ollm_tui.core.message import Attachment, Message
+from ollm_tui.core.session import ToolCall
 from ollm_tui.core.session_state import SessionState
 from ollm_tui.core.titles import title_of
 
@@ -64,6 +67,33 @@ def holders(branches: Iterable[Branch], state: SessionState) -> dict[str, str]:
             found[step] = branch.leaf
             step = state.parent(step)
     return found
+
+
+def calls_along(
+    state: SessionState, branch: Sequence[Message], until: str | None = None
+) -> tuple[ToolCall, ...]:
+    """The tool calls of a branch: those its messages name, and those of the user, which no
+    message names and which stand by their times; of these none that came after `until`.
+
+    Nobody wrote down on which branch the user was: a call goes along with the message said
+    before it and with the one that was continued after it.
+    """
+    messages = list(state.messages())
+    times = list(accumulate((message.timestamp for message in messages), max))
+    on_branch = {message.id for message in branch}
+    named = {call.call_id: message.id for message in messages for call in message.tool_calls}
+    own = {call.call_id for message in branch for call in message.tool_calls}
+
+    def stands_there(call: ToolCall) -> bool:
+        if call.id in named:
+            return call.id in own
+        if until is not None and call.timestamp > until:
+            return False
+        at = bisect_right(times, call.timestamp)
+        after = state.parent(messages[at].id) if at < len(messages) else state.header.head
+        return at == 0 or messages[at - 1].id in on_branch or after in on_branch
+
+    return tuple(filter(stands_there, state.tool_calls))
 
 
 def _ends(state: SessionState) -> list[str]:

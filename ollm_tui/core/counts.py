@@ -12,6 +12,13 @@ def short_count(number: int) -> str:
     return str(number)
 
 
+def short_size(number: int) -> str:
+    """A number of bytes in few characters: 640 kB, 1.2 MB, 38 MB."""
+    limit, unit = (1_000_000, "MB") if number >= 1_000_000 else (1_000, "kB")
+    value = number / limit
+    return f"{value:.1f} {unit}" if unit == "MB" and value < 10 else f"{value:,.0f} {unit}"
+
+
 def counted(number: int, noun: str) -> str:
     """A number of things: 1 session, 1,200 sessions."""
     return f"{number:,} {noun}{'s' * (number != 1)}"

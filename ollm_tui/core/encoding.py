@@ -19,6 +19,7 @@ from ollm_tui.core.compression import Checkpoint, CompressedContext, Compression
 from ollm_tui.core.context_entry import ContextEntry
 from ollm_tui.core.goals import Decision, Goal, Milestone, Subtask
 from ollm_tui.core.ledger import Fact, Ledger
+from ollm_tui.core.loop import LoopRecord
 from ollm_tui.core.message import EXTRA_KEY, Message, Part, UnknownPart, Usage, Value
 from ollm_tui.core.record import (
     AnyRecord,
@@ -47,6 +48,7 @@ _INSIDE: dict[type[Value], dict[str, type[Value]]] = {
         "compressed": CompressedContext,
         "compressionHistory": Compression,
         "restores": Restore,
+        "loops": LoopRecord,
     },
     Goal: {"subtasks": Subtask, "milestones": Milestone, "decisions": Decision},
     Compression: {

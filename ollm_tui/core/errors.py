@@ -10,6 +10,7 @@ OllmError                   a message for the user and a hint what to do
 │  ├─ SessionBusy           another process is writing that session
 │  └─ SessionReadOnly       written by a newer version, may only be read
 ├─ JobError                 a job cannot be run, found or ended
+├─ ToolError                a tool cannot do what the model asked for
 └─ ProviderError            a model server cannot do what was asked
    ├─ Unavailable           no answer, or the connection broke
    ├─ AuthFailed            the key is missing or was refused
@@ -67,6 +68,10 @@ class SessionReadOnly(StoreError):
 
 class JobError(OllmError):
     """A job cannot be run, found or ended."""
+
+
+class ToolError(OllmError):
+    """A tool cannot do what the model asked for; the words are for the model too."""
 
 
 class ProviderError(OllmError):

@@ -3,6 +3,7 @@
 A turn is `TurnStarted`, then any number of the events in the middle, then exactly one of
 `TurnFinished`, `TurnCancelled` and `TurnFailed`. `SaveFailed` and `SaveResumed` may come
 at any place before that; a compression, where the prompt does not fit, before the first word.
+A reply that asks for tools is followed by the events of `core.tool_events` and another reply.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import msgspec
 
 from ollm_tui.core.compression_events import AnyCompressionEvent
 from ollm_tui.core.message import Message, ToolCallPart
+from ollm_tui.core.tool_events import AnyToolEvent
 
 
 class TurnEvent(msgspec.Struct, frozen=True, rename="camel", tag_field="event", tag=str.lower):
@@ -160,6 +162,7 @@ AnyTurnEvent = (
     | TextArrived
     | ReasoningArrived
     | ToolCallRequested
+    | AnyToolEvent
     | SaveFailed
     | SaveResumed
     | AnyCompressionEvent

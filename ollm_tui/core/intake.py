@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from enum import Enum, auto
+from functools import cache
 
 SEQUENCE_LIMIT = 4096
 """Characters a sequence may swallow; then it counts as broken and text goes on. A line end
@@ -26,14 +27,12 @@ _UNSEEN = "\xad\u180e\u200b-\u200d\u2060-\u2064\ufe00-\ufe0f\U000e0100-\U000e01e
 UNSAFE = re.compile(f"[{_STEERING}{_SURROGATES}]")
 """Any single character that `clean` removes or replaces."""
 
-_SAFE_RUN = re.compile(f"[^{_STEERING}]+")
-_LONE_OR_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]|[\ud800-\udfff]")
-_NOT_EXACT = re.compile(f"[{_STEERING}{_SURROGATES}{_UNSEEN}]")
+_PAIRS = "(?:[\ud800-\udbff][\udc00-\udfff])+"
+_LONE = f"[{_SURROGATES}]"
+_NOT_EXACT = f"[{_STEERING}{_SURROGATES}{_UNSEEN}]"
 
 _IGNORED = "\x00-\x09\x0b\x0c\x0e-\x17\x19\x1c-\x1f\x7f"
 """Controls a terminal carries out in the middle of a sequence without ending it."""
-
-_LINE_ENDS = {"\r": "\n", "\u2028": "\n", "\u2029": "\n"}
 
 
 class _Mode(Enum):
@@ -52,11 +51,40 @@ _INTRODUCERS = {"\x1b": _Mode.ESCAPE, "\x9b": _Mode.CSI} | dict.fromkeys(
 )
 _AFTER_ESCAPE = {"[": _Mode.CSI} | dict.fromkeys("PX]^_", _Mode.STRING)
 _CONTENT = {
-    _Mode.ESCAPE: re.compile(f"[{_IGNORED}]*"),
-    _Mode.SHORT: re.compile(f"[{_IGNORED}\x20-\x2f]*"),
-    _Mode.CSI: re.compile(f"[{_IGNORED}\x20-\x3f]*"),
-    _Mode.STRING: re.compile("[^\x07\n\r\x18\x1a\x1b\x9c]*"),
+    _Mode.ESCAPE: f"[{_IGNORED}]",
+    _Mode.SHORT: f"[{_IGNORED}\x20-\x2f]",
+    _Mode.CSI: f"[{_IGNORED}\x20-\x3f]",
+    _Mode.STRING: "[^\x07\n\r\x18\x1a\x1b\x9c]",
 }
+_FINAL = "[\x30-\x7e]"
+_STRING_END = "[\x07\x18\x1a\x9c]"
+
+
+def _whole(mode: _Mode, final: str) -> str:
+    """The rest of a sequence, unless the text ends before it does."""
+    return f"{_CONTENT[mode]}{{0,{SEQUENCE_LIMIT}}}+(?:{final}|(?!\\Z))"
+
+
+_CSI = _whole(_Mode.CSI, _FINAL)
+_STRING = _whole(_Mode.STRING, _STRING_END)
+_ESCAPE = (
+    f"{_CONTENT[_Mode.ESCAPE]}{{0,{SEQUENCE_LIMIT}}}+"
+    f"(?:\\[{_CSI}|[PX\\]^_]{_STRING}|[\x20-\x2f]{_whole(_Mode.SHORT, _FINAL)}"
+    r"|(?![\[PX\]^_])[\x30-\x7e]|(?![\x20-\x7e]|\Z))"
+)
+_REMOVED = (
+    f"(?:\x1b{_ESCAPE}|\x9b{_CSI}|[\x90\x98\x9d-\x9f]{_STRING}"
+    f"|(?![\x1b\x90\x98\x9b\x9d-\x9f\u2028\u2029])[{_STEERING}])++"
+    "|(?P<open>[\x1b\x90\x98\x9b\x9d-\x9f](?s:.)*)"
+)
+"""All that goes, in runs: as one expression, because floods of controls would take seconds when
+they are read one by one. What no other branch takes is a sequence the text ends in."""
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Compiled when first needed: text with nothing to remove needs none of them."""
+    return re.compile(pattern)
 
 
 class IntakeFilter:
@@ -90,42 +118,42 @@ class IntakeFilter:
         if "\ud800" <= text[-1:] <= "\udbff":
             self._high_surrogate = text[-1]
             text = text[:-1]
-        return _LONE_OR_PAIR.sub(_joined, text)
+        return _compiled(_LONE).sub("\ufffd", _compiled(_PAIRS).sub(_joined, text))
 
     def _filter(self, text: str) -> str:
+        at = int(self._after_return and text.startswith("\n"))
+        if text:
+            self._after_return = False
+        at = self._leave_sequence(text, at)
+        return self._read_text(text[at:]) if at < len(text) else ""
+
+    def _leave_sequence(self, text: str, at: int) -> int:
+        while self._mode is not _Mode.TEXT and at < len(text):
+            at = self._read_sequence(text, at)
+        return at
+
+    def _read_text(self, text: str) -> str:
+        self._after_return = text.endswith("\r")
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
         kept: list[str] = []
         at = 0
-        while at < len(text):
-            if self._mode is _Mode.TEXT:
-                at = self._read_text(text, at, kept)
-            else:
-                at = self._read_sequence(text, at)
-        return "".join(kept)
-
-    def _read_text(self, text: str, at: int, kept: list[str]) -> int:
-        if self._after_return:
-            self._after_return = False
-            if text[at] == "\n":
-                return at + 1
-        run = _SAFE_RUN.match(text, at)
-        if run:
-            kept.append(run[0])
-            return run.end()
-        character = text[at]
-        if character in _LINE_ENDS:
-            kept.append("\n")
-            self._after_return = character == "\r"
-        elif character in _INTRODUCERS:
-            self._begin(_INTRODUCERS[character])
-        return at + 1
+        for found in _compiled(_REMOVED).finditer(text):
+            kept.append(text[at : found.start()])
+            at = found.end()
+            if opened := found["open"]:
+                self._begin(_INTRODUCERS[opened[0]])
+                self._leave_sequence(opened, 1)
+        kept.append(text[at:])
+        return "".join(kept).replace("\u2028", "\n").replace("\u2029", "\n")
 
     def _begin(self, mode: _Mode) -> None:
         self._mode = mode
         self._room = SEQUENCE_LIMIT
 
     def _read_sequence(self, text: str, at: int) -> int:
-        content = _CONTENT[self._mode].match(text, at, min(len(text), at + self._room))
-        end = content.end() if content else at
+        content = _compiled(f"{_CONTENT[self._mode]}*")
+        found = content.match(text, at, min(len(text), at + self._room))
+        end = found.end() if found else at
         self._room -= end - at
         return end + self._end_sequence(text[end]) if end < len(text) else end
 
@@ -157,12 +185,10 @@ def visible(text: str) -> str:
 
     Controls become their pictures (␛), others their number (⟨U+202E⟩); \\t and \\n stay.
     """
-    return _NOT_EXACT.sub(_picture, text)
+    return _compiled(_NOT_EXACT).sub(_picture, text)
 
 
 def _joined(found: re.Match[str]) -> str:
-    if len(found[0]) == 1:
-        return "\ufffd"
     return found[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le")
 
 

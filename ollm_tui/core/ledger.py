@@ -30,12 +30,15 @@ class Fact(Value, frozen=True, omit_defaults=True):
     kind: FactKind
     text: str
     about: str = ""
-    """What a value is the value of, or how the runs of a command ended."""
+    """What a value is the value of, how the runs of a command ended, or whether a task was
+    only perhaps done."""
     source: str = ""
     """The message or tool call it was last seen in."""
     from_user: bool = False
     current: bool = True
     """False: done, replaced or taken back. Kept so that earlier ledgers learn of it."""
+    now: str = ""
+    """What was said of the same thing later, where it may have taken this one's place."""
 
 
 class Ledger(Value, frozen=True, omit_defaults=True):

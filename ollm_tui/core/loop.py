@@ -27,3 +27,14 @@ class LoopFound(Value, frozen=True):
     """The tool, where it is only one; allowing it allows whatever is done with it."""
     nudge: bool = False
     """The model may be told once by itself before the user is asked."""
+
+
+class LoopRecord(Value, frozen=True, omit_defaults=True):
+    """A loop that was found in a session, and what was done about it."""
+
+    at: str
+    type: LoopType
+    evidence: str
+    count: int
+    answer: str
+    """What the user said to it; `nudge` where the model was told by itself."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from typing import Any, Literal, Protocol, runtime_checkable
 
 import msgspec
@@ -167,6 +167,15 @@ class CanPull(Protocol):
 
     def pull(self, model: str) -> AsyncGenerator[Preparing, None]:
         """Fetch a model, telling how far it is. ModelMissing if nobody has it."""
+        ...
+
+
+@runtime_checkable
+class CanEmbed(Protocol):
+    """A provider that turns texts into vectors, near each other where they mean alike."""
+
+    async def embed(self, model: str, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
+        """One vector for each text, in their order. A ProviderError."""
         ...
 
 

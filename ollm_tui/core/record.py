@@ -55,7 +55,10 @@ class ToolCallAdded(Record, frozen=True, tag="toolCall"):
 
 
 class SessionChanged(Record, frozen=True, tag="changed"):
-    """Fields of the session take new values, named as on disk (title, pinned, head, …)."""
+    """Fields of the session take new values, named as on disk (title, pinned, head, …).
+
+    Those of `messages` join the tree: a branch that comes along is there at once or not at all.
+    """
 
     fields: dict[str, Any]
 

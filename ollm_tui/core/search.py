@@ -56,6 +56,8 @@ class Query(NamedTuple):
     pinned: bool | None = None
     on_branch: bool | None = None
     """Whether it is on the branch that the session would continue."""
+    any_term: bool = False
+    """Whether one of the terms is enough; more of them fit better."""
     notes: tuple[str, ...] = ()
     """What could not be understood, in words."""
 
@@ -71,6 +73,16 @@ class Snippet(NamedTuple):
     text: str
     marks: tuple[tuple[int, int], ...] = ()
     """Where each begins and ends."""
+
+
+class SnippetRoom(NamedTuple):
+    """How much of a message a snippet shows."""
+
+    characters: int = 240
+    before: int = 60
+    """So many of them at most before the first hit."""
+    lines_before: int = 1
+    lines_after: int = 2
 
 
 class Hit(NamedTuple):
@@ -121,3 +133,22 @@ class Overview(NamedTuple):
     sessions: int
     days: tuple[tuple[date, int], ...]
     """Days with hits, in the user's zone, the first one first, and how many there are."""
+
+
+class IndexProgress(NamedTuple):
+    """So many of the sessions that have to be read are in the index now."""
+
+    done: int
+    total: int
+
+
+class Activity(NamedTuple):
+    """What was said on one day, in the user's zone, in sessions with one model."""
+
+    day: date
+    model: str
+    messages: int
+    answers: int
+    """How many of the messages a model wrote."""
+    tokens: int
+    """Read and written, as far as servers measured them."""

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from ollm_tui.core.compression import CompressedContext, Compression
 from ollm_tui.core.context_entry import ContextEntry
 from ollm_tui.core.goals import Goal
+from ollm_tui.core.loop import LoopRecord
 from ollm_tui.core.message import FileRef, Message, Value
 
 SCHEMA_VERSION = 1
@@ -78,6 +79,8 @@ class Metadata(Value, frozen=True):
     """What of the conversation is not sent as it was said."""
     compression_history: tuple[Compression, ...] = ()
     restores: tuple[Restore, ...] = ()
+    loops: tuple[LoopRecord, ...] = ()
+    """When the model repeated itself."""
 
 
 class Session(Value, frozen=True):

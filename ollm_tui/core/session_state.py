@@ -32,6 +32,10 @@ from ollm_tui.core.session import (
     uncompressed,
 )
 
+NOTHING_SAID = ""
+"""The head of a stored session that was set back to before its first message. None says
+nothing: sessions of earlier programs have no head, they end with their last message."""
+
 
 class SessionState:
     """The message tree of a session, its tool calls and its header, kept up to date.
@@ -50,7 +54,8 @@ class SessionState:
         for message in session.messages:
             self._put(message)
         if self.header.head not in self._messages:
-            self.header = replace(self.header, head=self._last)
+            head = None if self.header.head == NOTHING_SAID else self._last
+            self.header = replace(self.header, head=head)
 
     @classmethod
     def replayed(
@@ -80,7 +85,10 @@ class SessionState:
             case ToolCallAdded():
                 self.tool_calls.append(record.tool_call)
             case SessionChanged():
-                self.header = session_from_tree(to_tree(self.header) | record.fields)
+                changed = session_from_tree(to_tree(self.header) | record.fields)
+                for message in changed.messages:
+                    self._put(message)
+                self.header = replace(changed, messages=())
             case MetadataChanged():
                 tree = to_tree(self.header.metadata) | record.fields
                 self._change_metadata(metadata_from_tree(tree))
@@ -149,6 +157,7 @@ class SessionState:
             self.header,
             messages=tuple(self._messages.values()),
             tool_calls=tuple(self.tool_calls),
+            head=self.header.head or (NOTHING_SAID if self._messages else None),
         )
 
     def summary(self) -> SessionSummary:

@@ -30,7 +30,16 @@ FIRST_MODE = "assistant"
 """The mode of a session that never changed it."""
 
 Reason = Literal[
-    "compression", "threshold", "restore", "clear", "model", "mode", "fork", "manual", "older"
+    "compression",
+    "threshold",
+    "restore",
+    "clear",
+    "model",
+    "mode",
+    "fork",
+    "tool",
+    "manual",
+    "older",
 ]
 """Why a snapshot was taken; `older`: by an earlier program, nobody knows."""
 

@@ -34,6 +34,7 @@ from ollm_tui.engine.stoppable import Stoppable
 from ollm_tui.settings.schema import Settings
 
 if TYPE_CHECKING:
+    from ollm_tui.engine.compression.ledger import KnownFacts
     from ollm_tui.engine.compression.pipeline import Pipeline
 
 Snapshot = Callable[[Reason], Awaitable[str | None]]
@@ -65,6 +66,10 @@ class CompressionKeeper:
         self._run_hooks = run_hooks
         self._breaker = Breaker()
         self._running: Stoppable | None = None
+        self._known: KnownFacts | None = None
+        self._can_hold = False
+        """Whether the compression that is under way may still end with a draft."""
+        self._holds = False
         self.folds_own = False
         """Whether the user's oldest messages are folded unasked, where nobody can be asked."""
 
@@ -100,7 +105,14 @@ class CompressionKeeper:
     ) -> AsyncGenerator[AnyCompressionEvent, None]:
         """Compress the context. UsageError while the model answers."""
         self._check_free()
+        self._can_hold, self._holds = True, False
         return self.make_room(trigger, strategy, above, instructions, fold_own)
+
+    def hold(self) -> bool:
+        """Have the compression that is under way end with a draft, as a preview does: nothing is
+        changed until `apply`. False if it is too late, or if a turn waits for it."""
+        self._holds = self.is_running and self._can_hold
+        return self._holds
 
     async def make_room(
         self,
@@ -114,7 +126,8 @@ class CompressionKeeper:
         wanted = self._wanted(trigger, strategy, above, instructions, fold_own)
         async with aclosing(self._events(wanted, self._take_snapshot)) as events:
             async for event in events:
-                if isinstance(event, CompressionDrafted):
+                if isinstance(event, CompressionDrafted) and not self._holds:
+                    self._can_hold = False
                     yield StageReached(stage="apply")
                     yield await self._applied(event.draft)
                 else:
@@ -187,6 +200,7 @@ class CompressionKeeper:
             yield self._noted(failed, wanted)
         finally:
             self._running = None
+            self._can_hold = self._holds = False
 
     def _noted(self, event: AnyCompressionEvent, wanted: CompressionWanted) -> AnyCompressionEvent:
         """What came to nothing is counted; after too many the event says what follows."""
@@ -219,10 +233,12 @@ class CompressionKeeper:
 
     def _pipeline(self, wanted: CompressionWanted, snapshot: TakeSnapshot | None) -> Pipeline:
         # Loaded when first used: its patterns take longer to compile than the rest to start.
+        from ollm_tui.engine.compression.ledger import KnownFacts
         from ollm_tui.engine.compression.pipeline import Pipeline
 
+        self._known = self._known or KnownFacts()
         longest = self._settings.compression.summary_max_tokens
-        return Pipeline(self._context, wanted, longest, snapshot)
+        return Pipeline(self._context, wanted, longest, snapshot, self._known)
 
     async def _applied(self, draft: Draft) -> ContextCompressed:
         """Record it. The context changes with the record, and with nothing else."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
@@ -23,7 +24,7 @@ from ollm_tui.core.events import (
 )
 from ollm_tui.core.graft import as_sent
 from ollm_tui.core.intake import clean
-from ollm_tui.core.message import Attachment, Message, Text, new_id
+from ollm_tui.core.message import Attachment, Message, Retrieval, Text, new_id
 from ollm_tui.core.session import Metadata, ModeChange
 from ollm_tui.engine.compression_keeper import CompressionKeeper
 from ollm_tui.engine.context_view import ContextView
@@ -38,6 +39,8 @@ from ollm_tui.engine.prompt_check import PromptCheck
 from ollm_tui.engine.prompt_text import as_json, readable
 from ollm_tui.engine.session_context import SessionContext
 from ollm_tui.engine.snapshot_keeper import SnapshotKeeper
+from ollm_tui.engine.stoppable import Stoppable
+from ollm_tui.engine.tool_keeper import ToolKeeper
 from ollm_tui.engine.turn import Turn
 from ollm_tui.services.recording import Recorder
 from ollm_tui.services.snapshots import Snapshots
@@ -82,8 +85,13 @@ class Conversation(HeldSession):
         self.compression = CompressionKeeper(
             self, self._context, settings, self._check_free, self.snapshots.before, self._hooks.run
         )
+        self.tools = ToolKeeper(
+            self, self._context, settings, super().change_metadata, self.snapshots.before
+        )
         self.on_overflow: OverflowPolicy = "fail"
         """What happens to a prompt that is too long, where nobody can be asked."""
+        self.recall: Callable[[str], Awaitable[tuple[Retrieval, ...]]] | None = None
+        """What of earlier sessions goes along with a message by itself."""
         self.goals = GoalKeeper(self)
         self.notes = NoteKeeper(self)
 
@@ -136,6 +144,7 @@ class Conversation(HeldSession):
 
     async def settle_context(self) -> None:
         """Count exactly what was only estimated: may take a second when first asked for."""
+        await self.tools.ready()
         await self._context.settle()
 
     def prompt_text(self) -> str:
@@ -201,6 +210,7 @@ class Conversation(HeldSession):
 
     async def switch_to(self, message_id: str) -> None:
         """Make another branch the current one: the given message becomes its end."""
+        self._check_free()
         self._message(message_id)
         await self.change(head=message_id)
 
@@ -221,7 +231,8 @@ class Conversation(HeldSession):
             raise UsageError("there is nothing to send", "type a message first")
         moment = clock.now()
         said = (Text(words),) if words.strip() else ()
-        parts = (*said, *map(as_sent, data))
+        recalled = await self.recall(words) if self.recall and said else ()
+        parts = (*said, *map(as_sent, data), *recalled)
         message = Message(new_id(), "user", parts, moment, parent_id=parent_id)
         await self._add(message, words if said else data[0].content)
         async with aclosing(self._answer(message)) as events:
@@ -230,16 +241,23 @@ class Conversation(HeldSession):
 
     async def _answer(self, question: Message) -> AsyncGenerator[AnyTurnEvent, None]:
         self._check_free()
-        self._context.begin_turn(question)
-        make_room = self.compression.make_room if self.on_overflow == "compress" else None
-        check = PromptCheck(self._context, question, make_room, self._hooks.before_turn)
-        self._turn = Turn(self._recorder, self.choice, question.id, check)
+        turn = self._turn = Turn(
+            self._recorder,
+            self.choice,
+            question,
+            partial(self._check_of, question),
+            Stoppable(),
+            self.tools,
+        )
         reply: Message | None = None
         try:
+            self._context.begin_turn(question)
+            self.tools.begin_turn(question.text)
+            await self.tools.ready()
             for notice in self._saving_notices():
                 yield notice
             yield TurnStarted(self.session_id, question)
-            async with aclosing(self._turn.events()) as events:
+            async with aclosing(turn.events()) as events:
                 async for event in events:
                     for notice in self._saving_notices():
                         yield notice
@@ -253,6 +271,13 @@ class Conversation(HeldSession):
             await self._hooks.after_turn(reply)
         finally:
             self._end_turn()
+
+    def _check_of(self, question: Message, last: Message) -> PromptCheck:
+        """How the prompt that ends with a message is checked; hooks run before the first."""
+        self._context.begin_turn(last)
+        make_room = self.compression.make_room if self.on_overflow == "compress" else None
+        prepare = self._hooks.before_turn if last is question else None
+        return PromptCheck(self._context, last, make_room, prepare)
 
     def _check_free(self) -> None:
         if self._turn:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from msgspec.structs import replace
 
@@ -11,16 +11,19 @@ from ollm_tui.core.errors import UsageError
 from ollm_tui.core.goals import Decision, Goal, GoalStatus, Milestone, Subtask
 from ollm_tui.core.intake import clean
 from ollm_tui.core.message import new_id
+from ollm_tui.core.session import Metadata
 from ollm_tui.engine.held_session import HeldSession
 
+ChangeMetadata = Callable[[Metadata], Awaitable[None]]
 NO_GOAL = "set one with /goal"
 
 
 class GoalKeeper:
     """Changes the goals of one session; every change is one record. Errors are UsageErrors."""
 
-    def __init__(self, session: HeldSession) -> None:
+    def __init__(self, session: HeldSession, change: ChangeMetadata | None = None) -> None:
         self._session = session
+        self._change_metadata = change or session.change_metadata
 
     @property
     def all(self) -> tuple[Goal, ...]:
@@ -129,7 +132,7 @@ class GoalKeeper:
 
     async def _keep(self, all_goals: tuple[Goal, ...]) -> None:
         metadata = self._session.state.header.metadata
-        await self._session.change_metadata(replace(metadata, goals=all_goals))
+        await self._change_metadata(replace(metadata, goals=all_goals))
 
 
 def _words(text: str) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 
 from ollm_tui.core.intake import IntakeFilter
 from ollm_tui.core.job import Job, JobOutput, StreamPart
+from ollm_tui.services.jobs.safe_text import hidden, without_cut_start, without_open_word
+from ollm_tui.services.redaction.redactor import Redactor
 
 MOST_TURNS = 2_000
 """Of the two streams; what came before the last of them is joined one stream after the other."""
@@ -32,35 +34,35 @@ class Arrivals:
         self._turns.append((stdout_end, stderr_end))
         del self._turns[:-MOST_TURNS]
 
-    def joined(self, output: JobOutput) -> str:
-        """The text of both streams, without anything that steers a terminal."""
-        stdout, stderr = _Reading(output.stdout), _Reading(output.stderr)
-        pieces: list[str] = []
-        for stdout_end, stderr_end in self._turns:
-            pieces += (stdout.up_to(stdout_end), stderr.up_to(stderr_end))
-        text = _in_lines((*pieces, stdout.rest(), stderr.rest()))
+    def joined(self, output: JobOutput, redactor: Redactor) -> str:
+        """The text of both streams, without secrets and anything that steers a terminal."""
+        ended = not output.job.running
+        stdout = _pieces(output.stdout, [turn[0] for turn in self._turns], ended=ended)
+        stderr = _pieces(output.stderr, [turn[1] for turn in self._turns], ended=ended)
+        # Each stream by itself first: between two pieces of a secret the other one may have spoken.
+        pairs = zip(hidden(stdout, redactor), hidden(stderr, redactor), strict=True)
+        text = _in_lines(piece for pair in pairs for piece in pair)
+        if any(stdout) and any(stderr):
+            text = redactor.redact(text)
         return _cut_note(output) + text if text else ""
 
 
-class _Reading:
-    """Reads one stream piece by piece: a character may be cut between two of them."""
-
-    def __init__(self, part: StreamPart) -> None:
-        whole = part.on_character_borders(ended=True)
-        self._data = whole.data
-        self._start = whole.start
-        self._at = 0
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._filter = IntakeFilter()
-
-    def up_to(self, end: int) -> str:
-        data = self._data[self._at : max(end - self._start, self._at)]
-        self._at += len(data)
-        return self._filter.feed(self._decoder.decode(data))
-
-    def rest(self) -> str:
-        text = self._decoder.decode(self._data[self._at :], final=True)
-        return self._filter.feed(text) + self._filter.finish()
+def _pieces(part: StreamPart, ends: Iterable[int], *, ended: bool) -> list[str]:
+    """One stream, cut at offsets; a character or a sequence cut there is in the later piece."""
+    whole = part.on_character_borders(ended=ended)
+    data = whole.data if ended else without_open_word(whole.data)
+    decoder, intake = codecs.getincrementaldecoder("utf-8")("replace"), IntakeFilter()
+    pieces: list[str] = []
+    at = 0
+    for end in ends:
+        until = max(end - whole.start, at)
+        pieces.append(intake.feed(decoder.decode(data[at:until])))
+        at = until
+    pieces.append(intake.feed(decoder.decode(data[at:], final=True)) + intake.finish())
+    if whole.truncated:
+        first = next((number for number, piece in enumerate(pieces) if piece), 0)
+        pieces[first] = without_cut_start(pieces[first])
+    return pieces
 
 
 def _in_lines(pieces: Iterable[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
@@ -14,7 +14,9 @@ from ollm_tui.core.session import ToolCall, ToolResult
 from ollm_tui.engine.held_session import HeldSession
 from ollm_tui.engine.job_text import Arrivals, capped, ending
 from ollm_tui.services.jobs.jobs import Jobs
+from ollm_tui.services.jobs.safe_text import LEAD_BYTES
 from ollm_tui.services.jobs.starting import Wanted
+from ollm_tui.services.redaction.redactor import Redactor
 from ollm_tui.services.topic import Topic
 
 TOOL = "exec"
@@ -35,12 +37,14 @@ class JobsKeeper:
         jobs: Jobs,
         place: Path,
         withheld: Mapping[str, str],
-        redact: Callable[[str], str] = str,
+        redactor: Redactor | None = None,
     ) -> None:
         self._jobs = jobs
         self._place = place
         self._withheld = dict(withheld)
-        self._redact = redact
+        self._redactor = redactor or Redactor()
+        self.redact = self._redactor.redact
+        """Takes secrets out of a text."""
         self._granted: dict[str, dict[str, str]] = {}
         self._sessions: dict[str, HeldSession] = {}
         """Who is told when a job is over."""
@@ -48,6 +52,11 @@ class JobsKeeper:
         self._recording: set[asyncio.Task[None]] = set()
         self._is_settled = False
         jobs.events.subscribe(self._hear)
+
+    @property
+    def service(self) -> Jobs:
+        """What runs the jobs, for the tools of the model."""
+        return self._jobs
 
     @property
     def events(self) -> Topic[JobEvent]:
@@ -125,15 +134,22 @@ class JobsKeeper:
     def tail(self, job_id: str) -> str:
         """The end of what a job printed so far, for showing."""
         empty = self._jobs.job_output(job_id, sys.maxsize, sys.maxsize)
-        starts = (max(part.end - TAIL_BYTES, 0) for part in (empty.stdout, empty.stderr))
+        more = TAIL_BYTES + LEAD_BYTES
+        starts = [max(part.end - more, 0) for part in (empty.stdout, empty.stderr)]
         output = self._jobs.job_output(job_id, *starts)
-        return self._redact(self._order(job_id).joined(output))
+        text = self._order(job_id).joined(output, self._redactor)
+        # What comes before the tail is read to know what it belongs to, and is not shown.
+        return text[-TAIL_BYTES:] if any(starts) else text
 
     async def text(self, job_id: str) -> str:
         """All that is kept of what a job printed, for showing; made in a thread."""
         output = self._jobs.job_output(job_id)
         joined = self._order(job_id).joined
-        return await asyncio.to_thread(lambda: self._redact(joined(output)))
+        return await asyncio.to_thread(joined, output, self._redactor)
+
+    def code(self, job: Job) -> str:
+        """What a job runs, for showing and recording."""
+        return self._redactor.redact(job.code)
 
     # The environment
 
@@ -181,7 +197,7 @@ class JobsKeeper:
 
     async def _record(self, session: HeldSession, job: Job) -> None:
         text = await self.text(job.id)
-        await session.add_tool_call(_tool_call(job, text, self._redact))
+        await session.add_tool_call(_tool_call(job, self.code(job), text))
 
     async def _leave(self, session: HeldSession) -> None:
         """A session is closed: what still runs is recorded as it is."""
@@ -191,9 +207,9 @@ class JobsKeeper:
         await asyncio.gather(*self._recording)
 
 
-def _tool_call(job: Job, text: str, redact: Callable[[str], str]) -> ToolCall:
+def _tool_call(job: Job, code: str, text: str) -> ToolCall:
     """A job as the record has it; the last line of the result says how it ended."""
     shown = capped(text.rstrip("\n"))
     result = f"{shown}\n[{ending(job)}]".lstrip("\n")
-    args = {"code": redact(job.code), "language": job.language}
+    args = {"code": code, "language": job.language}
     return ToolCall(job.id, TOOL, args, ToolResult(result), job.started_at)

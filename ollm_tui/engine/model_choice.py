@@ -31,6 +31,8 @@ class ModelChoice(NamedTuple):
     """What the model was made for, where its server says so."""
     counting: bool = False
     """Whether the provider counts prompts exactly."""
+    tools: bool | None = False
+    """Whether the model can use tools; None where its server does not say."""
 
 
 class ProviderOffer(NamedTuple):
@@ -84,6 +86,7 @@ class ModelChooser:
             thinking=wishes.thinking,
             largest_window=able.max_window if able else None,
             counting=able.counting if able else False,
+            tools=able.tools if able else False,
         )
 
     async def choose_again(

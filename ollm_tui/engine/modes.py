@@ -10,6 +10,8 @@ from ollm_tui.core.session import Metadata
 from ollm_tui.settings.schema import Settings
 
 DEFAULT_MODE = "assistant"
+READING = ("read_file", "find_files", "search_text", "git")
+"""Tools that change nothing."""
 
 
 class Mode(NamedTuple):
@@ -20,6 +22,8 @@ class Mode(NamedTuple):
     """Added to the system prompt."""
     temperature: float | None = None
     """None leaves it to the model's settings."""
+    tools: tuple[str, ...] | None = None
+    """The tools it is offered; None offers all."""
 
 
 BUILT_IN: Mapping[str, Mode] = MappingProxyType(
@@ -31,6 +35,7 @@ BUILT_IN: Mapping[str, Mode] = MappingProxyType(
                 "planning",
                 "You make plans. Ask what is unclear, then list short numbered steps. "
                 "Do not write code yet.",
+                tools=(*READING, "tasks"),
             ),
             Mode(
                 "developer",
@@ -49,6 +54,7 @@ BUILT_IN: Mapping[str, Mode] = MappingProxyType(
                 "You review. List real problems, the worst first, each with its place and a "
                 "fix. Do not rewrite everything. Say so if there are none.",
                 0.2,
+                READING,
             ),
         )
     }
@@ -58,7 +64,10 @@ BUILT_IN: Mapping[str, Mode] = MappingProxyType(
 
 def modes_of(settings: Settings) -> dict[str, Mode]:
     """The built-in modes and the user's own, which may replace them."""
-    own = {name: Mode(name, mode.prompt, mode.temperature) for name, mode in settings.modes.items()}
+    own = {
+        name: Mode(name, mode.prompt, mode.temperature, mode.tools)
+        for name, mode in settings.modes.items()
+    }
     return {**BUILT_IN, **own}
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from msgspec.structs import replace
 
 from ollm_tui.core.branches import Branch, branches_of
-from ollm_tui.core.errors import StoreError
+from ollm_tui.core.errors import SessionNotFound, StoreError
 from ollm_tui.core.session import Session
 from ollm_tui.core.session_state import SessionState
 from ollm_tui.core.snapshot import ContextSnapshot, SnapshotSummary, snapshot_of
@@ -16,6 +16,7 @@ from ollm_tui.core.timeline import Timeline, timeline_of, tokens_at
 from ollm_tui.engine.budget import Budget, BudgetRules
 from ollm_tui.engine.snapshot_parts import parts_of
 from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.snapshot_library import Holdings
 from ollm_tui.services.snapshot_restore import forked
 from ollm_tui.services.snapshots import Snapshots
 
@@ -74,10 +75,23 @@ class Points:
             return conversation.state
         return (await self._on_disk(self._library.load, session_id)).state
 
+    async def holdings(self) -> Holdings:
+        """How many snapshots each session has, also of those that are gone, and the bytes of
+        all sessions and snapshots."""
+        counts, size = await self._snapshots.holdings()
+        return Holdings(counts, size + await self._on_disk(self._library.index.stored_bytes))
+
     async def overview(self, session_id: str) -> Overview:
-        """A session with its branches, snapshots and timeline. StoreError."""
+        """A session with its branches, snapshots and timeline. StoreError.
+
+        Of one that is gone only the snapshots are left.
+        """
         snapshots = tuple(await self._snapshots.list(session_id))
-        state = await self.state(session_id)
+        state = await self._state_or_none(session_id)
+        if state is None:
+            if not snapshots:
+                raise SessionNotFound(f"there is no session {session_id}", "ollm sessions list")
+            state = _without_words(session_id, snapshots)
         return Overview(state, branches_of(state), snapshots, timeline_of(state, snapshots))
 
     async def at(self, point: Point, state: SessionState | None = None) -> ContextSnapshot:
@@ -104,10 +118,26 @@ class Points:
         return Budget.of(snapshot.window, parts_of(snapshot), self._rules)
 
     async def session(self, point: Point) -> Session:
-        """A point as a session of its own, under a new id. StoreError."""
+        """A point as a session of its own, under a new id; of a snapshot also where its session
+        is gone. StoreError."""
+        if point.snapshot:
+            state = await self._state_or_none(point.session_id)
+            return forked(await self.at(point), state)
         state = await self.state(point.session_id)
         return forked(await self.at(point, state), state)
 
     async def fork(self, point: Point) -> str:
         """Copy a point into a new session; answers with its id. StoreError."""
         return await self._on_disk(self._library.add, await self.session(point))
+
+    async def _state_or_none(self, session_id: str) -> SessionState | None:
+        try:
+            return await self.state(session_id)
+        except SessionNotFound:
+            return None
+
+
+def _without_words(session_id: str, snapshots: Sequence[SnapshotSummary]) -> SessionState:
+    """What is known of a session that is gone."""
+    last, first = snapshots[0].timestamp, snapshots[-1].timestamp
+    return SessionState(Session(session_id, first, last, snapshots[0].model, "unknown"))

@@ -76,7 +76,7 @@ class PromptCheck:
         if usage is None or usage.input_tokens <= 0:
             return None
         context, read = self._context, usage.input_tokens
-        whole = await context.counter.measured(context.assembly.pieces, (), read)
+        whole = await context.counter.measured(context.assembly.pieces, context.tools, read)
         context.forget_count()
         least = context.read if whole else self._least()
         if read < least:
@@ -87,9 +87,10 @@ class PromptCheck:
     async def _learn_from(self, error: OverLimit) -> None:
         """A server that says how long the prompt is knows better."""
         if error.prompt_tokens:
-            pieces = self._context.assembly.pieces
-            await self._context.counter.measured(pieces, (), error.prompt_tokens)
-            self._context.forget_count()
+            context = self._context
+            pieces = context.assembly.pieces
+            await context.counter.measured(pieces, context.tools, error.prompt_tokens)
+            context.forget_count()
 
     def _over(self) -> bool:
         return self._excess() > 0

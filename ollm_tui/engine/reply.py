@@ -42,6 +42,11 @@ class Reply:
         """Whether anything of it arrived."""
         return self._added or bool(self._unrecorded or self._calls)
 
+    @property
+    def calls(self) -> tuple[ToolCallPart, ...]:
+        """The tools it asks for so far."""
+        return tuple(self._calls)
+
     def add_text(self, text: str) -> str:
         """Take in more of the answer; gives back what may be shown of it."""
         return self._take("text", self._filters["text"].feed(text))

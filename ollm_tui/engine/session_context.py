@@ -17,7 +17,7 @@ from ollm_tui.core.context_marks import (
     resolved,
 )
 from ollm_tui.core.message import Message
-from ollm_tui.core.provider import ChatRequest
+from ollm_tui.core.provider import ChatRequest, ToolSpec
 from ollm_tui.core.session import Metadata, Session
 from ollm_tui.core.session_state import SessionState
 from ollm_tui.engine.budget import Budget, BudgetRules
@@ -72,6 +72,8 @@ class SessionContext:
         self._counted: _Counted | None = None
         self._asked: str | None = None
         """The message that is being answered."""
+        self.tools: tuple[ToolSpec, ...] = ()
+        """What the model is told it may ask for."""
         self.live = LiveCount()
         self._is_watched = False
         self.read = 0
@@ -82,6 +84,12 @@ class SessionContext:
         """Count for another model from now on."""
         self.choice = choice
         self.counter = self._counters.counter(choice.provider, choice.model)
+        self.forget_count()
+        self.read = 0
+
+    def offer(self, tools: tuple[ToolSpec, ...]) -> None:
+        """Tell the model of other tools from now on."""
+        self.tools = tools
         self.forget_count()
         self.read = 0
 
@@ -117,7 +125,7 @@ class SessionContext:
         if known and known.assembly is assembly and _begins_with(pieces, known):
             count = self.counter.extended(known.tokens, *pieces[known.pieces :])
         else:
-            count = self.counter.count(pieces)
+            count = self.counter.count(pieces, self.tools)
         self._counted = _Counted(assembly, len(pieces), last, count)
         return count
 
@@ -133,7 +141,7 @@ class SessionContext:
             self.counter.count(pieces[start : start + PIECES_AT_A_TIME])
             await asyncio.sleep(0)  # a long history is not to hold up the keys
         await self.counter.settle(self.view().beside_the_prompt())
-        await self.counter.settle(self.assembly.pieces)
+        await self.counter.settle(self.assembly.pieces, self.tools)
         self.forget_count()
 
     def budget(self, count: PromptCount) -> Budget:
@@ -163,7 +171,7 @@ class SessionContext:
         if self.choice.counting:
             await self.counter.check(self._request(assembly), assembly.pieces)
         else:
-            await self.counter.settle(assembly.pieces)
+            await self.counter.settle(assembly.pieces, self.tools)
         self.forget_count()
         return self.view_as(metadata)
 
@@ -185,7 +193,7 @@ class SessionContext:
     async def material(self) -> Material:
         """The context as a compression looks at it, counted as well as can be."""
         assembly = self.assembly
-        await self.counter.settle(assembly.pieces)
+        await self.counter.settle(assembly.pieces, self.tools)
         await self.counter.settle([p for m in assembly.messages for p in pieces_of(m)])
         self.forget_count()
         count = self.count()
@@ -234,6 +242,7 @@ class SessionContext:
         return ChatRequest(
             model=choice.model,
             messages=assembly.prompt,
+            tools=self.tools,
             window=choice.window,
             max_output=choice.max_output,
             temperature=choice.temperature if mode.temperature is None else mode.temperature,
@@ -264,7 +273,7 @@ class SessionContext:
         counter = self.counter
         if (choice.provider, choice.model) != (self.choice.provider, self.choice.model):
             counter = self._counters.counter(choice.provider, choice.model)
-        count = counter.count(assembly.pieces)
+        count = counter.count(assembly.pieces, self.tools)
         budget = Budget.of(choice.window, count.parts, self._rules)
         compresses = self._compresses
         return ContextView(count, budget, assembly.frozen(), counter, compresses=compresses)

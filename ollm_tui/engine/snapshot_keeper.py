@@ -17,7 +17,7 @@ from ollm_tui.core.session import Restore
 from ollm_tui.core.snapshot import ContextSnapshot, Reason, SnapshotSummary, snapshot_of
 from ollm_tui.engine.held_session import HeldSession
 from ollm_tui.engine.session_context import SessionContext
-from ollm_tui.services.snapshot_restore import restoration
+from ollm_tui.services.snapshot_restore import restoration, undoable, ways_back
 from ollm_tui.services.snapshot_thresholds import Thresholds
 from ollm_tui.services.snapshots import Snapshots
 from ollm_tui.settings.schema import Snapshots as Settings
@@ -52,9 +52,8 @@ class SnapshotKeeper:
     @property
     def undoable(self) -> Restore | None:
         """The last restore that was not taken back, if the way back was kept."""
-        undone = {each.undoes for each in self.restores}
-        waiting = [each for each in self.restores if each.at not in undone and not each.undoes]
-        return waiting[-1] if waiting and waiting[-1].safety else None
+        found = undoable(self.restores)
+        return found[0] if found else None
 
     def now(self, reason: Reason = "manual", name: str = "") -> ContextSnapshot:
         """The context as it is, as a snapshot that is nowhere kept yet."""
@@ -72,7 +71,7 @@ class SnapshotKeeper:
             raise UsageError("nothing has been said yet", "send a message first")
         if self._store is None:
             raise UsageError("this conversation keeps no snapshots", "open it from the store")
-        taken = await self._store.create(self.now("manual", name))
+        taken = await self._store.create(self.now("manual", name), ways_back(self.restores))
         assert taken is not None
         return taken
 
@@ -82,7 +81,7 @@ class SnapshotKeeper:
         if self._store is None or not len(self._session.state):
             return None
         try:
-            taken = await self._store.create(self.now(reason))
+            taken = await self._store.create(self.now(reason), ways_back(self.restores))
         except StoreError as error:
             log.warning("no snapshot before %s", reason, exc_info=error)
             return None
@@ -155,7 +154,7 @@ class SnapshotKeeper:
             undoes=undoes,
         )
         metadata = replace(plan.metadata, restores=(*plan.metadata.restores, note))
-        await self._session.record(*replace(plan, metadata=metadata).records(moment))
+        await self._session.record(replace(plan, metadata=metadata).record(moment))
         if self._store:
             self._store.tell_restored(self._session.session_id, snapshot.id)
         return note

@@ -1,178 +1,125 @@
-"""One request to the model and its reply, as events; cancel and failure keep what arrived."""
+"""One turn: the model is asked, what it asks for is done, and it is asked again until it is done.
+
+Everything is recorded as it happens; stopping it keeps what there is.
+"""
 
 from __future__ import annotations
 
-import asyncio
-import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from typing import assert_never
 
-from msgspec.structs import replace
-
-from ollm_tui.core import clock
-from ollm_tui.core.errors import BadAnswer, OllmError, OverLimit
 from ollm_tui.core.events import (
     AnyTurnEvent,
-    Prepared,
-    ReasoningArrived,
     ReplyStarted,
     TextArrived,
-    ToolCallRequested,
     TurnCancelled,
     TurnFailed,
     TurnFinished,
 )
-from ollm_tui.core.intake import clean
-from ollm_tui.core.message import Message, Status, new_id
-from ollm_tui.core.provider import (
-    Completed,
-    Preparing,
-    ReasoningDelta,
-    TextDelta,
-    ToolCallArrived,
-)
+from ollm_tui.core.message import Message
+from ollm_tui.core.tool_events import ReplyFinished
+from ollm_tui.engine.loop_watch import StoppedByLoop
 from ollm_tui.engine.model_choice import ModelChoice
+from ollm_tui.engine.model_round import ModelRound
 from ollm_tui.engine.prompt_check import PromptCheck
-from ollm_tui.engine.reply import Reply
 from ollm_tui.engine.stoppable import Stoppable
+from ollm_tui.engine.tool_keeper import ToolKeeper
 from ollm_tui.services.recording import Recorder
 
-QUIET_SECONDS = 0.5
-GETTING_READY = "getting ready to answer"
-"""Where a server counts the prompt it may have to start first."""
-
-log = logging.getLogger(__name__)
+CheckOf = Callable[[Message], PromptCheck]
+"""How the prompt that ends with a message is checked."""
 
 
 class Turn:
-    """Runs one request. `events` is consumed once; `cancel` may be called meanwhile."""
+    """Runs one turn. `events` is consumed once; `cancel` may be called meanwhile."""
 
     def __init__(
-        self, recorder: Recorder, choice: ModelChoice, parent_id: str, check: PromptCheck
+        self,
+        recorder: Recorder,
+        choice: ModelChoice,
+        question: Message,
+        check_of: CheckOf,
+        stoppable: Stoppable,
+        tools: ToolKeeper,
     ) -> None:
-        self._session_id = recorder.state.header.session_id
-        self._provider = choice.provider
-        self._check = check
-        self._stoppable = Stoppable()
-        self._reply = Reply(
-            recorder,
-            Message(
-                id=new_id(),
-                role="assistant",
-                parts=(),
-                timestamp=clock.now(),
-                parent_id=parent_id,
-                model=choice.model,
-                provider=choice.provider.name,
-            ),
-        )
+        self._recorder = recorder
+        self._choice = choice
+        self._question = question
+        self._check_of = check_of
+        self._stoppable = stoppable
+        self._tools = tools
 
     def cancel(self) -> None:
-        """Stop: the connection is closed and `events` ends with TurnCancelled."""
+        """Stop: whatever is waited for is given up, and `events` ends with TurnCancelled."""
         self._stoppable.stop()
 
     async def events(self) -> AsyncGenerator[AnyTurnEvent, None]:
         """What happens, ending with exactly one of finished, cancelled and failed."""
-        message = self._reply.message
-        yield ReplyStarted(message.id, message.model or "", self._provider.name)
+        last = self._question
+        begun = ""
         try:
-            async with aclosing(self._answer()) as events:
-                async for event in events:
-                    yield event
-        except (asyncio.CancelledError, GeneratorExit):
-            # The front end went away: record what there is, nobody is left to be told.
-            await self._reply.finish("cancelled")
-            raise
-        except OverLimit as error:
-            told = await self._check.refused(error)
-            log.warning(error.message, extra={"session": self._session_id})
-            yield told
-            yield await self._fail(OverLimit(error.message, told.hint))
-        except OllmError as error:
-            log.warning("the turn failed", exc_info=error, extra={"session": self._session_id})
-            yield await self._fail(error)
-        except Exception as error:
-            log.exception("the turn failed", extra={"session": self._session_id})
-            hint = "this should not happen; logs/ollm.log has the details"
-            yield await self._fail(OllmError(f"{type(error).__name__}: {error}", hint))
-
-    async def _answer(self) -> AsyncGenerator[AnyTurnEvent, None]:
-        """A prompt that is too long, here or for the server, is tried once more if the context
-        can be compressed."""
-        stoppable = self._stoppable
-        while not stoppable.stopped:
-            try:
-                async with aclosing(self._ask()) as events:
+            while True:
+                reply: Message | None = None
+                async with aclosing(self._watched(self._ask(last))) as events:
                     async for event in events:
+                        if isinstance(event, ReplyStarted):
+                            begun = event.message_id
+                        elif isinstance(event, ReplyFinished):
+                            reply = event.message
                         yield event
-                if not stoppable.stopped:
+                if reply is None:
                     return
-            except OverLimit as error:
-                room = None if self._reply.begun else await self._check.room_for(error)
-                if room is None:
-                    raise
-                async with aclosing(room):
-                    while (event := await stoppable.wait(anext(room, None))) is not None:
+                async with aclosing(self._do(reply)) as deeds:
+                    async for event in deeds:
                         yield event
-        yield TurnCancelled(await self._reply.finish("cancelled"))
-
-    async def _ask(self) -> AsyncGenerator[AnyTurnEvent, None]:
-        """One request. OverLimit if its prompt is too long; silent if it was stopped."""
-        checking = asyncio.ensure_future(self._check.before())
-        try:
-            if not await self._stoppable.ends_within(QUIET_SECONDS, checking):
-                yield Prepared(GETTING_READY)
-            request = await self._stoppable.wait(checking)
-        finally:
-            checking.cancel()
-        if request is None:
-            return
-        stream = self._provider.stream(request)
-        try:
-            while (event := await self._stoppable.wait(anext(stream, None))) is not None:
-                if isinstance(event, Completed):
-                    for last in await self._finish(event):
-                        yield last
+                if self._stoppable.stopped:
+                    yield TurnCancelled(reply)
                     return
-                if (told := self._take(event)) is not None:
-                    yield told
-        finally:
-            await stream.aclose()
-        if not self._stoppable.stopped:
-            raise BadAnswer("the answer broke off before its end", "send it again")
+                last = self._recorder.state[self._recorder.state.header.head or last.id]
+        except StoppedByLoop as error:
+            stopped = self._recorder.state.branch(begun)[-1] if begun else None
+            yield TurnFailed(error.message, error.hint, type(error).__name__, stopped)
 
-    def _take(
-        self, event: Preparing | TextDelta | ReasoningDelta | ToolCallArrived
-    ) -> AnyTurnEvent | None:
-        """Keep what arrived; what is left of it for the screen."""
-        reply, message_id = self._reply, self._reply.message.id
-        match event:
-            case Preparing():
-                return Prepared(event.what, event.fraction)
-            case TextDelta():
-                shown = reply.add_text(event.text)
-                return TextArrived(message_id, shown) if shown else None
-            case ReasoningDelta():
-                shown = reply.add_reasoning(event.text)
-                return ReasoningArrived(message_id, shown) if shown else None
-            case ToolCallArrived():
-                call = replace(event.call, name=clean(event.call.name))
-                reply.add_call(call)
-                return ToolCallRequested(message_id, call)
-            case _:
-                assert_never(event)
+    async def _ask(self, last: Message) -> AsyncGenerator[AnyTurnEvent, None]:
+        """One reply; one that asks for tools ends with ReplyFinished instead of the turn's end."""
+        check = self._check_of(last)
+        asked = ModelRound(
+            self._recorder, self._choice, last.id, check, self._stoppable, self._tools
+        )
+        async with aclosing(asked.events()) as events:
+            async for event in events:
+                if (
+                    isinstance(event, TurnFinished)
+                    and event.message.tool_calls
+                    and self._tools.offered
+                ):
+                    yield ReplyFinished(event.message)
+                else:
+                    yield event
 
-    async def _finish(self, end: Completed) -> list[AnyTurnEvent]:
-        """The last events: the alarm, if less was read than was sent, and the end."""
-        status: Status = "length" if end.finish == "length" else "complete"
-        message = await self._reply.finish(status, usage=end.usage, model=end.model)
-        cut = await self._check.after(end.usage)
-        if cut is None:
-            return [TurnFinished(message)]
-        log.warning(cut.message, extra={"session": self._session_id})
-        return [cut, TurnFinished(message)]
+    async def _watched(
+        self, events: AsyncGenerator[AnyTurnEvent, None]
+    ) -> AsyncGenerator[AnyTurnEvent, None]:
+        """The same events, with a pause where the model repeats itself."""
+        loops = self._tools.loops
+        async with aclosing(events):
+            async for event in events:
+                yield event
+                if isinstance(event, ReplyStarted):
+                    found = loops.round()
+                elif isinstance(event, TextArrived):
+                    found = loops.delta(event.text)
+                elif isinstance(event, ReplyFinished):
+                    found = loops.output(event.message.text)
+                else:
+                    continue
+                if found:
+                    async with aclosing(loops.pause(found, self._stoppable)) as pausing:
+                        async for told in pausing:
+                            yield told
 
-    async def _fail(self, error: OllmError) -> TurnFailed:
-        message = await self._reply.finish("failed", error=error.message)
-        return TurnFailed(error.message, error.hint, type(error).__name__, message)
+    async def _do(self, reply: Message) -> AsyncGenerator[AnyTurnEvent, None]:
+        calls = self._tools.calls()
+        async with aclosing(calls.events(reply, self._stoppable)) as deeds:
+            async for event in deeds:
+                yield event

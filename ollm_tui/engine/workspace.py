@@ -20,6 +20,8 @@ from ollm_tui.core.session import Session, SessionSummary, new_session_id
 from ollm_tui.engine.budget import BudgetRules
 from ollm_tui.engine.context_view import ContextView
 from ollm_tui.engine.conversation import Conversation
+from ollm_tui.engine.embedding import Embedding
+from ollm_tui.engine.history_search import History
 from ollm_tui.engine.model_choice import ModelChoice, ModelChooser
 from ollm_tui.engine.points import Points
 from ollm_tui.engine.project_context import ProjectContext
@@ -35,6 +37,7 @@ from ollm_tui.services.topic import Topic
 from ollm_tui.settings.schema import Settings
 
 if TYPE_CHECKING:
+    from ollm_tui.engine.outfitting import Outfitter
     from ollm_tui.services.hooks import Hooks
 
 R = TypeVar("R")
@@ -72,6 +75,8 @@ class Workspace:
         self.hooks = hooks
         """The user's own commands, if there are any."""
         self._counters = counters or TokenCounters(None)
+        self.outfitter: Outfitter | None = None
+        """Makes the tools of the model, where it gets any."""
         self.snapshots = Snapshots.of(recording, settings)
         """The snapshots of all sessions."""
         self._open: dict[str, Conversation] = {}
@@ -79,6 +84,15 @@ class Workspace:
             library, self.snapshots, self._open, self._on_disk, BudgetRules.of(settings)
         )
         """What one can look at and go back to."""
+        embedding = settings.search.embedding_model
+        self.history = History(
+            library.store,
+            recording.topic,
+            most=settings.search.max_results,
+            recall_tokens=settings.search.retrieval_tokens,
+            embed=Embedding(providers, embedding) if embedding else None,
+        )
+        """Everything ever said, to be searched."""
 
     @property
     def saving(self) -> Topic[StoreEvent]:
@@ -110,7 +124,7 @@ class Workspace:
         counters = TokenCounters(None) if in_memory else self._counters
         if in_memory:
             self.snapshots.keep_in_memory(session.session_id)
-        conversation = self._hold(recorder, choice, counters, begun=False)
+        conversation = self._hold(recorder, choice, counters, begun=False, keeps=not in_memory)
         await self.project.use_trusted(conversation.notes, is_new=True)
         return conversation
 
@@ -241,11 +255,18 @@ class Workspace:
 
     async def close(self) -> None:
         """Close the providers and the store; conversations are closed before."""
+        await self.history.close()
         await self._providers.close()
         await self._recording.close()
 
     def _hold(
-        self, recorder: Recorder, choice: ModelChoice, counters: TokenCounters, *, begun: bool
+        self,
+        recorder: Recorder,
+        choice: ModelChoice,
+        counters: TokenCounters,
+        *,
+        begun: bool,
+        keeps: bool = True,
     ) -> Conversation:
         session_id = recorder.state.header.session_id
 
@@ -262,7 +283,11 @@ class Workspace:
             snapshots=self.snapshots,
             hooks=self.hooks,
         )
+        if self.outfitter:
+            conversation.tools.make_outfit = partial(self.outfitter.outfit, keeps=keeps)
         conversation.when_closed = forget
+        if self.settings.search.retrieval:
+            conversation.recall = lambda words: self.history.recall.for_prompt(words, session_id)
         self._open[session_id] = conversation
         return conversation
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from types import MappingProxyType
 from typing import Any
@@ -12,6 +12,7 @@ import httpx
 from ollm_tui.core.errors import ModelMissing, OverLimit, ProviderError, Unavailable
 from ollm_tui.core.provider import Capabilities, ChatRequest, ModelInfo, Preparing, StreamEvent
 from ollm_tui.core.vocabulary import Vocabulary
+from ollm_tui.providers.embedding_vectors import vectors_in
 from ollm_tui.providers.http import RETRY_SECONDS, Connection, RefusedError, drain, with_scheme
 from ollm_tui.providers.http_errors import Refusal, message_in, one_line, refusal_error
 from ollm_tui.providers.json_fields import Tree, as_tree, int_at, text_at
@@ -99,6 +100,18 @@ class Ollama:
         body = {"model": model, "verbose": True}
         show = await self._connection.ask_if_there("POST", "/api/show", body)
         return shown_vocabulary(as_tree(show))
+
+    async def embed(self, model: str, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
+        """One vector for each text, in their order."""
+        body = {"model": model, "input": list(texts), "truncate": True}
+        try:
+            answer = await self._connection.ask("POST", "/api/embed", body)
+        except ModelMissing as error:
+            raise _missing(model) from error
+        vectors = vectors_in(as_tree(answer).get("embeddings"))
+        if len(vectors) != len(texts):
+            raise self._connection.bad_answer("it has not one vector for each text")
+        return vectors
 
     async def capabilities(self, model: str) -> Capabilities:
         """What `/api/show` says, and the window the model has if it is loaded now."""

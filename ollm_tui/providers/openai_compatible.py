@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from types import MappingProxyType
 from typing import Any, cast
@@ -10,9 +10,10 @@ from urllib.parse import urlsplit
 
 from ollm_tui.core.errors import ModelMissing, OverLimit, ProviderError, Unavailable
 from ollm_tui.core.provider import Capabilities, ChatRequest, ModelInfo, StreamEvent
+from ollm_tui.providers.embedding_vectors import vectors_in
 from ollm_tui.providers.http import RETRY_SECONDS, Connection, RefusedError, drain, with_scheme
 from ollm_tui.providers.http_errors import Refusal, message_in, refusal_error
-from ollm_tui.providers.json_fields import Tree, as_tree, int_at
+from ollm_tui.providers.json_fields import Tree, as_tree, int_at, trees_at
 from ollm_tui.providers.openai_models import model_capabilities, model_infos, named_model
 from ollm_tui.providers.openai_wire import AnswerReader, request_body
 from ollm_tui.providers.wire_lines import EventReader, UnreadableError, decode_json
@@ -84,6 +85,16 @@ class OpenAICompatible:
         body = request_body(request, self._extra_body)
         count = await self._connection.ask("POST", _COUNT, body)
         return int_at(as_tree(count), "input_tokens")
+
+    async def embed(self, model: str, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
+        """One vector for each text, in their order."""
+        body = {"model": model, "input": list(texts)}
+        answer = as_tree(await self._connection.ask("POST", "/embeddings", body))
+        entries = sorted(trees_at(answer, "data"), key=lambda entry: int_at(entry, "index") or 0)
+        vectors = vectors_in([entry.get("embedding") for entry in entries])
+        if len(vectors) != len(texts):
+            raise self._connection.bad_answer("it has not one vector for each text")
+        return vectors
 
     async def capabilities(self, model: str) -> Capabilities:
         """What the model list and, on llama.cpp, `/props` say; asked once."""

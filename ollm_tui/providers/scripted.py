@@ -25,6 +25,8 @@ from ollm_tui.core.provider import (
 )
 
 MODEL = "scripted"
+CHARACTERS_PER_TOKEN = 2
+"""Of tools and their calls, which are JSON and no words."""
 
 
 class Wait(msgspec.Struct, frozen=True):
@@ -144,7 +146,10 @@ def _echo(request: ChatRequest) -> Turn:
 
 
 def _count(request: ChatRequest) -> int:
-    return sum(len(f"{m.text} {m.reasoning}".split()) for m in request.messages)
+    said = sum(len(f"{m.text} {m.reasoning}".split()) for m in request.messages)
+    calls = (call for m in request.messages for call in m.tool_calls)
+    written = (len(msgspec.json.encode(each)) for each in (*request.tools, *calls))
+    return said + sum(written) // CHARACTERS_PER_TOKEN
 
 
 def _steps(lines: list[_ScriptLine], turn: int) -> Turn:

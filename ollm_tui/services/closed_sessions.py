@@ -19,7 +19,7 @@ from ollm_tui.core.snapshot import ContextSnapshot, Reason, SnapshotSummary, sna
 from ollm_tui.core.timeline import tokens_at
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.services.snapshot_library import SnapshotLibrary, one_line
-from ollm_tui.services.snapshot_restore import forked, restoration
+from ollm_tui.services.snapshot_restore import forked, restoration, ways_back
 from ollm_tui.settings.schema import Snapshots as Settings
 
 
@@ -50,7 +50,7 @@ class ClosedSessions:
         def look(state: SessionState) -> Sequence[AnyRecord]:
             if not len(state):
                 raise StoreError("nothing has been said in this session", "send a message first")
-            taken.append(self._keep(present(state, "manual", name)))
+            taken.append(self._keep(present(state, "manual", name), state))
             return ()
 
         self._sessions.record(session_id, look)
@@ -64,7 +64,9 @@ class ClosedSessions:
         notes: list[Restore] = []
 
         def go_back(state: SessionState) -> Sequence[AnyRecord]:
-            safety = self._keep(present(state, "restore")).id if self._settings.enabled else None
+            safety = None
+            if self._settings.enabled:
+                safety = self._keep(present(state, "restore"), state).id
             plan, moment = restoration(snapshot, state), clock.now()
             note = Restore(
                 at=moment,
@@ -75,7 +77,7 @@ class ClosedSessions:
             )
             notes.append(note)
             metadata = replace(plan.metadata, restores=(*plan.metadata.restores, note))
-            return replace(plan, metadata=metadata).records(moment)
+            return [replace(plan, metadata=metadata).record(moment)]
 
         self._sessions.record(snapshot.session_id, go_back)
         return notes[0]
@@ -88,5 +90,6 @@ class ClosedSessions:
             source = None
         return self._sessions.add(forked(snapshot, source))
 
-    def _keep(self, snapshot: ContextSnapshot) -> SnapshotSummary:
-        return self._snapshots.create(snapshot, self._settings.max_count).summary
+    def _keep(self, snapshot: ContextSnapshot, state: SessionState) -> SnapshotSummary:
+        needed = ways_back(state.header.metadata.restores)
+        return self._snapshots.create(snapshot, self._settings.max_count, needed).summary

@@ -7,7 +7,13 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import NamedTuple
 
 from ollm_tui.core.encoding import CannotDecode
-from ollm_tui.core.record import AnyRecord, MessageAdded, MessageFinished, TextAppended
+from ollm_tui.core.record import (
+    AnyRecord,
+    MessageAdded,
+    MessageFinished,
+    SessionChanged,
+    TextAppended,
+)
 from ollm_tui.core.session_state import SessionState
 from ollm_tui.storage.session_store import SessionStore
 from ollm_tui.storage.session_tail import News, SessionTail
@@ -87,5 +93,7 @@ def _message_of(record: AnyRecord) -> tuple[str, ...]:
             return (record.message.id,)
         case TextAppended() | MessageFinished():
             return (record.message_id,)
+        case SessionChanged():
+            return tuple(each["id"] for each in record.fields.get("messages", ()))
         case _:
             return ()

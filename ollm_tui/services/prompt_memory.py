@@ -7,13 +7,16 @@ Nothing here raises: what cannot be written is kept in memory, and the log says 
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from threading import Lock
 
 import msgspec
 
 from ollm_tui.core.intake import clean
+from ollm_tui.services.saved_searches import SavedSearches
 from ollm_tui.storage.atomic_file import read_regular
 from ollm_tui.storage.layout import is_valid_name
 from ollm_tui.storage.shared_file import append_line, keep_last_lines, replace
@@ -21,6 +24,8 @@ from ollm_tui.storage.shared_file import append_line, keep_last_lines, replace
 MOST_PROMPTS = 1_000
 MOST_BYTES = 2_000_000
 """All prompts of a project together, with what was pasted into them."""
+MOST_PROJECTS = 20
+"""Other projects whose prompts are offered: those that were used last."""
 CUT_EVERY = 50
 """Prompts after which the file is cut back, and at the first one."""
 
@@ -42,6 +47,8 @@ class PromptMemory:
         self._key = f"project-{sha256(bytes(project.absolute())).hexdigest()[:24]}"
         self._history = directory and directory / "prompt-history" / f"{self._key}.jsonl"
         self._folder = directory and directory / "drafts"
+        self.searches = SavedSearches(directory and directory / "searches.json")
+        """What is looked for again and again."""
         self._screen = directory and directory / "screen.json"
         self._sidebar = False
         self._unwritten: list[str] = []
@@ -56,6 +63,19 @@ class PromptMemory:
             texts = (*self._read_history(), *self._unwritten)
         kept = [text for text, before in zip(texts, ("", *texts), strict=False) if text != before]
         return kept[-MOST_PROMPTS:]
+
+    def elsewhere(self) -> list[str]:
+        """What was sent in other projects, the latest first."""
+        if not self._history:
+            return []
+        try:
+            files = [each for each in self._history.parent.iterdir() if each.suffix == ".jsonl"]
+            files.sort(key=lambda file: file.stat().st_mtime_ns, reverse=True)
+        except OSError:
+            return []  # there are none yet
+        others = (file for file in files if file != self._history)
+        texts = (text for file in islice(others, MOST_PROJECTS) for text in _latest(file))
+        return list(islice(texts, MOST_PROMPTS))
 
     def remember(self, text: str) -> None:
         """Something was sent, or put aside."""
@@ -123,17 +143,7 @@ class PromptMemory:
         return f"session-{sha256(session_id.encode('utf-8', 'replace')).hexdigest()[:24]}"
 
     def _read_history(self) -> list[str]:
-        if not self._history:
-            return []
-        try:
-            lines = read_regular(self._history).splitlines()
-        except FileNotFoundError:
-            return []
-        except OSError as error:
-            log.warning("earlier prompts cannot be read: %s", error)
-            return []
-        texts = (_text(line) for line in lines)
-        return [text for text in texts if text.strip()]
+        return _prompts(self._history) if self._history else []
 
     def _write_history(self) -> None:
         if not self._history:
@@ -152,6 +162,23 @@ class PromptMemory:
         if self._count % CUT_EVERY == 0:
             keep_last_lines(path, MOST_PROMPTS, MOST_BYTES)
         self._count += 1
+
+
+def _prompts(file: Path) -> list[str]:
+    """What was sent in a project, the oldest first."""
+    try:
+        lines = read_regular(file).splitlines()
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        log.warning("earlier prompts cannot be read: %s", error)
+        return []
+    texts = (_text(line) for line in lines)
+    return [text for text in texts if text.strip()]
+
+
+def _latest(file: Path) -> Iterator[str]:
+    return reversed(_prompts(file))
 
 
 def _text(line: bytes) -> str:

@@ -14,10 +14,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
+from ollm_tui.core.branches import calls_along
 from ollm_tui.core.errors import SessionNotFound, StoreError
-from ollm_tui.core.message import Message
 from ollm_tui.core.record import AnyRecord, SessionChanged
-from ollm_tui.core.session import Session, SessionSummary, ToolCall, new_session_id
+from ollm_tui.core.session import Session, SessionSummary, new_session_id
 from ollm_tui.core.session_state import SessionState
 from ollm_tui.services.session_catalogue import SessionCatalogue, only_one
 from ollm_tui.storage.cipher import Cipher
@@ -101,7 +101,7 @@ class SessionLibrary:
                 start_time=moment,
                 last_activity=moment,
                 messages=tuple(branch),
-                tool_calls=_calls_of(state, branch),
+                tool_calls=calls_along(state, branch),
                 head=branch[-1].id if branch else None,
                 title=f"{state.header.title} (fork)",
                 pinned=False,
@@ -201,8 +201,3 @@ class SessionLibrary:
         except SessionNotFound:
             return False
         return True
-
-
-def _calls_of(state: SessionState, branch: list[Message]) -> tuple[ToolCall, ...]:
-    wanted = {call.call_id for message in branch for call in message.tool_calls}
-    return tuple(call for call in state.tool_calls if call.id in wanted)

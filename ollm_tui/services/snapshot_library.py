@@ -6,6 +6,7 @@ front ends with one go through `Snapshots`.
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections import Counter
 from collections.abc import Collection
@@ -73,6 +74,22 @@ class Taken(NamedTuple):
     removed: tuple[str, ...]
 
 
+class Deleted(NamedTuple):
+    """A snapshot that can still be brought back."""
+
+    summary: SnapshotSummary
+    at: str
+
+
+class Holdings(NamedTuple):
+    """How much there is."""
+
+    counts: Counter[str]
+    """Snapshots of each session; also of sessions that are gone."""
+    size: int
+    """Bytes of all of them."""
+
+
 class SnapshotLibrary:
     """All snapshots of one store; those of ephemeral sessions are kept in memory.
 
@@ -93,14 +110,18 @@ class SnapshotLibrary:
         """Nothing of this session may reach the disk."""
         self._ephemeral.add(session_id)
 
-    def create(self, snapshot: ContextSnapshot, most_automatic: int) -> Taken:
-        """Keep a snapshot, durably; of the automatic ones of its session only the newest stay."""
+    def create(
+        self, snapshot: ContextSnapshot, most_automatic: int, needed: Collection[str] = ()
+    ) -> Taken:
+        """Keep a snapshot, durably; of the automatic ones of its session only the newest stay,
+        and those that are needed."""
         session_id, shelf = snapshot.session_id, self._shelf(snapshot.session_id)
         before = shelf.summaries(session_id)
         snapshot = replace(snapshot, timestamp=_after(before, snapshot.timestamp))
         summary = shelf.write(snapshot)
         automatic = [each.id for each in (summary, *before) if each.is_automatic]
-        removed = shelf.remove(session_id, automatic[most_automatic:])
+        too_many = [key for key in automatic[most_automatic:] if key not in needed]
+        removed = shelf.remove(session_id, too_many)
         shelf.refresh(session_id, summary)
         return Taken(summary, tuple(removed))
 
@@ -128,6 +149,11 @@ class SnapshotLibrary:
         """Bring a deleted snapshot back."""
         self._shelf(session_id).put_back(session_id, snapshot_id)
 
+    def deleted(self) -> list[Deleted]:
+        """What can be brought back, the latest first."""
+        found = itertools.starmap(Deleted, self._store.aside())
+        return sorted(found, key=lambda each: each.at, reverse=True)
+
     def empty_old_deleted(self) -> None:
         """Remove for good what was deleted long ago."""
         kept_ns = int(timedelta(days=DELETED_DAYS).total_seconds()) * 10**9
@@ -138,21 +164,24 @@ class SnapshotLibrary:
 
         StoreError if there is none, AmbiguousId if there are several.
         """
-        owners = self._owners()
-        matches = [prefix] if prefix in owners else _starting_like(prefix, owners)
-        if not matches:
-            raise StoreError(f"there is no snapshot {prefix!r}", "ollm snapshots list")
-        if len(matches) > 1:
-            examples = ", ".join(sorted(matches)[:EXAMPLES])
-            raise AmbiguousId(
-                f"{prefix!r} could be {len(matches)} snapshots: {examples}",
-                "give a few more characters",
-            )
-        return owners[matches[0]], matches[0]
+        owners = self._store.owners() | self._memory.owners()
+        found = _only_one(prefix, owners, "snapshot", "ollm snapshots list")
+        return owners[found], found
+
+    def find_deleted(self, prefix: str) -> tuple[str, str]:
+        """The same among those that can be brought back."""
+        owners = {each.summary.id: each.summary.session_id for each in self.deleted()}
+        found = _only_one(prefix, owners, "deleted snapshot", "ollm snapshots trash list")
+        return owners[found], found
 
     def counts(self) -> Counter[str]:
         """How many snapshots each session has; also of sessions that are gone."""
-        return Counter(self._owners().values())
+        return self.holdings().counts
+
+    def holdings(self) -> Holdings:
+        """How many snapshots are on disk, and how large they are."""
+        owners, size = self._store.holdings()
+        return Holdings(Counter(owners.values()), size)
 
     def _change(self, session_id: str, snapshot_id: str, **fields: str | bool) -> None:
         shelf = self._shelf(session_id)
@@ -169,18 +198,25 @@ class SnapshotLibrary:
     def _shelf(self, session_id: str) -> Shelf:
         return self._memory if session_id in self._ephemeral else self._store
 
-    def _owners(self) -> dict[str, str]:
-        return self._store.owners() | self._memory.owners()
-
 
 def one_line(name: str) -> str:
     """A name that can be shown anywhere."""
     return " ".join(clean(name).split())[:LONGEST_NAME].rstrip()
 
 
-def _starting_like(prefix: str, ids: dict[str, str]) -> list[str]:
+def _only_one(prefix: str, ids: Collection[str], what: str, hint: str) -> str:
     wanted = prefix.lower()
-    return [key for key in ids if key.lower().startswith(wanted)] if prefix else []
+    matches = [key for key in ids if wanted and key.lower().startswith(wanted)]
+    if prefix in matches:
+        return prefix
+    if not matches:
+        raise StoreError(f"there is no {what} {prefix!r}", hint)
+    if len(matches) > 1:
+        examples = ", ".join(sorted(matches)[:EXAMPLES])
+        raise AmbiguousId(
+            f"{prefix!r} could be {len(matches)} {what}s: {examples}", "give a few more characters"
+        )
+    return matches[0]
 
 
 def _after(before: list[SnapshotSummary], moment: str) -> str:

@@ -5,19 +5,24 @@ Nothing is ever removed: messages the session does not have come as a new branch
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import islice, takewhile
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
+from ollm_tui.core.branches import calls_along
 from ollm_tui.core.encoding import to_tree
 from ollm_tui.core.message import Message, new_id
-from ollm_tui.core.record import AnyRecord, MessageAdded, SessionChanged
-from ollm_tui.core.session import Metadata, Session, new_session_id
+from ollm_tui.core.record import SessionChanged
+from ollm_tui.core.session import Metadata, Restore, Session, new_session_id
 from ollm_tui.core.session_state import SessionState
 from ollm_tui.core.snapshot import ALWAYS_HELD, ContextSnapshot, metadata_at
+
+UNDOABLE = 10
+"""So many restores can be taken back, one after the other."""
 
 
 class Restoration(msgspec.Struct, frozen=True):
@@ -28,17 +33,18 @@ class Restoration(msgspec.Struct, frozen=True):
     metadata: Metadata
     system_prompt: str
     missing: tuple[Message, ...] = ()
-    """Messages to be added first, in this order; the last of them is then the head."""
+    """Messages that come along, in this order; the last of them is then the head."""
 
-    def records(self, at: str) -> tuple[AnyRecord, ...]:
-        """The facts to be recorded; the last one is the moment that counts."""
-        added = tuple(MessageAdded(at=at, message=message) for message in self.missing)
+    def record(self, at: str) -> SessionChanged:
+        """The fact to be recorded: one, so that a crash leaves the old context or the new one."""
         fields: dict[str, Any] = {
             "head": self.head,
             "systemPrompt": self.system_prompt,
             "metadata": to_tree(self.metadata),
         }
-        return (*added, SessionChanged(at=at, fields=fields))
+        if self.missing:
+            fields["messages"] = [to_tree(message) for message in self.missing]
+        return SessionChanged(at=at, fields=fields)
 
 
 def restoration(snapshot: ContextSnapshot, state: SessionState) -> Restoration:
@@ -54,6 +60,18 @@ def restoration(snapshot: ContextSnapshot, state: SessionState) -> Restoration:
     )
 
 
+def undoable(restores: Sequence[Restore]) -> list[Restore]:
+    """The restores that can be taken back now, one after the other: the last one first."""
+    undone = {each.undoes for each in restores}
+    waiting = (each for each in reversed(restores) if each.at not in undone and not each.undoes)
+    return list(takewhile(lambda each: each.safety, islice(waiting, UNDOABLE)))
+
+
+def ways_back(restores: Sequence[Restore]) -> frozenset[str]:
+    """The snapshots by which restores are taken back: these stay, however many there are."""
+    return frozenset(each.safety for each in undoable(restores) if each.safety)
+
+
 def forked(snapshot: ContextSnapshot, source: SessionState | None = None) -> Session:
     """A new session that begins at a snapshot; `source` is its session, where there is one."""
     moment = clock.now()
@@ -64,17 +82,15 @@ def forked(snapshot: ContextSnapshot, source: SessionState | None = None) -> Ses
         )
     plan = restoration(snapshot, source)
     state = SessionState(source.session())
-    for seq, record in enumerate(plan.records(moment), state.header.journal_seq + 1):
-        state.apply(record, seq)
-    branch = state.branch() if plan.head else []
-    calls = {call.call_id for message in branch for call in message.tool_calls}
+    state.apply(plan.record(moment), state.header.journal_seq + 1)
+    branch = state.branch()
     return replace(
         state.header,
         session_id=new_session_id(),
         start_time=moment,
         last_activity=moment,
         messages=tuple(branch),
-        tool_calls=tuple(call for call in state.tool_calls if call.id in calls),
+        tool_calls=calls_along(state, branch, snapshot.timestamp),
         title=f"{source.header.title or snapshot.summary} (fork)",
         window=snapshot.window,
         pinned=False,

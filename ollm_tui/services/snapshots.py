@@ -5,8 +5,7 @@ from __future__ import annotations
 import errno
 import inspect
 import logging
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TypeVar
 
 from ollm_tui.core.errors import StoreError, UsageError
@@ -20,7 +19,7 @@ from ollm_tui.core.events import (
 )
 from ollm_tui.core.snapshot import ContextSnapshot, Reason, SnapshotSummary
 from ollm_tui.services.recording import Recording
-from ollm_tui.services.snapshot_library import SnapshotLibrary
+from ollm_tui.services.snapshot_library import Holdings, SnapshotLibrary
 from ollm_tui.services.snapshot_thresholds import Callback, Thresholds
 from ollm_tui.services.topic import Topic
 from ollm_tui.settings.schema import Settings
@@ -60,8 +59,11 @@ class Snapshots:
         """Nothing of this session may reach the disk."""
         self.library.keep_in_memory(session_id)
 
-    async def create(self, snapshot: ContextSnapshot) -> SnapshotSummary | None:
-        """Keep a snapshot: when this returns it is on disk. Older automatic ones go.
+    async def create(
+        self, snapshot: ContextSnapshot, needed: Collection[str] = ()
+    ) -> SnapshotSummary | None:
+        """Keep a snapshot: when this returns it is on disk. Older automatic ones go, unless
+        they are needed.
 
         None where the settings want none; UsageError if the user asked for it all the same.
         """
@@ -71,7 +73,7 @@ class Snapshots:
             return None
         most = self._settings.snapshots.max_count
         session_id = snapshot.session_id
-        taken = await self._do(session_id, lambda: self.library.create(snapshot, most))
+        taken = await self._do(session_id, lambda: self.library.create(snapshot, most, needed))
         summary = taken.summary
         if summary.is_automatic:
             event = AutoSnapshotCreated(session_id, summary.id, summary.reason)
@@ -112,9 +114,9 @@ class Snapshots:
         """The session and the id of the one snapshot that starts like this. StoreError."""
         return await self._do("", lambda: self.library.find(prefix))
 
-    async def counts(self) -> Counter[str]:
-        """How many snapshots each session has; also of sessions that are gone."""
-        return await self._do("", self.library.counts)
+    async def holdings(self) -> Holdings:
+        """How many snapshots each session has, also of sessions that are gone; and their size."""
+        return await self._do("", self.library.holdings)
 
     async def empty_old_deleted(self) -> None:
         """Remove for good what was deleted long ago."""

@@ -266,6 +266,8 @@ class Search(Group, frozen=True):
     """Give the model fitting passages of other sessions by itself; /recall works always."""
     retrieval_tokens: Positive = 1024
     """Most tokens such passages may take."""
+    embedding_model: Name | None = None
+    """Puts passages that mean alike first: provider/model, as ollama/nomic-embed-text."""
 
 
 class Interface(Group, frozen=True):

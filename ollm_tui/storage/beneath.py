@@ -37,14 +37,15 @@ class Beneath:
         """A regular file, with its bytes unless they are too many; None if there is nothing."""
         try:
             with self._parent(path) as (parent, name):
+                # Looked at first: already the opening of a device may do something.
+                _check_regular(os.lstat(name, dir_fd=parent).st_mode)
                 flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
                 descriptor = os.open(name, flags, dir_fd=parent)
         except FileNotFoundError:
             return None
         with os.fdopen(descriptor, "rb") as file:
             status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode):
-                raise OSError(errno.EINVAL, "it is not a file")
+            _check_regular(status.st_mode)
             data = file.read(most_bytes + 1)
         is_whole = len(data) <= most_bytes
         return FoundFile(
@@ -54,16 +55,21 @@ class Beneath:
             data if is_whole else None,
         )
 
-    def write(self, path: str, data: bytes, mode: int) -> None:
-        """Put a file there, whole or not at all; missing directories are made."""
+    def write(self, path: str, data: bytes, mode: int | None) -> None:
+        """Put a file there, whole or not at all; missing directories are made.
+
+        Without a mode it gets the one new files have.
+        """
         with self._parent(path, create=True) as (parent, name):
             temporary = f".{uuid4().hex}.tmp"
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-            descriptor = os.open(temporary, flags, 0o600, dir_fd=parent)
+            at_first = 0o666 if mode is None else 0o600
+            descriptor = os.open(temporary, flags, at_first, dir_fd=parent)
             try:
                 try:
                     write_all(descriptor, data)
-                    os.fchmod(descriptor, mode)
+                    if mode is not None:
+                        os.fchmod(descriptor, mode)
                     os.fsync(descriptor)
                 finally:
                     os.close(descriptor)
@@ -103,8 +109,20 @@ def _step(parent: int, folder: str, *, create: bool) -> int:
     except FileNotFoundError:
         if not create:
             raise
-    os.mkdir(folder, dir_fd=parent)
+    try:
+        os.mkdir(folder, dir_fd=parent)
+    except FileExistsError:
+        pass  # somebody else made it just now
     return os.open(folder, _DIRECTORY, dir_fd=parent)
+
+
+def _check_regular(mode: int) -> None:
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, "it is a directory")
+    if stat.S_ISLNK(mode):
+        raise OSError(errno.ELOOP, "it is a link")
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, "it is not a file")
 
 
 def _steps(path: str) -> tuple[str, ...]:

@@ -48,6 +48,7 @@ _INSERT = (
     "ON CONFLICT (session_id) DO UPDATE SET "
     + ", ".join(f"{name} = excluded.{name}" for name in _COLUMNS.split(", ")[1:])
 )
+_SIZE = "SELECT coalesce(sum(file_size + journal_size), 0) FROM sessions"
 _DELETE = "DELETE FROM sessions WHERE session_id = ?"
 
 _DAMAGE = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
@@ -75,6 +76,14 @@ class SessionIndex:
         except (sqlite3.Error, msgspec.MsgspecError, TypeError) as error:
             self._begin_anew(error)
             return []
+
+    def stored_bytes(self) -> int:
+        """How large the files were that the rows were made from."""
+        try:
+            return self._open().execute(_SIZE).fetchone()[0]
+        except sqlite3.Error as error:
+            self._begin_anew(error)
+            return 0
 
     def update(self, changed: Iterable[IndexRow], gone: Iterable[str] = ()) -> None:
         """Take in new rows and drop old ones, all or none.

@@ -131,6 +131,14 @@ class MessageIndex:
             source.values,
         )
 
+    def activity(self) -> list[tuple[int, str, int, int, int]]:
+        """All there is by hour since 1970 and model: messages, answers, tokens. IndexLost."""
+        return self._rows(  # its columns are known
+            "SELECT m.at / 3600000000, coalesce(m.model, s.model), count(*), "
+            "sum(m.role = 'assistant'), sum(m.tokens) "
+            "FROM messages m JOIN sessions s ON s.number = m.session GROUP BY 1, 2"
+        )
+
     def messages(self, numbers: Sequence[int]) -> list[FoundMessage]:
         """What is known of messages, in the order of their numbers here. IndexLost."""
         rows = self._rows(_FOUND.format(", ".join(map(str, numbers))))

@@ -43,11 +43,14 @@ def source_of(
 
     The joins are CROSS joins because those are done in the order in which they stand.
     """
-    match = match_expression(query.terms) if where == "words" else ""
+    match = ""
+    if where == "words":
+        match = match_expression(query.terms, any_of=query.any_term)
     conditions = _filters(query)
     number = "words.rowid" if match else "m.number"
     conditions += _range(query, number, slack)
-    conditions += _texts(query.terms, where)
+    if not query.any_term:
+        conditions += _texts(query.terms, where)
     asked = " ".join(condition.sql for condition in conditions)
     tables = "messages m"
     if match:

@@ -11,7 +11,7 @@ from ollm_tui.core.message import Role
 from ollm_tui.storage.directory import Fingerprint
 from ollm_tui.storage.message_words import TOKENIZER, as_words
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 _PENDING_BYTES = 32 * 1024 * 1024
 """What FTS5 may gather before it writes: more than a batch, so that each is written once."""
 
@@ -40,7 +40,8 @@ CREATE TABLE messages (
     model TEXT,
     on_branch INTEGER NOT NULL,
     has_tool INTEGER NOT NULL,
-    pinned INTEGER NOT NULL
+    pinned INTEGER NOT NULL,
+    tokens INTEGER NOT NULL
 );
 CREATE INDEX by_session ON messages (session);
 CREATE INDEX late ON messages (number - at / 1000000) WHERE number - at / 1000000 > 3600;
@@ -64,10 +65,11 @@ _PUT_SESSION = (
     + " RETURNING number"
 )
 _SET_FACTS = (
-    "UPDATE messages SET model = ?, on_branch = ?, has_tool = ?, pinned = ? WHERE number = ?"
+    "UPDATE messages SET model = ?, on_branch = ?, has_tool = ?, pinned = ?, tokens = ? "
+    "WHERE number = ?"
 )
 _ROWS = (
-    "SELECT number, id, role, at, model, on_branch, has_tool, pinned, said, aside, tools "
+    "SELECT number, id, role, at, model, on_branch, has_tool, pinned, tokens, said, aside, tools "
     "FROM messages JOIN texts USING (number) WHERE session = ?"
 )
 
@@ -83,11 +85,18 @@ class IndexedMessage(NamedTuple):
     on_branch: bool
     has_tool: bool
     pinned: bool
+    tokens: int
+    """What the server measured: read and written."""
     said: str | None
     aside: str | None
     """What was thought or came along."""
     tools: str | None
     """What tools were asked for, and what they answered."""
+
+    @property
+    def texts(self) -> tuple[str | None, str | None, str | None]:
+        """What can be found in it."""
+        return self.said, self.aside, self.tools
 
 
 class IndexedSession(NamedTuple):
@@ -144,8 +153,8 @@ def _changes(
         number, known = rows.pop(message.id, (0, None))
         if known == message:
             continue
-        if known and known[1:3] == message[1:3] and known[7:] == message[7:]:
-            connection.execute(_SET_FACTS, (*message[3:7], number))
+        if known and known[1:3] == message[1:3] and known.texts == message.texts:
+            connection.execute(_SET_FACTS, (*message[3:8], number))
             continue
         if known:
             rows[message.id] = number, known
@@ -172,12 +181,12 @@ def _insert(connection: sqlite3.Connection, new: list[tuple[int, IndexedMessage]
     numbers = _FreeNumbers(connection, seconds)
     numbered = sorted((numbers.take(at), *each) for at, each in zip(seconds, new, strict=True))
     connection.executemany(
-        "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [(number, session, *message[:7]) for number, session, message in numbered],
+        "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [(number, session, *message[:8]) for number, session, message in numbered],
     )
     connection.executemany(
         "INSERT INTO texts VALUES (?, ?, ?, ?)",
-        [(number, *message[7:]) for number, _, message in numbered],
+        [(number, *message.texts) for number, _, message in numbered],
     )
     connection.executemany(
         f"INSERT INTO words (rowid, {_WORDS}) VALUES (?, ?, ?, ?, ?)",
@@ -187,7 +196,7 @@ def _insert(connection: sqlite3.Connection, new: list[tuple[int, IndexedMessage]
 
 def _words(message: IndexedMessage) -> Iterable[str | None]:
     """What the user said has a column of its own, so that it can weigh more."""
-    said, aside, tools = map(as_words, message[7:])
+    said, aside, tools = map(as_words, message.texts)
     return (said, None, aside, tools) if message.role == "user" else (None, said, aside, tools)
 
 

@@ -27,9 +27,10 @@ def is_unspaced(text: str) -> bool:
     return _UNSPACED.match(text) is not None
 
 
-def match_expression(terms: tuple[Term, ...]) -> str:
+def match_expression(terms: tuple[Term, ...], *, any_of: bool = False) -> str:
     """What FTS5 is asked for; in its quotes nothing but a quote means anything to it."""
-    return " ".join(_phrase(term) for term in terms if term.has_word)
+    either = " OR " if any_of else " "
+    return either.join(_phrase(term) for term in terms if term.has_word)
 
 
 def like_pattern(term: Term) -> str:

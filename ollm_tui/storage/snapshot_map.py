@@ -31,6 +31,8 @@ class _MapFile(msgspec.Struct, frozen=True):
     """The session of each snapshot."""
     folders: dict[str, Times]
     """By session."""
+    sizes: dict[str, int] = msgspec.field(default_factory=dict[str, int])
+    """Bytes of all snapshots of a session."""
 
 
 class SnapshotMap:
@@ -43,27 +45,42 @@ class SnapshotMap:
 
     def owners(self) -> dict[str, str]:
         """The session of every snapshot there is."""
+        return dict(self._now().snapshots)
+
+    def holdings(self) -> tuple[dict[str, str], int]:
+        """The same, and how many bytes they all have."""
+        known = self._now()
+        return dict(known.snapshots), sum(known.sizes.values())
+
+    def _now(self) -> _MapFile:
         known = self._known or self._read()
-        times = self._times()
-        changed = {name for name, each in times.items() if each != known.folders.get(name)}
+        times, sized = self._times(), known.sizes
+        changed = {
+            name
+            for name, each in times.items()
+            if each != known.folders.get(name) or name not in sized
+        }
         if changed or known.folders.keys() - times.keys():
             known = self._brought_up_to_date(known, times, changed)
         self._known = known
-        return dict(known.snapshots)
+        return known
 
     def _brought_up_to_date(
         self, known: _MapFile, times: dict[str, Times], changed: set[str]
     ) -> _MapFile:
         unchanged = times.keys() - changed
         snapshots = {key: name for key, name in known.snapshots.items() if name in unchanged}
+        sizes = {name: size for name, size in known.sizes.items() if name in unchanged}
         for name in changed:
-            snapshots |= dict.fromkeys(self._look(name), name)
+            found = self._look(name)
+            snapshots |= dict.fromkeys(found, name)
+            sizes[name] = sum(found.values())
         limit = time.time_ns() - SETTLED_AFTER_NS
         settled = {name: each for name, each in times.items() if max(each) < limit}
-        found = _MapFile(snapshots, {**dict.fromkeys(times, ()), **settled})
-        if found != known:
-            self._write(found)
-        return found
+        brought = _MapFile(snapshots, {**dict.fromkeys(times, ()), **settled}, sizes)
+        if brought != known:
+            self._write(brought)
+        return brought
 
     def _times(self) -> dict[str, Times]:
         found: dict[str, list[int]] = {}
@@ -74,11 +91,12 @@ class SnapshotMap:
                 found.setdefault(name, [0] * len(places))[number] = changed
         return {name: tuple(times) for name, times in found.items()}
 
-    def _look(self, session_id: str) -> list[str]:
-        ids: dict[str, None] = {}
-        for folder in self._layout.snapshot_folders(session_id):
-            ids |= dict.fromkeys(ids_in(folder))
-        return list(ids)
+    def _look(self, session_id: str) -> dict[str, int]:
+        """The snapshots of a session and their sizes; the first place counts, as in reading."""
+        found: dict[str, int] = {}
+        for folder in reversed(self._layout.snapshot_folders(session_id)):
+            found |= _sizes_in(folder)
+        return found
 
     def _read(self) -> _MapFile:
         try:
@@ -96,13 +114,16 @@ class SnapshotMap:
             write_cache(self._layout.snapshot_map, msgspec.json.encode(found))
 
 
-def ids_in(folder: Path) -> list[str]:
-    """The snapshots whose files lie in a folder."""
+def _sizes_in(folder: Path) -> dict[str, int]:
     try:
         with os.scandir(folder) as entries:
-            return [found for entry in entries if (found := id_in(entry.name))]
+            return {
+                key: entry.stat(follow_symlinks=False).st_size
+                for entry in entries
+                if (key := id_in(entry.name))
+            }
     except OSError:
-        return []
+        return {}
 
 
 def _folders_in(place: Path) -> Iterator[tuple[str, int]]:

@@ -72,6 +72,10 @@ class SnapshotStore:
         """The session of every snapshot there is."""
         return self._map.owners()
 
+    def holdings(self) -> tuple[dict[str, str], int]:
+        """The same, and how many bytes they all have."""
+        return self._map.holdings()
+
     def remove(self, session_id: str, snapshot_ids: Collection[str]) -> list[str]:
         """Remove snapshots for good; answers with those that went.
 
@@ -105,16 +109,35 @@ class SnapshotStore:
                 return
         raise StoreError(f"snapshot {snapshot_id} is gone for good", "ollm snapshots list")
 
+    def aside(self) -> Iterator[tuple[SnapshotSummary, str]]:
+        """Every snapshot that was put aside, and when."""
+        for session_id, key, path in self._put_aside():
+            try:
+                status = path.lstat()
+            except OSError:
+                continue  # brought back in between
+            mark = (status.st_size, status.st_mtime_ns, status.st_ino)
+            moved = file_time(status.st_ctime_ns)  # moving a file sets this time
+            yield self._summary(path, session_id, key, mark), moved
+
     def empty_aside(self, before_ns: int) -> None:
         """Remove for good what was put aside before a time; what resists stays."""
+        for _, _, path in self._put_aside():
+            try:
+                if path.lstat().st_ctime_ns < before_ns:
+                    path.unlink()
+            except OSError:
+                continue
+
+    def _put_aside(self) -> Iterator[tuple[str, str, Path]]:
+        """Session, snapshot, file. Few sessions have any: each is asked no more than that."""
         layout = self._layout
         for place in (layout.snapshots, layout.older_snapshots, layout.older_sessions):
-            for path in place.glob(f"*/{ASIDE}/snapshot-*.json"):
-                try:
-                    if path.lstat().st_ctime_ns < before_ns:  # moving a file sets this time
-                        path.unlink()
-                except OSError:
-                    continue
+            for session_id in _names_in(place):
+                folder = place / session_id / ASIDE
+                for name in _names_in(folder):
+                    if key := id_in(name):
+                        yield session_id, key, folder / name
 
     def _list(
         self, session_id: str, new: SnapshotSummary | None, *, writes: bool
@@ -179,6 +202,14 @@ class SnapshotStore:
 
     def _folders(self, session_id: str) -> tuple[Path, ...]:
         return self._layout.snapshot_folders(session_id) if is_valid_name(session_id) else ()
+
+
+def _names_in(folder: Path) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return [entry.name for entry in entries]
+    except OSError:
+        return []
 
 
 def _files_in(folder: Path) -> Iterator[tuple[str, _Found]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ollm_tui.core.counts import counted
-from ollm_tui.core.errors import UsageError
+from ollm_tui.core.errors import SessionNotFound, UsageError
 from ollm_tui.core.graft import grafted
 from ollm_tui.core.intake import clean, visible
 from ollm_tui.core.message import Message
@@ -13,6 +13,7 @@ from ollm_tui.core.session import Restore
 from ollm_tui.core.snapshot import ContextSnapshot
 from ollm_tui.engine.points import Point
 from ollm_tui.tui.screens.chat import ChatScreen
+from ollm_tui.tui.transcript.spots import Words
 
 LONGEST_TITLE = 40
 UNDO = "/undo takes it back"
@@ -37,7 +38,11 @@ class ChatPoints:
         if point.snapshot:  # read first: what is damaged is no reason to leave
             snapshot = await chat.app.workspace.snapshots.get(point.session_id, point.snapshot)
         if chat.app.conversation is None or chat.conversation.session_id != point.session_id:
-            await chat.switch(lambda: chat.app.workspace.resume(point.session_id))
+            try:
+                await chat.switch(lambda: chat.app.workspace.resume(point.session_id))
+            except SessionNotFound:
+                await self._begin_from(point)
+                return
             chat.prompt.focus()
         if chat.is_busy:
             raise UsageError("the model is still answering", "Esc stops it")
@@ -53,6 +58,43 @@ class ChatPoints:
         aside = len(before.difference(message.id for message in conversation.state.branch()))
         kept = f", {counted(aside, 'message')} set aside" if aside else ""
         self._tell(f"back at {_title(note)}{kept} · {UNDO}")
+
+    async def open_at(self, point: Point, words: Words | None = None) -> None:
+        """Open a session at a message, with words marked; on another branch, that one becomes
+        the current one. OllmError."""
+        chat = self._chat
+        await chat.open_session(point.session_id)
+        transcript, note = chat.transcript, ""
+        if point.message not in transcript.keys:
+            conversation = chat.conversation
+            if chat.is_busy:
+                raise UsageError("the model is still answering", "Esc stops it")
+            if point.message not in conversation.state:
+                raise UsageError("that message is no longer there", "search again")
+            await conversation.switch_to(conversation.state.latest_leaf(point.message))
+            self._show()
+            note = "on another branch, which is the current one now"
+        transcript.finder.look_for(words)
+        transcript.focus()
+        chat.call_after_refresh(self._stand_on, point.message)
+        if note:
+            self._tell(note)
+
+    async def fork(self, point: Point) -> None:
+        """Go on from a point in a new session. OllmError."""
+        chat = self._chat
+        copy = await chat.app.workspace.points.fork(point)
+        await chat.switch(lambda: chat.app.workspace.resume(copy))
+        chat.prompt.focus()
+        self._tell("forked: what you say now is a session of its own")
+
+    async def _begin_from(self, point: Point) -> None:
+        """Of a session that is gone only snapshots are left: go on from one in a new session."""
+        if not point.snapshot:
+            raise SessionNotFound("that session is gone", "choose one of its snapshots")
+        copy = await self._chat.app.workspace.points.fork(point)
+        await self._chat.open_session(copy)
+        self._tell("its session is gone: this is a new one that goes on from there")
 
     async def undo(self) -> None:
         """Take back the last restore. UsageError if there is none."""
@@ -75,6 +117,13 @@ class ChatPoints:
         """The context of the open conversation, if anything was said."""
         conversation = self._chat.app.conversation
         return conversation.snapshots.now() if conversation and len(conversation.state) else None
+
+    def _stand_on(self, message_id: str) -> None:
+        """When the stream is seen: before that it has no height."""
+        transcript = self._chat.transcript
+        if message_id in transcript.keys:
+            transcript.go_to(message_id)
+            transcript.cursor.move_to(message_id, reveal=False)
 
     def _tell(self, text: str) -> None:
         """When the focus has moved: that shows the keys of another place."""

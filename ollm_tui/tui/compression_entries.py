@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
 from ollm_tui.core.compression import Checkpoint, Compression, History
@@ -10,37 +10,51 @@ from ollm_tui.core.counts import short_count
 from ollm_tui.core.intake import visible
 from ollm_tui.tui.checkpoint_words import checkpoint_text, checkpoint_title, deed
 from ollm_tui.tui.entries import local_time
+from ollm_tui.tui.key_names import Hints
 from ollm_tui.tui.transcript.entry import Entry
 from ollm_tui.tui.transcript.fold import Fold
 
+UNCHANGED = Hints({})
+"""Keys as they are where the user has mapped none."""
+
 
 def with_compressions(
-    entries: Iterable[Entry], history: History, branch_ids: Iterable[str]
+    entries: Iterable[Entry],
+    history: History,
+    branch_ids: Iterable[str],
+    hints: Hints = UNCHANGED,
 ) -> list[Entry]:
     """The entries of a branch and the compressions on it, each after the message it followed."""
     if not history:
         return list(entries)
     on_branch = set(branch_ids)
     after: dict[str, list[Entry]] = {}
-    for compression, record in zip(history, compression_entries(history), strict=True):
+    for compression, record in zip(history, compression_entries(history, hints), strict=True):
         if compression.last in on_branch:
             after.setdefault(compression.last, []).append(record)
-    return [each for entry in entries for each in (entry, *after.get(entry.key, ()))]
+    return [each for entry in entries for each in (entry, *_following(entry, after))]
 
 
-def compression_entries(history: History) -> list[Entry]:
+def _following(entry: Entry, after: Mapping[str, list[Entry]]) -> Iterator[Entry]:
+    for key in (entry.key, *entry.covers):
+        yield from after.get(key, ())
+
+
+def compression_entries(history: History, hints: Hints = UNCHANGED) -> list[Entry]:
     """A record for each; only the last one that holds can be undone, and says so."""
     holding = [compression for compression in history if compression.undone_at is None]
     last = holding[-1] if holding else None
-    return [compression_entry(each, can_undo=each is last) for each in history]
+    return [compression_entry(each, hints, can_undo=each is last) for each in history]
 
 
-def compression_entry(compression: Compression, *, can_undo: bool = True) -> Entry:
+def compression_entry(
+    compression: Compression, hints: Hints = UNCHANGED, *, can_undo: bool = True
+) -> Entry:
     """The record of one compression."""
     return Entry(
         compression_key(compression),
         "note",
-        record_text(compression, can_undo=can_undo),
+        record_text(compression, hints, can_undo=can_undo),
         folds=[_fold(checkpoint) for checkpoint in compression.created],
         details=partial(_details, compression),
     )
@@ -51,16 +65,18 @@ def compression_key(compression: Compression) -> str:
     return f"compression-{compression.number}"
 
 
-def record_text(compression: Compression, *, can_undo: bool = True) -> str:
+def record_text(
+    compression: Compression, hints: Hints = UNCHANGED, *, can_undo: bool = True
+) -> str:
     """What it did, in one line; and in another what the user should know of it."""
     tokens = f"{short_count(compression.before_tokens)} → {short_count(compression.after_tokens)}"
     facts = [deed(compression), tokens]
     if compression.undone_at is not None:
         facts.append("undone")
     elif can_undo:
-        facts.append("u undo")
+        facts.append(hints.line(("compression.undo", "undo")))
     if compression.created and compression.undone_at is None:
-        facts.append("v view")
+        facts.append(hints.line(("compression.checkpoints", "view")))
     note = f"\n  {visible(compression.note)}" if compression.note else ""
     return f"─ {' · '.join(facts)} ─{note}"
 

@@ -103,6 +103,12 @@ class CompressionProgress:
         return self.started is not None and self.ending is None
 
     @property
+    def can_be_held(self) -> bool:
+        """Whether it can still stop before it is applied. A turn that waits for it cannot wait."""
+        in_turn = self.started is not None and self.started.trigger == "overflow"
+        return self.is_running and not in_turn and self.stage != "apply"
+
+    @property
     def seconds(self) -> int:
         """How long it has taken so far."""
         return max(int((self._ended or self._clock()) - self._began), 0)

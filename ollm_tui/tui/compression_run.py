@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from ollm_tui.core.compression_events import AnyCompressionEvent, CompressionSkipped
+from ollm_tui.core.compression_events import (
+    AnyCompressionEvent,
+    CompressionCancelled,
+    CompressionSkipped,
+)
 from ollm_tui.core.errors import OllmError, UsageError
 from ollm_tui.tui.compression_view import CompressionView
 from ollm_tui.tui.screens.chat import ChatScreen
+from ollm_tui.tui.screens.compression_preview import Applied, Decision, StartOver
 from ollm_tui.tui.transcript.entry import Entry
 from ollm_tui.tui.widgets.compression_panel import CompressionPanel
 
@@ -25,7 +31,8 @@ def view_of(chat: ChatScreen) -> CompressionView:
     view = chat.compression_view
     if view is None:
         keeper = chat.conversation.compression
-        view = CompressionView(chat.transcript, panel, lambda: keeper.history)
+        hints = chat.lines.hints
+        view = CompressionView(chat.transcript, panel, lambda: keeper.history, hints)
         chat.compression_view = view
     return view
 
@@ -54,15 +61,59 @@ async def _unless_needless(
                 yield event
 
 
+def edit_first(chat: ChatScreen) -> None:
+    """The compression that runs stops before it is applied, and its summary can be edited.
+
+    UsageError where it is too late.
+    """
+    keeper = chat.conversation.compression
+    if not keeper.hold():
+        undo = chat.lines.hints.line(("compression.undo", "undoes it afterwards"))
+        raise UsageError("this one cannot be edited before it is applied", undo)
+    _let_decide(chat)
+
+
+def _let_decide(chat: ChatScreen) -> None:
+    keeper, view = chat.conversation.compression, view_of(chat)
+    decision = view.decision = asyncio.get_running_loop().create_future()
+
+    def decide(wanted: Decision) -> None:
+        keeper.stop()
+        decision.set_result(wanted)
+
+    chat.app.push_screen(view.preview(unicode=chat.app.abilities.unicode), decide)
+
+
 async def _run(chat: ChatScreen, events: AsyncGenerator[AnyCompressionEvent, None]) -> None:
     view = view_of(chat)
     try:
-        async with aclosing(events):
-            async for event in events:
-                view.take(event)
+        await _follow(view, events)
+        while view.decision:
+            await _decided(chat, view, await view.decision)
     except OllmError as error:
         text = f"{error.message}\n{error.hint}".strip()
         chat.transcript.add(Entry(f"error-{time.monotonic_ns()}", "error", text))
     finally:
+        view.decision = None
         chat.is_busy = False
     chat.go_on()
+
+
+async def _follow(view: CompressionView, events: AsyncGenerator[AnyCompressionEvent, None]) -> None:
+    async with aclosing(events):
+        async for event in events:
+            view.take(event)
+
+
+async def _decided(chat: ChatScreen, view: CompressionView, wanted: Decision) -> None:
+    """Apply the draft, have its summary written anew, or leave the context as it is."""
+    keeper = chat.conversation.compression
+    view.decision = None
+    match wanted:
+        case Applied():
+            view.show_new(await keeper.apply(wanted.draft, wanted.summary))
+        case StartOver():
+            _let_decide(chat)
+            await _follow(view, keeper.preview(instructions=wanted.instructions))
+        case None:
+            view.take(CompressionCancelled())

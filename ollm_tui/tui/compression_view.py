@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import assert_never
 
@@ -25,9 +26,11 @@ from ollm_tui.core.compression_events import (
     SummaryRejected,
     UserMessagesFill,
 )
-from ollm_tui.tui.compression_entries import compression_entries
+from ollm_tui.tui.compression_entries import UNCHANGED, compression_entries
 from ollm_tui.tui.compression_words import Ending, ending_line, fill_line
+from ollm_tui.tui.key_names import Hints
 from ollm_tui.tui.screens.compression import CompressionScreen
+from ollm_tui.tui.screens.compression_preview import CompressionPreview, Decision
 from ollm_tui.tui.transcript.entry import Entry, Speaker
 from ollm_tui.tui.transcript.transcript import Transcript
 from ollm_tui.tui.widgets.compression_panel import CompressionPanel
@@ -40,12 +43,19 @@ class CompressionView:
     """Shows the compressions of one conversation; `history` gives those that are recorded."""
 
     def __init__(
-        self, transcript: Transcript, panel: CompressionPanel, history: Callable[[], History]
+        self,
+        transcript: Transcript,
+        panel: CompressionPanel,
+        history: Callable[[], History],
+        hints: Hints = UNCHANGED,
     ) -> None:
         self._transcript = transcript
         self._panel = panel
         self._history = history
-        self._screen: CompressionScreen | None = None
+        self._hints = hints
+        self._screen: CompressionScreen | CompressionPreview | None = None
+        self.decision: asyncio.Future[Decision] | None = None
+        """What the user makes of a draft, where the compression was asked to wait for that."""
 
     def take(self, event: AnyCompressionEvent) -> None:
         """Show one event."""
@@ -81,10 +91,19 @@ class CompressionView:
                 assert_never(event)
 
     def whole_screen(
-        self, cancel: Callable[[], object], *, unicode: bool = True
+        self,
+        cancel: Callable[[], object],
+        edit: Callable[[], object],
+        *,
+        unicode: bool = True,
     ) -> CompressionScreen:
         """The compression that runs, or the last one, to be put on the whole screen."""
-        self._screen = CompressionScreen(self._panel.progress, cancel, unicode=unicode)
+        self._screen = CompressionScreen(self._panel.progress, cancel, edit, unicode=unicode)
+        return self._screen
+
+    def preview(self, *, unicode: bool = True) -> CompressionPreview:
+        """The compression that runs, to be looked at and edited before it is applied."""
+        self._screen = CompressionPreview(progress=self._panel.progress, unicode=unicode)
         return self._screen
 
     def show_records(self) -> None:
@@ -99,7 +118,9 @@ class CompressionView:
         self._show(history, added=compression)
 
     def _show(self, history: History, added: Compression | None = None) -> None:
-        for compression, entry in zip(history, compression_entries(history), strict=True):
+        for compression, entry in zip(
+            history, compression_entries(history, self._hints), strict=True
+        ):
             is_shown = entry.key in self._transcript.stack
             if is_shown and self._transcript.plain_text(entry.key) != entry.text:
                 self._transcript.replace(entry)

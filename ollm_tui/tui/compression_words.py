@@ -87,7 +87,7 @@ def fill_line(event: UserMessagesFill) -> str:
         "and are never folded unasked"
     )
     if not event.foldable:
-        return f"{line} · F5 shows the largest; leave one out, or begin a new session"
+        return f"{line} · /context shows the largest; leave one out, or begin a new session"
     return f"{line} · /compact --mine folds the oldest of yours, quoting what they require"
 
 

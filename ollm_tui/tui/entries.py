@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import assert_never
 
+from msgspec.structs import replace
+
 from ollm_tui.core import clock
 from ollm_tui.core.context_marks import Mark, Marks
 from ollm_tui.core.intake import clean, visible
@@ -17,6 +19,7 @@ from ollm_tui.core.message import (
     Message,
     Reasoning,
     Retrieval,
+    Role,
     Text,
     ToolCallPart,
     ToolResultPart,
@@ -24,7 +27,8 @@ from ollm_tui.core.message import (
 )
 from ollm_tui.core.session_state import SessionState
 from ollm_tui.tui.answer_times import usage_words
-from ollm_tui.tui.transcript.entry import Entry
+from ollm_tui.tui.tool_entries import ToolBlock, ToolFold, answered
+from ollm_tui.tui.transcript.entry import Entry, Speaker
 from ollm_tui.tui.transcript.fold import Fold
 
 _MARKS: Mapping[Mark, str] = {
@@ -35,6 +39,7 @@ _MARKS: Mapping[Mark, str] = {
 }
 REASONING = "reasoning"
 """The key of the fold that holds what a model thought."""
+_SPEAKERS: Mapping[Role, Speaker] = {"user": "user", "system": "note"}
 _ENDINGS = {
     "cancelled": "stopped",
     "interrupted": "interrupted",
@@ -56,12 +61,36 @@ def branch_entries(state: SessionState, leaf: str | None = None) -> list[Entry]:
 
 def _branch_entries(state: SessionState, leaf: str | None) -> Iterator[Entry]:
     before = None
+    asking: Entry | None = None
     for message in state.branch(leaf):
+        if message.role == "tool" and asking:
+            if rest := _joined(message, asking):
+                yield entry_of(rest, state)
+            continue
         if message.model and message.model != before:
             if note := _model_note(message.id, message.model, before):
                 yield note
             before = message.model
-        yield entry_of(message, state)
+        entry = entry_of(message, state)
+        if entry.folds:
+            asking = entry
+        yield entry
+
+
+def _joined(message: Message, asking: Entry) -> Message | None:
+    """Put results into the folds of their calls; what is left of their message, if anything is."""
+    calls = {fold.block.call.call_id: fold for fold in asking.folds if isinstance(fold, ToolFold)}
+    folds = answered(calls, message)
+    asking.folds = [folds.get(fold.key, fold) for fold in asking.folds]
+    taken = {fold.block.call.call_id for fold in folds.values()}
+    rest = tuple(
+        part
+        for part in message.parts
+        if not (isinstance(part, ToolResultPart | Approval) and part.call_id in taken)
+    )
+    if not rest:
+        asking.covers = (*asking.covers, message.id)
+    return replace(message, parts=rest) if rest else None
 
 
 def model_note(state: SessionState, question: str, reply: str, model: str) -> Entry | None:
@@ -83,13 +112,13 @@ def _model_note(reply: str, model: str, before: str | None) -> Entry | None:
 
 def entry_of(message: Message, state: SessionState) -> Entry:
     """One message."""
-    speaker = "user" if message.role == "user" else "assistant"
+    speaker = _SPEAKERS.get(message.role, "assistant")
     folds = () if _is_plain(message) else tuple(_folds(message))
     footer = footer_of(message, state)
     return Entry(
         message.id,
         speaker,
-        message.text,
+        message.text if speaker != "note" else f"to the model: {message.text}",
         footer,
         folds=folds,
         details=partial(details_of, message),
@@ -157,7 +186,7 @@ def _folds(message: Message) -> list[Fold]:
         key = f"part-{number}"
         match part:
             case ToolCallPart():
-                folds.append(tool_fold(part))
+                folds.append(ToolFold(ToolBlock(part)))
             case ToolResultPart():
                 title = f"{visible(part.name)} answered{' with an error' if part.is_error else ''}"
                 folds.append(Fold(key, "tool", title, part.content))
@@ -170,14 +199,6 @@ def _folds(message: Message) -> list[Fold]:
             case _:
                 assert_never(part)
     return folds
-
-
-def tool_fold(call: ToolCallPart) -> Fold:
-    """A tool the model asks for."""
-    arguments = call.raw_arguments or "\n".join(
-        f"{name}: {value}" for name, value in call.args.items()
-    )
-    return Fold(f"call-{call.call_id}", "tool", f"asks for {visible(call.name)}", arguments)
 
 
 def _attachment_title(part: Attachment) -> str:

@@ -70,8 +70,12 @@ class FollowingView:
         self.is_held = followed.is_held
         branch = state.branch() if state.header.head else []
         shown = [key for key in self._transcript.keys if key in state]
+        covered = {key for entry in self._transcript.stack.entries for key in entry.covers}
+        # Results of tools stand in the replies that asked for them.
+        has_results = any(each.role == "tool" and each.id not in covered for each in branch)
+        branch = [message for message in branch if message.id not in covered]
         is_longer = shown == [message.id for message in branch[: len(shown)]]
-        if not is_longer or not shown or self._is_marked_otherwise(state):
+        if not is_longer or not shown or has_results or self._is_marked_otherwise(state):
             self._show_all(state)
             return
         for place, message in enumerate(branch):
@@ -94,7 +98,7 @@ class FollowingView:
             if entry.key in state:
                 self._let_grow(entry, state[entry.key])
         history = self._metadata.compression_history
-        keys = [entry.key for entry in entries]
+        keys = [key for entry in entries for key in (entry.key, *entry.covers)]
         self._transcript.show(with_compressions(entries, history, keys))
         if top in self._transcript.keys:
             self._transcript.go_to(top)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ollm_tui.core.counts import short_count
-from ollm_tui.core.intake import clean
 from ollm_tui.core.job import Job
 from ollm_tui.core.message import Attachment
 from ollm_tui.engine.job_text import capped, ending
@@ -11,9 +10,9 @@ from ollm_tui.services.tokens.careful_estimate import careful_estimate
 from ollm_tui.tui.widgets.prompt import Prompt
 
 
-def give(prompt: Prompt, job: Job, text: str) -> str:
+def give(prompt: Prompt, job: Job, code: str, text: str) -> str:
     """Add a chip behind what is written; says about what it costs."""
-    content = f"$ {clean(job.code)}\n{capped(text.strip(chr(10)))}\n[{ending(job)}]\n"
+    content = f"$ {code}\n{capped(text.strip(chr(10)))}\n[{ending(job)}]\n"
     cost = f"≈{short_count(round(careful_estimate(content)))} tokens"
     written = prompt.written
     name = f"job {job.sequence} {cost}"

@@ -34,11 +34,12 @@ class JobStream:
         job = self._jobs.job(job_id)
         if job.running:
             how = f"in the background · job {job.sequence}" if job.background else "running"
-            entry = running_entry(job.id, job.code, self._jobs.tail(job.id), how)
+            entry = running_entry(job.id, self._jobs.code(job), self._jobs.tail(job.id), how)
         else:
             self._running.discard(job_id)
             text = capped(await self._jobs.text(job.id))
-            entry = command_entry(job.id, job.code, text, ending(job), job.started_at)
+            code = self._jobs.code(job)
+            entry = command_entry(job.id, code, text, ending(job), job.started_at)
         self._put(job, entry)
 
     def _put(self, job: Job, entry: Entry) -> None:

@@ -31,6 +31,11 @@ _WIDGETS = frozenset(
         "diff",
         "joblist",
         "joboutput",
+        "approval",
+        "loop",
+        "toolpage",
+        "hits",
+        "activity",
     ]
 )
 

@@ -57,6 +57,14 @@ def transcript_styles(
         news=inks.style("bold", theme.background, on=theme.accent),
         unicode=unicode,
         gap=0 if compact else 1,
+        tones={
+            "running": inks.style(colour=theme.accent),
+            "failed": inks.style(colour=theme.error),
+            "stopped": inks.style(colour=theme.warning),
+            "quiet": inks.style(colour=quiet),
+            "added": inks.style(colour=theme.success),
+            "gone": inks.style(colour=theme.error),
+        },
     )
 
 

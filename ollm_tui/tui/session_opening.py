@@ -39,6 +39,8 @@ class SessionOpening:
             chat.show_conversation(conversation, (*chat.app.warnings, *problems))
             if chat.app.memory.sidebar_is_open():
                 await chat.action_command("session.sidebar", "as-before")
+        chat.app.workspace.history.feed()
+        await chat.app.workspace.snapshots.empty_old_deleted()
 
     async def switch(self, opening: Opening) -> None:
         """Open another conversation in the place of this one."""

@@ -20,6 +20,7 @@ REASONS: Mapping[Reason, str] = {
     "clear": "before clearing",
     "model": "before another model",
     "mode": "before another mode",
+    "tool": "before the model changed something",
     "fork": "before forking",
     "manual": "by hand",
     "older": "of an earlier program",
@@ -61,9 +62,7 @@ def snapshot_name(snapshot: SnapshotSummary) -> str:
     return clean(snapshot.name) or REASONS[snapshot.reason]
 
 
-def snapshot_choice(
-    snapshot: SnapshotSummary, age: Age, indent: str = "", words: str = ""
-) -> Choice:
+def snapshot_choice(snapshot: SnapshotSummary, age: Age, indent: str = "") -> Choice:
     """A snapshot: its name, or why it was taken and what had been said last."""
     name, said = snapshot_name(snapshot), clean(snapshot.summary)
     text = name if snapshot.name or not said else f"{name}: {said}"
@@ -74,39 +73,38 @@ def snapshot_choice(
         key_of(Point(snapshot.session_id, snapshot.id)),
         f"{snapshot_mark(snapshot)} {text}",
         "damaged" if snapshot.damage else " · ".join(filter(None, note)),
-        words=f"{said} {snapshot.model} {snapshot.id[:8]} {words}",
+        words=f"{said} {snapshot.model} {snapshot.id[:8]}",
         indent=indent,
     )
 
 
-def choices_inside(session_id: str, inside: Inside, age: Age, words: str = "") -> list[Choice]:
+def choices_inside(session_id: str, inside: Inside, age: Age) -> list[Choice]:
     """The lines below a session: its snapshots, under their branches where there are several."""
     if len(inside.branches) < 2:
         guides = _branches("", len(inside.snapshots))
         return [
-            snapshot_choice(snapshot, age, indent, words)
+            snapshot_choice(snapshot, age, indent)
             for snapshot, indent in zip(inside.snapshots, guides, strict=True)
         ]
     under = _by_branch(inside)
     lines: list[Choice] = []
     for branch, guide in zip(inside.branches, _branches("", len(inside.branches)), strict=True):
-        lines.append(_branch_choice(session_id, branch, age, guide, words))
+        lines.append(_branch_choice(session_id, branch, age, guide))
         own = under.get(branch.leaf, [])
         beside = "  " if guide.startswith("└") else "│ "
         lines += [
-            snapshot_choice(snapshot, age, indent, words)
+            snapshot_choice(snapshot, age, indent)
             for snapshot, indent in zip(own, _branches(beside, len(own)), strict=True)
         ]
     return lines
 
 
-def _branch_choice(session_id: str, branch: Branch, age: Age, indent: str, words: str) -> Choice:
+def _branch_choice(session_id: str, branch: Branch, age: Age, indent: str) -> Choice:
     here = f" {CURRENT}" if branch.is_current else ""
     return Choice(
         key_of(Point(session_id, message=branch.leaf)),
         f"{clean(branch.name)}{here}",
         f"{counted(branch.messages, 'message')} · {age(branch.at)}".rstrip(" ·"),
-        words=words,
         indent=indent,
     )
 

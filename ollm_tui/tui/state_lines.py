@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.timer import Timer
@@ -12,6 +13,7 @@ from ollm_tui.core.session_state import SessionState
 from ollm_tui.tui.answer_times import speed_of
 from ollm_tui.tui.draft_tokens import DraftTokens
 from ollm_tui.tui.key_names import Hints
+from ollm_tui.tui.tool_words import brakes
 from ollm_tui.tui.transcript.transcript import Transcript
 from ollm_tui.tui.widgets.gauge import Gauge
 from ollm_tui.tui.widgets.prompt import Prompt
@@ -126,13 +128,22 @@ class StateLines:
         if not conversation:
             return
         self._show_names(conversation)
-        self._chat.run_worker(self._show_gauge(conversation), group="gauge", exclusive=True)
+        # Not begun here: one that is overtaken before its turn must not be left lying about.
+        show = partial(self._show_gauge, conversation)
+        self._chat.run_worker(show, group="gauge", exclusive=True)
+
+    def show_names(self) -> None:
+        """Title and model, and how freely it may act."""
+        if conversation := self._chat.app.conversation:
+            self._show_names(conversation)
 
     def _show_names(self, conversation: Conversation) -> None:
         state, choice = conversation.state, conversation.choice
         who = f"{visible(choice.model)} · {visible(choice.provider.name)}"
         if conversation.mode.prompt:
             who += f"   {visible(conversation.mode.name)}"
+        if how_freely := brakes(conversation.tools, self._chat.size.width):
+            who += f"   {how_freely}"
         title = visible(state.header.title) or "New conversation"
         self._chat.query_one(TitleLine).show(left=title, right=who)
         self.show_saving()

@@ -6,7 +6,7 @@ Words that arrive within one frame are drawn together, so drawing costs the same
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import assert_never
 
 from msgspec.structs import replace
@@ -32,6 +32,7 @@ from ollm_tui.core.events import (
 )
 from ollm_tui.core.message import Message
 from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.tool_events import AnyToolEvent, ReplyFinished, ToolEvent
 from ollm_tui.tui.compression_entries import with_compressions
 from ollm_tui.tui.entries import (
     REASONING,
@@ -41,10 +42,11 @@ from ollm_tui.tui.entries import (
     footer_of,
     model_note,
     reasoning_title,
-    tool_fold,
 )
 from ollm_tui.tui.job_entries import with_commands
+from ollm_tui.tui.loop_entries import with_loops
 from ollm_tui.tui.state_lines import StateLines
+from ollm_tui.tui.tool_entries import ToolBlock, ToolFold
 from ollm_tui.tui.transcript.entry import Entry
 from ollm_tui.tui.transcript.fold import Fold
 from ollm_tui.tui.transcript.transcript import Transcript
@@ -62,9 +64,13 @@ class TurnView:
         state: SessionState,
         lines: StateLines,
         show_compression: Callable[[AnyCompressionEvent], None],
+        show_tools: Callable[[AnyToolEvent | None], None],
     ) -> None:
+        """`show_tools` is also told of the end of a turn in which there were any: None."""
         self._transcript = transcript
         self._show_compression = show_compression
+        self._show_tools = show_tools
+        self._has_tools = False
         self._state = state
         self._lines = lines
         self._question = ""
@@ -93,8 +99,10 @@ class TurnView:
                 self._say(event.text)
             case ToolCallRequested():
                 self._draw()
-                self._transcript.grow_fold(self._reply, tool_fold(event.call))
+                self._transcript.put_fold(self._reply, ToolFold(ToolBlock(event.call)))
                 self._lines.show_doing(f"asks for {event.call.name}")
+            case ToolEvent():
+                self._take_tools(event)
             case PromptCut():
                 self.note_error(OllmError(event.message, event.hint), f"cut-{self._reply}")
                 self._lines.alarm(event.message)
@@ -115,6 +123,14 @@ class TurnView:
             case _:
                 assert_never(event)
 
+    def _take_tools(self, event: AnyToolEvent) -> None:
+        self._has_tools = True
+        if isinstance(event, ReplyFinished):
+            self._end_reply(event.message)
+        else:
+            self._draw()
+        self._show_tools(event)
+
     def note_error(self, error: OllmError, key: str) -> None:
         """What went wrong and what to do, in the stream at the place where it happened."""
         text = f"{error.message}\n{error.hint}".strip()
@@ -128,8 +144,11 @@ class TurnView:
         """What was said, and where it was compressed."""
         entries = branch_entries(self._state, leaf)
         history = self._state.header.metadata.compression_history
-        said = [entry.key for entry in entries]
-        return with_commands(with_compressions(entries, history, said), self._state)
+        said = [key for entry in entries for key in (entry.key, *entry.covers)]
+        all_that_happened = with_loops(
+            with_compressions(entries, history, said, self._lines.hints), self._state
+        )
+        return with_commands(all_that_happened, self._state)
 
     def _note_unsaved(self, event: SaveFailed) -> None:
         """Once in the stream; below it for as long as it lasts."""
@@ -144,13 +163,16 @@ class TurnView:
         shown = self._transcript.keys
         if message.id not in shown and (message.parent_id in shown[-1:] or not shown):
             self._transcript.add(entry_of(message, self._state))
-        elif message.id in shown or self._state.branch(message.id)[:-1] != self._messages(shown):
+        elif message.id in shown or not self._is_end_of(shown, message):
             self._transcript.show(self._branch(message.id))
         else:
             self._transcript.add(entry_of(message, self._state))
 
-    def _messages(self, keys: list[str]) -> list[Message]:
-        return [self._state[key] for key in keys if key in self._state]
+    def _is_end_of(self, keys: list[str], message: Message) -> bool:
+        """Whether what is shown is what a message follows; results stand within replies."""
+        shown = [self._state[key] for key in keys if key in self._state]
+        before = self._state.branch(message.id)[:-1]
+        return _said(before) == _said(shown)
 
     def _begin_reply(self, message_id: str, model: str) -> None:
         self._reply = message_id
@@ -206,10 +228,21 @@ class TurnView:
         self._lines.show_live()
 
     def _end(self, message: Message | None) -> None:
+        if self._has_tools:
+            self._has_tools = False
+            self._show_tools(None)
+        self._end_reply(message)
+
+    def _end_reply(self, message: Message | None) -> None:
         if self._thinking_since is not None:
             self._end_thinking()
         self._draw()
-        if message is None:
+        if message is not None:
+            footer = footer_of(message, self._state)
+            self._transcript.finish(self._reply, footer, details_of(message))
+        elif self._transcript.entry(self._reply).growing:
             self._transcript.finish(self._reply)
-            return
-        self._transcript.finish(self._reply, footer_of(message, self._state), details_of(message))
+
+
+def _said(messages: Iterable[Message]) -> list[Message]:
+    return [message for message in messages if message.role != "tool"]

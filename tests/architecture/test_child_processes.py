@@ -16,6 +16,8 @@ OWN_ENVIRONMENT = {
     "providers/pip_download.py": "below the services; passes what pip needs for the network",
     "services/file_discovery/git_program.py": "passes seven names, hardens git with the rest",
     "services/jobs/launching.py": "passes nothing at all but where our own modules are",
+    "tools/hardened_git.py": "what git_program passes, and editors and helpers switched off",
+    "tools/search_text.py": "passes nothing at all but where our own modules are",
     "services/jobs/keeper.py": "runs a job with the environment of its order, cleaned before",
 }
 """Places that make an environment of their own, smaller than the service would."""

@@ -16,7 +16,6 @@ WAITING_FOR_THEIR_FEATURE = frozenset(
     environment.policy environment.allow_list environment.deny_patterns
     retention.max_items retention.store_tool_outputs
     tools.permissions tools.allowed tools.scope tools.network tools.timeout_seconds
-    search.retrieval search.retrieval_tokens
     """.split()
 )
 """Understood in files today, used when the part they belong to is built. Only ever shorter."""

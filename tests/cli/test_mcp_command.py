@@ -245,3 +245,24 @@ async def test_a_job_of_another_session_is_not_touched(tmp_path: Path) -> None:
         assert "is not a job of that session" in said
         said = await call.error("killJob", sessionId=first, jobId=begun["jobId"], signal="SIGFOO")
         assert "'SIGFOO' does not end jobs (use SIGTERM" in said
+
+
+async def test_secrets_stay_out_of_every_answer(tmp_path: Path) -> None:
+    token = "gh" + "p_" + "a1B2c3D4e5F6" * 3
+    async with agent(tmp_path) as call:
+        session = (await call("startSession"))["sessionId"]
+        code = f"printf {token[:9]}; sleep 0.5; echo {token[9:]}; # {token}"
+        job = (await call("exec", sessionId=session, code=code, background=True))["jobId"]
+        asked = {"sessionId": session, "jobId": job}
+        answers = [await call("getJobOutput", **asked)]
+        while answers[-1]["status"] == "running":
+            await asyncio.sleep(0.1)
+            since = answers[-1]["offset"]
+            answers.append(await call("getJobOutput", **asked, since=since))
+        answers += [await call("listJobs", sessionId=session), await call("waitJob", **asked)]
+        answers.append(await call("exec", code=f"echo {token}"))
+    listed = answers[-3].pop()
+    assert "[REDACTED:github:" in listed.pop("code")
+    said = json.dumps([*answers, listed])
+    assert token[9:] not in said and f'"{token[:9]}' not in said
+    assert said.count("[REDACTED:github:") == 4

@@ -137,6 +137,23 @@ def test_deleting_asks_and_deletes_none_if_one_is_unknown(run_ollm: Run, session
     assert [each["id"] for each in listed(run_ollm)] == [second]
 
 
+def test_what_was_deleted_is_listed_and_comes_back(run_ollm: Run, session_id: str) -> None:
+    assert "Nothing was deleted" in run_ollm("snapshots", "trash", "list").stdout
+    kept = take(run_ollm, session_id, "--name", "kept")
+    gone = take(run_ollm, session_id, "--name", "gone")
+    done = run_ollm("snapshots", "delete", gone, "--yes")
+    assert "ollm snapshots trash restore ID" in done.stdout
+    assert "gone" in run_ollm("snapshots", "trash", "list").stdout
+    (deleted,) = json.loads(run_ollm("snapshots", "trash", "list", "--json").stdout)
+    assert (deleted["id"], deleted["sessionId"], deleted["name"]) == (gone, session_id, "gone")
+    assert deleted["deletedAt"] > deleted["timestamp"]
+    assert run_ollm("snapshots", "trash", "restore", "ffffff").returncode == 1
+    back = run_ollm("snapshots", "trash", "restore", gone[:6])
+    assert (back.returncode, back.stdout.strip()) == (0, gone)
+    assert [each["id"] for each in listed(run_ollm)] == [gone, kept]
+    assert json.loads(run_ollm("snapshots", "trash", "list", "--json").stdout) == []
+
+
 @pytest.mark.parametrize(
     "arguments",
     (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from ollm_tui.core.branches import MAIN, branches_of, holders
-from ollm_tui.core.message import Attachment, Message, Text
-from ollm_tui.core.session import Session
+from ollm_tui.core.branches import MAIN, branches_of, calls_along, holders
+from ollm_tui.core.message import Attachment, Message, Role, Text, ToolCallPart
+from ollm_tui.core.session import Session, ToolCall, ToolResult
 from ollm_tui.core.session_state import SessionState
 from tests.snapshot_samples import MOMENT, message, rich_session
 
@@ -90,3 +90,54 @@ def test_a_lost_parent_makes_no_second_root() -> None:
         message("u2", "user", parent="a1"),
     )
     assert told(state) == [("u2", MAIN, 3, True)]
+
+
+def at(minute: int) -> str:
+    return f"2026-01-27T10:{minute:02}:00.000000Z"
+
+
+def said(key: str, role: Role, minute: int, parent: str | None = None) -> Message:
+    return replace(message(key, role, parent=parent), timestamp=at(minute))
+
+
+def with_commands(*calls: tuple[str, int]) -> SessionState:
+    """Two branches after a1, the second one later; calls at their minutes."""
+    named = replace(said("a3", "assistant", 8, "u3"), parts=(ToolCallPart("named", "look", {}),))
+    state = session(
+        said("u1", "user", 0),
+        said("a1", "assistant", 1, "u1"),
+        said("u2", "user", 3, "a1"),
+        said("a2", "assistant", 4, "u2"),
+        said("u3", "user", 7, "a1"),
+        named,
+    )
+    done = ToolResult("printed")
+    state.tool_calls += [ToolCall(key, "exec", {}, done, at(minute)) for key, minute in calls]
+    return state
+
+
+def along(state: SessionState, leaf: str, until: str | None = None) -> list[str]:
+    return [call.id for call in calls_along(state, state.branch(leaf), until)]
+
+
+def test_the_users_commands_go_along_with_the_branch_they_stand_in() -> None:
+    state = with_commands(("job-1", 2), ("job-2", 5), ("job-3", 9), ("named", 8))
+    assert along(state, "a3") == ["job-1", "job-2", "job-3", "named"]
+    assert along(state, "a2") == ["job-1", "job-2"]
+    assert along(state, "u1") == []
+
+
+def test_a_command_run_after_going_back_goes_along_with_what_was_said_then() -> None:
+    """Nothing was said between going back to a1 and the command: what follows it tells."""
+    assert along(with_commands(("job-1", 6)), "a3") == ["job-1"]
+
+
+def test_a_command_from_before_the_first_message_goes_along_with_every_branch() -> None:
+    state = with_commands(("job-1", 0))
+    state.tool_calls[0] = replace(state.tool_calls[0], timestamp="2026-01-27T09:00:00.000000Z")
+    assert along(state, "u1") == along(state, "a2") == along(state, "a3") == ["job-1"]
+
+
+def test_what_came_after_a_moment_does_not_go_along() -> None:
+    state = with_commands(("job-1", 2), ("job-2", 9))
+    assert along(state, "a3", at(5)) == ["job-1"]

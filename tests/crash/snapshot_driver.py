@@ -9,14 +9,17 @@ from pathlib import Path
 
 from tests.crash.driver import Driver
 
+SCENARIOS = ("tests.crash.snapshot_scenarios", "tests.crash.restore_scenarios")
+
 
 class SnapshotDriver(Driver):
-    """Runs the scenarios of snapshots."""
+    """Runs the scenarios of snapshots, and of going back to them."""
 
     def __init__(self, scenario_name: str, folder: Path) -> None:
         super().__init__("changing", folder)
         # Only now, when the system calls are counted.
-        self._scenario = import_module("tests.crash.snapshot_scenarios").ALL[scenario_name]
+        kept, restored = map(import_module, SCENARIOS)
+        self._scenario = {**kept.ALL, **restored.ALL}[scenario_name]
 
 
 if __name__ == "__main__":

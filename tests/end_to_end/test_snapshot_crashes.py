@@ -2,61 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-import signal
-import subprocess
-import sys
-from collections.abc import Iterator
-from pathlib import Path
-from typing import NamedTuple
-
 import pytest
 
 from ollm_tui.core.errors import StoreError
-from ollm_tui.services.snapshot_library import SnapshotLibrary
-from ollm_tui.storage.layout import StoreLayout
-from tests.conftest import REPOSITORY
-from tests.crash.driver import Child
 from tests.crash.scenarios import BYSTANDER, SUBJECT
+from tests.crash.snapshot_crash import Crash, crashes
 from tests.crash.snapshot_scenarios import ALL, AUTOMATIC, MOST, NAMED, NEW, snapshot
-from tests.folders import quick_folder
 from tests.snapshot_samples import told
 
 CACHES = ("snapshots", "snapshots-index.json", "snapshot-map.json", "context-snapshots")
 """What is not synced, for it can be made anew; the folders are only so by their names."""
-
-
-class Crash(NamedTuple):
-    """A store as a killed process left it."""
-
-    told: list[str]
-    library: SnapshotLibrary
-    where: str
-    unsynced: list[str]
-
-
-def crashes(scenario: str) -> Iterator[Crash]:
-    """Every crash of a scenario, beginning with none."""
-    with quick_folder() as folder:
-        command = [sys.executable, "-m", "tests.crash.snapshot_driver", scenario, folder]
-        with subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE) as driver:
-            try:
-                for line in driver.stdout or ():
-                    yield from _left_behind(Child(*json.loads(line)))
-                assert driver.wait() == 0
-            finally:
-                driver.kill()  # when the test has seen enough
-
-
-def _left_behind(child: Child) -> Iterator[Crash]:
-    died_of = os.WTERMSIG(child.status) if os.WIFSIGNALED(child.status) else 0
-    assert died_of == (0 if child.killed_at is None else signal.SIGKILL), child
-    library = SnapshotLibrary.at(StoreLayout(Path(child.store) / "sessions"))
-    where = f"{child.call} {child.killed_at} {child.half_written}"
-    yield Crash(child.told, library, where, child.unsynced)
-    shutil.rmtree(child.store)
 
 
 def listed(crash: Crash) -> list[str]:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from ollm_tui.core.job import Job, JobOutput, JobStatus, StreamPart
 from ollm_tui.engine.job_text import RECORDED_CHARACTERS, Arrivals, capped, duration, ending
+from ollm_tui.services.redaction.redactor import Redactor
 
 
 def job(status: JobStatus = "completed", code: int | None = 0, note: str = "") -> Job:
@@ -35,13 +36,13 @@ def test_streams_are_joined_in_the_order_they_came() -> None:
     order = Arrivals()
     for ends in ((4, 0), (4, 6), (9, 6)):
         order.note(*ends)
-    assert order.joined(output(b"one\nfour\n", b"oops!\n")) == "one\noops!\nfour\n"
+    assert order.joined(output(b"one\nfour\n", b"oops!\n"), Redactor()) == "one\noops!\nfour\n"
 
 
 def test_a_stream_begins_a_line_where_the_other_had_not_ended_one() -> None:
     order = Arrivals()
     order.note(3, 3)
-    assert order.joined(output(b"...", b"no\n")) == "...\nno\n"
+    assert order.joined(output(b"...", b"no\n"), Redactor()) == "...\nno\n"
 
 
 def test_a_character_that_two_events_share_is_whole() -> None:
@@ -49,19 +50,19 @@ def test_a_character_that_two_events_share_is_whole() -> None:
     order.note(1, 0)
     order.note(1, 2)
     order.note(3, 2)
-    assert order.joined(output("é\n".encode(), b"x\n")) == "x\né\n"
+    assert order.joined(output("é\n".encode(), b"x\n"), Redactor()) == "x\né\n"
 
 
 def test_controls_that_two_events_share_are_gone() -> None:
     order = Arrivals()
     order.note(3, 0)
-    assert order.joined(output(b"a\x1b[31mb")) == "ab"
+    assert order.joined(output(b"a\x1b[31mb"), Redactor()) == "ab"
 
 
 def test_what_is_no_longer_kept_is_told() -> None:
-    kept = Arrivals().joined(output(b"end\n", start=500))
+    kept = Arrivals().joined(output(b"cut off\nend\n", start=500), Redactor())
     assert kept == "[500 bytes before this are no longer kept]\nend\n"
-    assert Arrivals().joined(output(b"", start=500)) == ""
+    assert Arrivals().joined(output(b"", start=500), Redactor()) == ""
 
 
 @given(st.lists(st.tuples(st.booleans(), st.text("ab\n", min_size=1, max_size=5)), max_size=40))
@@ -70,7 +71,7 @@ def test_nothing_is_lost_or_doubled_whatever_the_order(printed: list[tuple[bool,
     for to_stderr, text in printed:
         streams[to_stderr] += text.encode()
         order.note(len(streams[0]), len(streams[1]))
-    joined = order.joined(output(streams[0], streams[1]))
+    joined = order.joined(output(streams[0], streams[1]), Redactor())
     plain = "".join(text for _, text in printed)
     assert joined.replace("\n", "") == plain.replace("\n", "")
 

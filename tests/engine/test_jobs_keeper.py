@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -16,21 +17,21 @@ from ollm_tui.core.provider import Completed, TextDelta
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.engine.jobs_keeper import TAIL_BYTES, JobsKeeper
 from ollm_tui.services.jobs.jobs import Jobs
+from ollm_tui.services.redaction.redactor import Redactor
 from tests.engine.conftest import OpenWorkspace
 
+VALUE = "open sesame 7"
+TOKEN = "gh" + "p_" + "a1B2c3D4e5F6" * 3
+MARK = r"\[REDACTED:[a-z]+:[0-9a-f]{4}\]"
 ANSWER = [TextDelta("Yes."), Completed(finish="stop")]
 
 
 @pytest_asyncio.fixture
 async def keeper(home: Path) -> AsyncIterator[JobsKeeper]:
     jobs = Jobs({"PATH": os.environ["PATH"]}, home / "jobs")
-    made = JobsKeeper(jobs, Path.cwd(), {"SECRET": "hunter2", "OTHER": "x"}, _redact)
+    made = JobsKeeper(jobs, Path.cwd(), {"SECRET": VALUE, "OTHER": "x"}, Redactor([VALUE]))
     yield made
     await made.close()
-
-
-def _redact(text: str) -> str:
-    return text.replace("hunter2", "[hidden]")
 
 
 async def ran(keeper: JobsKeeper, conversation: Conversation, code: str) -> Job:
@@ -44,12 +45,13 @@ async def test_a_job_is_recorded_in_its_session(
     conversation = await (await open_workspace([ANSWER])).begin()
     async for _ in conversation.send("hi"):
         pass
-    job = await ran(keeper, conversation, "echo hunter2; exit 3")
+    job = await ran(keeper, conversation, f"echo {VALUE}; exit 3")
     await conversation.close()
     (call,) = conversation.state.tool_calls
     assert (call.id, call.name, call.timestamp) == (job.id, "exec", job.started_at)
-    assert call.args == {"code": "echo [hidden]; exit 3", "language": "shell"}
-    assert call.result.llm_content.startswith("[hidden]\n[exit 3 · ")
+    assert call.args["language"] == "shell"
+    assert re.fullmatch(f"echo {MARK}; exit 3", str(call.args["code"]))
+    assert re.match(rf"{MARK}\n\[exit 3 · ", call.result.llm_content)
 
 
 async def test_before_the_first_message_records_wait_for_it(
@@ -117,7 +119,7 @@ async def test_a_granted_variable_is_there_from_the_next_job_on(
     assert keeper.withheld(mine) == ("OTHER", "SECRET")
     keeper.grant(mine, "SECRET")
     after = await ran(keeper, conversation, "echo ${#SECRET}")
-    assert [keeper.tail(before.id), keeper.tail(after.id)] == ["0\n", "7\n"]
+    assert [keeper.tail(before.id), keeper.tail(after.id)] == ["0\n", f"{len(VALUE)}\n"]
     assert (keeper.withheld(mine), keeper.granted(mine)) == (("OTHER",), ("SECRET",))
     other = await (await open_workspace()).begin()
     elsewhere = await ran(keeper, other, "echo ${#SECRET}")
@@ -145,3 +147,39 @@ async def test_many_short_jobs_at_once_are_all_recorded(
     await conversation.close()
     printed = {call.result.llm_content.split()[0] for call in conversation.state.tool_calls}
     assert printed == {str(n) for n in range(20)}
+
+
+async def test_a_secret_that_two_prints_share_is_never_shown(
+    keeper: JobsKeeper, open_workspace: OpenWorkspace
+) -> None:
+    conversation = await (await open_workspace()).begin()
+    printed = f"printf {TOKEN[:14]}; sleep 0.2; echo warning >&2; sleep 0.2; echo {TOKEN[14:]}"
+    job = await keeper.start(conversation, printed)
+    seen: list[str] = []
+    keeper.events.subscribe(lambda _event: seen.append(keeper.tail(job.id)))
+    await keeper.wait(job.id)
+    seen += [keeper.tail(job.id), await keeper.text(job.id)]
+    assert not [text for text in seen if TOKEN[:14] in text or TOKEN[14:] in text]
+    assert re.fullmatch(rf"warning\n{MARK}\n", seen[-1])
+
+
+async def test_a_secret_at_the_border_of_the_tail_is_not_shown(
+    keeper: JobsKeeper, open_workspace: OpenWorkspace
+) -> None:
+    conversation = await (await open_workspace()).begin()
+    for more in range(0, len(TOKEN), 5):
+        filler = TAIL_BYTES - 1 - more
+        printed = f"seq 30000; echo {TOKEN}; head -c {filler} /dev/zero | tr '\\0' x; echo"
+        job = await ran(keeper, conversation, printed)
+        assert TOKEN[-6:] not in keeper.tail(job.id)
+
+
+async def test_what_is_shown_of_a_cut_output_begins_with_a_whole_line(
+    keeper: JobsKeeper, open_workspace: OpenWorkspace
+) -> None:
+    conversation = await (await open_workspace()).begin()
+    line = "x" * 90 + ":" + TOKEN
+    job = await ran(keeper, conversation, f"yes {line} | head -c 1400000; sleep 0.3; echo end")
+    text = await keeper.text(job.id)
+    assert TOKEN[-12:] not in text
+    assert text.splitlines()[1].startswith("x" * 90)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import AsyncGenerator
+from random import Random
 
 import pytest
 
@@ -29,6 +30,9 @@ from tests.engine.conftest import OpenWorkspace
 
 SMALL = Settings(models={"scripted": ModelSettings(window=1024)})
 LIMIT = 870
+
+WORDS = ("answer", "garden", "window", "bridge", "silver", "winter", "market", "letter")
+LONG_ANSWER = "".join(f"{word} " for word in Random(7).choices(WORDS, k=100))
 
 
 def talk(request: ChatRequest) -> list[TextDelta]:
@@ -95,7 +99,7 @@ async def test_after_leaving_something_out_the_same_question_is_answered(
         ContextChange("fold-above", (conversation.state.branch()[8].id,))
     )
     assert "tokens folded]" in conversation.prompt_text()
-    assert first.text == "answer " * 100
+    assert first.text == LONG_ANSWER
     assert isinstance((await finish(conversation.regenerate()))[-1], TurnFinished)
     assert len(provider.requests) == sent + 1
     await conversation.close()
@@ -130,7 +134,7 @@ async def test_compressing_folds_the_oldest_replies_and_says_so(
     assert isinstance(events[-1], TurnFinished)
     sent = provider.requests[-1].messages
     assert await provider.count_tokens(provider.requests[-1]) == done.after_tokens
-    assert sent[2].text == "answer " * 100
+    assert sent[2].text == LONG_ANSWER
     own = "\n\n".join(m.text for m in sent if m.role == "user")
     assert all(f"question {n} " * 20 in own for n in range(4))
     await conversation.close()
@@ -187,7 +191,7 @@ async def test_a_server_that_refuses_is_asked_once_more_with_less(
 
 
 def talk_turn() -> list[TextDelta]:
-    return [TextDelta("answer " * 100)]
+    return [TextDelta(LONG_ANSWER)]
 
 
 class Uncounted(Scripted):

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from ollm_tui.core.context_marks import ContextChange
 from ollm_tui.core.errors import UsageError
+from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.snapshot import snapshot_of
 from ollm_tui.settings.schema import Settings, Snapshots
 from tests.engine.conftest import OpenWorkspace
 from tests.engine.test_compression import collected, garden, gardener, result, settings, talk
@@ -87,4 +90,77 @@ async def test_of_an_empty_conversation_there_is_none(open_workspace: OpenWorksp
     with pytest.raises(UsageError):
         await conversation.snapshots.take()
     assert await conversation.snapshots.list() == []
+    await conversation.close()
+
+
+async def test_the_way_back_from_a_restore_outlives_any_number_of_automatic_ones(
+    open_workspace: OpenWorkspace,
+) -> None:
+    conversation = await garden(open_workspace, 4)
+    taken = await conversation.snapshots.take("early")
+    await talk(conversation, 1)
+    now = conversation.prompt_json()
+    await conversation.snapshots.restore(await conversation.snapshots.get(taken.id))
+    for _ in range(Settings().snapshots.max_count + 3):
+        await conversation.snapshots.before("model")
+    await conversation.snapshots.undo_restore()
+    assert conversation.prompt_json() == now
+    for _ in range(Settings().snapshots.max_count):
+        await conversation.snapshots.before("model")
+    automatic = [each for each in await conversation.snapshots.list() if each.is_automatic]
+    assert len(automatic) == Settings().snapshots.max_count  # nothing is needed any more
+    await conversation.close()
+
+
+async def test_several_restores_are_undone_one_after_the_other(
+    open_workspace: OpenWorkspace,
+) -> None:
+    conversation = await garden(open_workspace, 1)
+    prompts: list[str] = []
+    first = await conversation.snapshots.get((await conversation.snapshots.take("first")).id)
+    for _ in range(3):
+        await talk(conversation, 1)
+        prompts.append(conversation.prompt_json())
+        await conversation.snapshots.restore(first)
+    for prompt in reversed(prompts):
+        await conversation.snapshots.undo_restore()
+        assert conversation.prompt_json() == prompt
+    with pytest.raises(UsageError):
+        await conversation.snapshots.undo_restore()
+    await conversation.close()
+
+
+async def test_an_empty_context_can_be_gone_back_to_and_stays_empty_after_a_restart(
+    open_workspace: OpenWorkspace,
+) -> None:
+    conversation = await garden(open_workspace, 2)
+    header = replace(conversation.state.header, messages=(), head=None)
+    nothing = snapshot_of(SessionState(header), 0, reason="manual")
+    now, said = conversation.prompt_json(), len(conversation.state)
+    await conversation.snapshots.restore(nothing)
+    empty, session_id = conversation.prompt_json(), conversation.session_id
+    assert conversation.state.branch() == []
+    await conversation.close()
+    again, _ = await (await open_workspace(gardener(), settings())).resume(session_id)
+    assert (again.prompt_json(), len(again.state)) == (empty, said)
+    await talk(again, 1)
+    assert [message.parent_id for message in again.state.branch()][:1] == [None]
+    assert len(again.state.branch()) == 2
+    await again.close()
+    once_more, _ = await (await open_workspace(gardener(), settings())).resume(session_id)
+    await once_more.snapshots.undo_restore()
+    assert once_more.prompt_json() == now
+    await once_more.close()
+
+
+async def test_of_a_conversation_set_back_to_nothing_a_snapshot_can_be_taken(
+    open_workspace: OpenWorkspace,
+) -> None:
+    conversation = await garden(open_workspace, 1)
+    header = replace(conversation.state.header, messages=(), head=None)
+    await conversation.snapshots.restore(snapshot_of(SessionState(header), 0, reason="manual"))
+    taken = await conversation.snapshots.take("empty")
+    await talk(conversation, 1)
+    note = await conversation.snapshots.restore(await conversation.snapshots.get(taken.id))
+    assert (note.title, conversation.state.branch()) == ("empty", [])
     await conversation.close()

@@ -21,7 +21,7 @@ def taken(state: SessionState) -> ContextSnapshot:
 
 
 def restore(snapshot: ContextSnapshot, state: SessionState) -> None:
-    apply(state, *restoration(snapshot, state).records(MOMENT))
+    apply(state, restoration(snapshot, state).record(MOMENT))
 
 
 @settings(max_examples=EXAMPLES)

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from ollm_tui.core.encoding import decode_record, decode_session, encode
 from ollm_tui.core.message import Text
 from ollm_tui.core.record import MessageAdded, SessionChanged
-from ollm_tui.core.session import Session
+from ollm_tui.core.session import Session, ToolCall, ToolResult
 from ollm_tui.core.session_state import SessionState
 from ollm_tui.core.snapshot import snapshot_of
 from ollm_tui.services.session_library import SessionLibrary
@@ -30,13 +31,13 @@ def test_going_back_in_the_same_session_adds_no_message() -> None:
     plan = restoration(snapshot, state)
     assert plan.missing == ()
     assert plan.head == "a5"
-    apply(state, *plan.records(MOMENT))
+    apply(state, plan.record(MOMENT))
     assert prompt_of(state) == prompt
     assert "new" in state
 
 
 def test_going_back_is_one_record_so_that_a_crash_leaves_old_or_new() -> None:
-    (record,) = restoration(sample_snapshot(), rich_state()).records(MOMENT)
+    record = restoration(sample_snapshot(), rich_state()).record(MOMENT)
     assert isinstance(record, SessionChanged)
 
 
@@ -56,7 +57,7 @@ def test_an_older_snapshot_comes_as_a_new_branch_and_keeps_goals_and_marks() -> 
     marks = state.header.metadata
     plan = restoration(snapshot, state)
     assert [each.id for each in plan.missing] == list(snapshot.order)
-    apply(state, *plan.records(MOMENT))
+    apply(state, plan.record(MOMENT))
     assert [each.text for each in state.branch()] == [each.text for each in snapshot.sent()]
     assert state.header.metadata == replace(marks, token_count=8500)
     assert state.header.system_prompt == "You are brief."
@@ -74,7 +75,7 @@ def test_messages_whose_ids_mean_something_else_here_get_other_ones() -> None:
     plan = restoration(snapshot, state)
     assert [each.parent_id for each in plan.missing][:1] == ["a2"]
     assert not {each.id for each in plan.missing} & {each.id for each in said}
-    apply(state, *plan.records(MOMENT))
+    apply(state, plan.record(MOMENT))
     assert prompt_of(state) == prompt_of(rich_state())
     assert state["u2"].text == "not that"
 
@@ -101,6 +102,26 @@ def test_an_empty_snapshot_empties_the_context_and_keeps_the_words() -> None:
     empty = SessionState(Session("s", MOMENT, MOMENT, "m", "p"))
     snapshot = snapshot_of(empty, 0, reason="manual")
     state = rich_state()
-    apply(state, *restoration(snapshot, state).records(MOMENT))
+    apply(state, restoration(snapshot, state).record(MOMENT))
     assert state.header.head is None
     assert len(state) == len(rich_state())
+    again = SessionState(decode_session(encode(state.session())))
+    assert (again.header.head, again.branch()) == (None, [])
+
+
+def test_a_branch_that_comes_along_is_one_record_and_survives_the_disk() -> None:
+    state, snapshot = SessionState(Session("s", MOMENT, MOMENT, "m", "p")), sample_snapshot()
+    record = restoration(snapshot, state).record(MOMENT)
+    apply(state, decode_record(encode(record)))
+    assert prompt_of(state) == prompt_of(rich_state())
+    assert state.header.messages == ()
+
+
+def test_a_fork_has_the_commands_that_were_run_before_the_snapshot() -> None:
+    state, snapshot = rich_state(), sample_snapshot()
+    times = (MOMENT, "2999-01-01T00:00:00.000000Z")
+    state.tool_calls += [
+        ToolCall(f"job-{number}", "exec", {}, ToolResult("printed"), moment)
+        for number, moment in enumerate(times)
+    ]
+    assert [call.id for call in forked(snapshot, state).tool_calls] == ["job-0"]

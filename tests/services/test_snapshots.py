@@ -145,7 +145,7 @@ async def test_a_snapshot_is_found_in_any_session_by_the_beginning_of_its_id(
         await snapshots.create(replace(sample_snapshot(session_id), id=snapshot_id))
     assert await snapshots.find("ABC2") == ("s2", "abc2")
     assert await snapshots.find("abc") == ("s2", "abc")
-    assert await snapshots.counts() == {"s1": 1, "s2": 2}
+    assert (await snapshots.holdings()).counts == {"s1": 1, "s2": 2}
     with pytest.raises(AmbiguousId, match="3 snapshots"):
         await snapshots.find("ABC")
     for unknown in ("", "x", "abc11"):

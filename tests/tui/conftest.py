@@ -32,8 +32,9 @@ OpenApp = Callable[..., Opened]
 
 
 async def workers_done(app: OllmApp) -> None:
-    """Wait until nothing runs behind the screen."""
-    await app.workers.wait_for_complete()  # pyright: ignore[reportUnknownMemberType] Textual leaves it open
+    """Wait until nothing runs behind the screen; following another window never ends."""
+    if ending := [worker for worker in app.workers if worker.group != "follow"]:
+        await app.workers.wait_for_complete(ending)  # pyright: ignore[reportUnknownMemberType] Textual leaves it open
 
 
 class Ready(NamedTuple):
@@ -59,7 +60,7 @@ def jobs_on(home: Path) -> JobsKeeper:
     environment = {"PATH": os.environ["PATH"], "HOME": str(home.parent)}
     withheld = {"DEPLOY_TOKEN": "swordfish-and-more"}
     jobs = Jobs(environment, home / "sessions" / "jobs")
-    return JobsKeeper(jobs, Path.cwd(), withheld, Redactor(withheld.values()).redact)
+    return JobsKeeper(jobs, Path.cwd(), withheld, Redactor(withheld.values()))
 
 
 @pytest.fixture

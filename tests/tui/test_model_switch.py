@@ -37,7 +37,7 @@ class Three(Scripted):
 
 
 def three() -> Three:
-    return Three(lambda request: [TextDelta(f"I am {request.model}. " + "More words. " * 250)])
+    return Three(lambda request: [TextDelta(f"I am {request.model}. " + " ".join(f"More words {n}." for n in range(250)))])
 
 
 async def picked(app: OllmApp, pilot: Pilot[int], name: str) -> None:

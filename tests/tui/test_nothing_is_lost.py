@@ -108,7 +108,7 @@ async def test_without_an_open_session_a_new_one_can_be_begun(open_app: OpenApp)
         assert stream(app)[-1] == "┃ A"
 
 
-async def test_a_session_that_is_open_elsewhere_says_how_to_go_on(
+async def test_a_session_that_is_open_elsewhere_is_followed_and_says_how_to_go_on(
     open_app: OpenApp,
 ) -> None:
     async with open_app([[TextDelta("A"), DONE]]) as (first, pilot):
@@ -117,8 +117,8 @@ async def test_a_session_that_is_open_elsewhere_says_how_to_go_on(
         workspace: Workspace = first.workspace
         assert await workspace.find(session_id[:6]) == session_id
         async with open_app(session_id=session_id) as (second, _):
-            said = " ".join(line.removeprefix("! ") for line in stream(second))
-            assert f"ollm sessions fork {session_id}" in said
+            assert stream(second)[-1] == "┃ A"
+            assert "forks this session" in chat(second).prompt.placeholder
 
 
 async def test_details_do_not_hide_how_an_answer_ended(open_app: OpenApp) -> None:

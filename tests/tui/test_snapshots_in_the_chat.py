@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from pathlib import Path
 
 import pytest
 
 from ollm_tui.core.provider import TextDelta
 from ollm_tui.providers.scripted import Script
+from ollm_tui.services.snapshot_library import DELETED_DAYS, SnapshotLibrary
+from ollm_tui.storage.layout import StoreLayout
 from ollm_tui.tui.chat_sidebar import ChatSidebar
 from ollm_tui.tui.widgets.live_keys import LiveKeys
 from tests.tui.browser_desk import Desk, desk
-from tests.tui.browser_samples import full_id
+from tests.tui.browser_samples import fill_with_snapshots, full_id
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import chat, prompt, state, stream, type_in
 from tests.tui.test_chat_commands import answers
@@ -183,3 +186,18 @@ async def test_editing_a_message_brings_along_again_what_it_had(
         assert "[earlier message 1] is that right?" in asked.text
         await on.press("escape", "escape", "e")
         assert "[earlier message 1 · 1 line" in prompt(on.app).text
+
+
+async def test_what_was_deleted_long_ago_goes_for_good_after_the_start(
+    open_app: OpenApp, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill_with_snapshots(home)
+    library = SnapshotLibrary.at(StoreLayout(home / "sessions"))
+    library.delete(full_id(0), "snap0028")
+    async with open_app(session_id=full_id(0)):
+        assert [each.summary.id for each in library.deleted()] == ["snap0028"]
+    later = time.time_ns() + (DELETED_DAYS + 1) * 24 * 3600 * 10**9
+    monkeypatch.setattr(time, "time_ns", lambda: later)
+    async with open_app(session_id=full_id(0)):
+        assert library.deleted() == []
+        assert len(library.list(full_id(0))) == 3

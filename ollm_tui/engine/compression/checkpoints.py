@@ -11,7 +11,7 @@ from ollm_tui.core.compression import DETAILED, Checkpoint
 from ollm_tui.core.ledger import Fact, Ledger
 from ollm_tui.core.message import Message, new_id
 from ollm_tui.engine.compression.checkpoint_sizes import Sizes, level_at_age
-from ollm_tui.engine.compression.ledger import ledger_of, merged, rendered
+from ollm_tui.engine.compression.ledger import KnownFacts, ledger_of, merged, rendered
 from ollm_tui.engine.compression.summary_syntax import sanitised, sentences
 from ollm_tui.engine.prompt_message import checkpoint_text
 
@@ -122,8 +122,7 @@ class CheckpointMaker:
             for fact in merged(checkpoint.ledger, newer).facts
             if (fact.kind, fact.text) in known
         )
-        outdated = {(f.kind, f.text) for f in facts if not f.current}
-        if not any((f.kind, f.text) in outdated for f in checkpoint.ledger.facts if f.current):
+        if set(facts) == set(checkpoint.ledger.facts):
             return checkpoint
         ledger = replace(checkpoint.ledger, facts=facts)
         changed = replace(checkpoint, id=new_id(), ledger=ledger)
@@ -133,9 +132,18 @@ class CheckpointMaker:
         return min(checkpoint.level, level_at_age(self._number - checkpoint.compression_number))
 
     def _sized(self, checkpoint: Checkpoint, size: int) -> Checkpoint:
-        """A checkpoint within its size: facts first, then as many sentences as there is room."""
+        """A checkpoint within its size. What a server makes of a text is not the sum of what it
+        makes of its parts: the whole is counted, and cut down until it fits."""
         frame = checkpoint_text(replace(checkpoint, summary="…", facts=""))
         room = size - self._count(frame) - self._around
+        made = self._filled(checkpoint, room)
+        while room > 0 and made.current_tokens > size:
+            room -= max(made.current_tokens - size, room // 4, 1)
+            made = self._filled(checkpoint, room)
+        return made
+
+    def _filled(self, checkpoint: Checkpoint, room: int) -> Checkpoint:
+        """Facts first, then as many sentences as there is room."""
         has_summary = bool(checkpoint.summary.strip())
         facts_room = room // FACTS_SHARE if has_summary else room
         facts = rendered(checkpoint.ledger, max(0, facts_room), self._count)
@@ -151,11 +159,13 @@ class CheckpointMaker:
         return max(0, self.sizes.new - self._frame) // FACTS_SHARE
 
 
-def ledger_for(messages: Sequence[Message], folded: Collection[str]) -> Ledger:
+def ledger_for(
+    messages: Sequence[Message], folded: Collection[str], known: KnownFacts | None = None
+) -> Ledger:
     """The facts of folded messages as the whole conversation leaves them: what a later message
     changed is not current, and what stays in the prompt need not be said twice."""
     kept = {message.id for message in messages if message.id not in folded}
-    return safe(ledger_of(messages).without_sources(kept))
+    return safe(ledger_of(messages, known=known).without_sources(kept))
 
 
 def bounded(ledger: Ledger, told: str) -> Ledger:
@@ -174,10 +184,16 @@ def safe(ledger: Ledger) -> Ledger:
     words stay as they are."""
     facts: list[Fact] = []
     for fact in ledger.facts:
-        text = fact.text if fact.from_user else " ".join(sanitised(fact.text).split())
+        text = fact.text if fact.from_user else _harmless(fact.text)
         if text:
-            facts.append(fact if text == fact.text else replace(fact, text=text))
+            now = _harmless(fact.now) if fact.now else ""
+            same = (text, now) == (fact.text, fact.now)
+            facts.append(fact if same else replace(fact, text=text, now=now))
     return replace(ledger, facts=tuple(facts))
+
+
+def _harmless(text: str) -> str:
+    return " ".join(sanitised(text).split())
 
 
 def shortened(text: str, most: int, count: Count) -> str:

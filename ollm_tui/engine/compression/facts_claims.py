@@ -13,6 +13,8 @@ from itertools import chain
 from typing import NamedTuple
 
 from ollm_tui.engine.compression.facts_clauses import (
+    BEING,
+    NAMING,
     Token,
     dimension_of,
     is_label,
@@ -28,6 +30,7 @@ from ollm_tui.engine.compression.facts_clauses import (
     tokens_of,
 )
 from ollm_tui.engine.compression.facts_cues import CHANGE
+from ollm_tui.engine.compression.facts_subjects import About, about_in
 from ollm_tui.engine.compression.facts_words import Cues, Slot, slot_of, word_set, words_of
 
 _NAME = (
@@ -61,7 +64,12 @@ _CHOICE = re.compile(
     r"(?P<slot>\w[\w-]{0,30}(?: \w[\w-]{1,30})?)",
     re.IGNORECASE,
 )
-_CHANGES = Cues(CHANGE)
+_CHOOSING = word_set(
+    "use using go going went chose choose picked pick settled opted adopt adopted switch switched "
+    "move moved moving migrate migrated migrating stick named called renamed rename"
+)
+"""A word of every phrase that chooses something by its name."""
+_CHANGES = Cues(change=CHANGE)
 _A_NAME = "name"
 _REPLACING = word_set(
     "from instead rather place longer replace replaced replaces replacing favour favor away statt "
@@ -104,6 +112,7 @@ class Said(NamedTuple):
     claims: tuple[Claim, ...]
     replaced: tuple[str, ...]
     changes: bool
+    about: About = About()
 
 
 @lru_cache(maxsize=4096)
@@ -112,9 +121,10 @@ def said_in(text: str) -> Said:
     words = words_of(text)
     changes = bool(_CHANGES.found_in(words))
     replaced = tuple(_replaced(text)) if words.found & _REPLACING else ()
-    claims = (*_valued(text, tokens_of(text)), *_chosen(text))
-    kept = tuple(claim for claim in claims if claim.value not in replaced)
-    return Said(kept, replaced, changes or bool(replaced))
+    tokens = tokens_of(text)
+    chosen = _chosen(text) if words.found & _CHOOSING else ()
+    kept = (claim for claim in (*_valued(text, tokens), *chosen) if claim.value not in replaced)
+    return Said(tuple(kept), replaced, changes or bool(replaced), about_in(tokens))
 
 
 def takes_back(newer: Said, claim: Claim) -> bool:
@@ -169,9 +179,9 @@ def _valued(text: str, tokens: list[Token]) -> Iterator[Claim]:
         if is_number(token):
             unit = at + 1 < len(tokens) and is_unit(tokens[at + 1].low)
             yield from _claim(text, tokens, at, at + 1 + unit)
-        elif (end := named_until(tokens, at)) > at:
+        elif at and tokens[at - 1].low in NAMING and (end := named_until(tokens, at)) > at:
             yield from _claim(text, tokens, at, end)
-        elif at + 1 < len(tokens) and (subject := subject_of(tokens, at)) >= 0:
+        elif token.low in BEING and (subject := subject_of(tokens, at)) >= 0:
             yield from _claim(text, tokens, subject, subject + 1)
 
 

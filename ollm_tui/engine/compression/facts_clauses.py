@@ -75,8 +75,8 @@ _OF = word_set("of for in on für pour para de du")
 _DETERMINERS = word_set("the a an our its my your this each every der die das le la el")
 _ADJECTIVES = word_set("right correct new better best sensible final actual proper good only main")
 _BEHIND = word_set("for as is are be für als pour comme para como")
-_BE = word_set("as is are be was als comme como")
-_NAMING = _FIRM | {"now", "called", "named", "titled"}
+BEING = word_set("as is are be was als comme como")
+NAMING = _FIRM | {"now", "called", "named", "titled"}
 _BETWEEN = _LINKS | _MOVING
 _COPULAS = word_set("is are now be becomes = ist sind est sont es son")
 _TRAILING = ".,:/-+'’"
@@ -110,8 +110,9 @@ def tokens_of(text: str) -> list[Token]:
 
 def is_number(token: Token) -> bool:
     """Whether a token is a quantity, in digits or as a word."""
-    if token.low in _NUMBER_WORDS:
-        return True
+    first = token.low[0]
+    if first.isalpha() and first != "v":
+        return token.low in _NUMBER_WORDS
     return bool(_NUMBER.match(token.low)) and not _HASH.fullmatch(token.low)
 
 
@@ -126,13 +127,13 @@ def is_plain_word(name: str) -> bool:
 
 
 def named_until(tokens: Sequence[Token], at: int) -> int:
-    """Where a name ends that says what something is; its own place if there is none here.
+    """Where a name behind a word of NAMING ends; its own place if there is none here.
 
     It is code, a proper name, or whatever a short statement ends with ("is now lavender").
     """
-    before = tokens[at - 1].low if at else ""
+    before = tokens[at - 1].low
     word = tokens[at].text
-    if before not in _NAMING or (is_plain_word(word) and word not in _DETERMINERS):
+    if is_plain_word(word) and word not in _DETERMINERS:
         return at
     if before in _COPULAS:
         for end in range(at + 1, min(at + 4, len(tokens) + 1)):
@@ -190,7 +191,7 @@ def names_behind(tokens: Sequence[Token], at: int, named: bool) -> list[Name]:
 
 def subject_of(tokens: Sequence[Token], at: int) -> int:
     """The place of the "straw" in "straw should be the mulch", seen from its "be"; -1 if none."""
-    if tokens[at].low not in _BE or tokens[at + 1].low not in _DETERMINERS:
+    if at + 1 == len(tokens) or tokens[at + 1].low not in _DETERMINERS:
         return -1
     for place in range(at - 1, max(at - 4, -1), -1):
         if _is_part_of_name(tokens[place]):
@@ -212,6 +213,11 @@ def name_from(tokens: Sequence[Token], at: int, most: int) -> Name:
             break
         words.append(token)
     return _name(words, tokens)
+
+
+def ends_subject(token: Token) -> bool:
+    """Whether a noun phrase cannot go on with a token."""
+    return token.low in _BETWEEN or _ends_name(token)
 
 
 def _ends_name(token: Token) -> bool:

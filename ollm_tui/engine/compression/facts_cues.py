@@ -109,7 +109,8 @@ done; finished; completed; complete; implemented; fixed; added; wrote; written; 
 merged; shipped; took care of; taken care of; in place; now works; works now; passes now;
 pass now; passing now; no longer needed; handled; solved; created; removed; updated; tested;
 covered; deployed; planted; bought; ordered; cleaned; installed; sorted; ticked off; checked off;
-erledigt; fertig; behoben; terminé; terminée; fait; corrigé; hecho; terminado; terminada;
+off the list; off my list; off our list; out of the way; erledigt; fertig; behoben; terminé;
+terminée; fait; corrigé; hecho; terminado; terminada;
 corregido; resuelto
 """
 

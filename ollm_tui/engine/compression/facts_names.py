@@ -29,6 +29,8 @@ _PATH = re.compile(
 _BARE_FILES = word_set(
     "Makefile Dockerfile Containerfile Procfile Justfile Jenkinsfile Vagrantfile Gemfile"
 )
+_ODD = re.compile(r"[\d_/`@#\\]|[a-z][A-Z]|[A-Z]{2}|\.\w|\(\)|--|file\b")
+"""Without one of these there is no name in a text."""
 _AROUND = ".,;:!?\"'“”‘’()[]*_…"
 _HAS_EXTENSION = re.compile(rf"[\w)\]]\.(?:{_EXTENSIONS})", re.IGNORECASE)
 _FOLDERS = word_set(
@@ -71,11 +73,15 @@ _NO_NAMES = word_set(
 
 def odd_words(text: str) -> str:
     """The words of a text that are no plain words: what names are looked for in."""
+    if not _ODD.search(text):
+        return ""
     return " ".join(word for word in text.split() if not _is_plain(word.strip(_AROUND)))
 
 
 def _is_plain(word: str) -> bool:
-    return not word or (word.isalpha() and word not in _BARE_FILES and word[1:].islower())
+    if not word.isalpha():
+        return not word
+    return (len(word) == 1 or word[1:].islower()) and word not in _BARE_FILES
 
 
 def paths_in(text: str) -> Iterator[str]:

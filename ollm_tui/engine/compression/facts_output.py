@@ -41,13 +41,23 @@ _ERROR_PHRASE = re.compile(
 _HARMLESS = re.compile(
     r"\b0 (?:failed|errors?|failures?)\b|\bno errors?\b|\berrors?: 0\b", re.IGNORECASE
 )
-_ERROR_HINT = re.compile(
-    r"err|fail|fatal|exce|panic|critical|abort|fault|denied|refused|timed|timeout|memory|cannot"
-    r"|undefined|unresolved|not |no such|severe|dumped|reset|interrupt|exit|[45]\d\d"
-    r"|^\s{0,8}E |\bE[A-Z]{4}"
-    r"|TS\d|CS\d|E\d|C\d|ORA-|SQLSTATE|✗|✘|!",
-    re.IGNORECASE,
+_ERROR_HINTS = (
+    *("err", "fail", "fatal", "fault", "exce", "exit", "panic", "critical", "abort", "denied"),
+    *(
+        "refused",
+        "timed",
+        "timeout",
+        "memory",
+        "cannot",
+        "undefined",
+        "unresolved",
+        "not ",
+        "no su",
+    ),
+    *("severe", "dumped", "reset", "interrupt", "ora-", "sqlstate", "✗", "✘", "!"),
 )
+"""Without one of these, or a number or a code, no sign and no phrase of an error is there."""
+_CODE_HINT = re.compile(r"[45]\d\d|[A-Z]\d{3}|E(?:[A-Z]{4}|  )")
 
 
 def path_of_diff(line: str) -> str:
@@ -80,6 +90,14 @@ def exit_of(text: str) -> str:
 
 def is_error(line: str) -> bool:
     """Whether a line of output says that something failed."""
-    if not _ERROR_HINT.search(line) or _HARMLESS.search(line):
+    if not _may_be_error(line) or _HARMLESS.search(line):
         return False
     return bool(_ERROR_SIGN.search(line) or _ERROR_PHRASE.search(line))
+
+
+def _may_be_error(line: str) -> bool:
+    low = line.lower()
+    for hint in _ERROR_HINTS:
+        if hint in low:
+            return True
+    return bool(_CODE_HINT.search(line))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ollm_tui.core.ledger import Fact, FactKind
 from ollm_tui.engine.compression.facts_claims import Said, said_in
-from ollm_tui.engine.compression.facts_kinds import is_clear, is_done, kind_of
+from ollm_tui.engine.compression.facts_kinds import is_clear, is_done, kind_of, may_be_done
 from ollm_tui.engine.compression.facts_names import (
     defined_in,
     identifiers_in,
@@ -15,6 +15,7 @@ from ollm_tui.engine.compression.facts_names import (
     paths_in,
 )
 from ollm_tui.engine.compression.facts_output import command_in, exit_of, is_error, path_of_diff
+from ollm_tui.engine.compression.facts_subjects import NUMBER
 from ollm_tui.engine.compression.facts_text import Piece, one_line, pieces
 from ollm_tui.engine.compression.facts_words import Words, word_set, words_of
 
@@ -23,6 +24,9 @@ CONSTRAINT_LIMIT = 400
 VALUE_LIMIT = 110
 COMMAND_LIMIT = 160
 NAME_LIMIT = 120
+
+PERHAPS = "perhaps"
+"""What a task is about that is done if a sentence names all of it."""
 
 _MOST_OF_A_KIND = 80
 """Facts of one kind one message may add."""
@@ -35,6 +39,7 @@ _MOST_NAMES = 24
 
 
 _BACK_REFERENCES = word_set("it that this these those which they both neither")
+_REFUSALS = word_set("not never no")
 _CONNECTIVES = word_set("but however so and yet still unfortunately , then sadly")
 
 
@@ -73,7 +78,7 @@ class _Reader:
         words = words_of(piece.text)
         said = said_in(piece.text)
         yield from self._sentence(piece, words, said)
-        yield from self._values(said)
+        yield from self._values(said, words)
         yield from self._named(odd_words(piece.text), prose=True)
         self._before = piece.text
 
@@ -92,9 +97,13 @@ class _Reader:
             clear = self._from_user or is_clear(kind, words)
             text = self._with_reference(piece.text, words) if clear else piece.text
             yield self._fact(kind, text, limit, cue)
-        if kind != "todo" and is_done(words):
+        if kind == "todo":
+            return
+        if is_done(words):
             text = f"{self._before} {piece.text}" if len(words.found) < 6 else piece.text
             yield self._fact("todo", text, SENTENCE_LIMIT, current=False)
+        elif may_be_done(words):
+            yield self._fact("todo", piece.text, SENTENCE_LIMIT, "", PERHAPS, current=False)
 
     def _set_lead(self, piece: Piece, kind: FactKind | None) -> None:
         """A heading, or a line that ends in a colon, says what the items below it are."""
@@ -114,9 +123,12 @@ class _Reader:
             return f"{self._before} {text}"
         return text
 
-    def _values(self, said: Said) -> Iterator[Fact]:
+    def _values(self, said: Said, words: Words) -> Iterator[Fact]:
+        changes = said.changes or not words.found.isdisjoint(_REFUSALS)
+        told = [kind for kind, _ in said.about.values]
         for claim in said.claims:
-            if not claim.exact:
+            # Of the two values of a change one no longer holds: only the whole sentence tells.
+            if not claim.exact or (changes and told.count(claim.dimension or NUMBER) > 1):
                 continue
             about = " ".join(sorted(claim.slots[0]))
             yield self._fact("value", claim.phrase, VALUE_LIMIT, "", about)
@@ -152,7 +164,7 @@ class _Reader:
         elif name := defined_in(line):
             yield self._fact("identifier", name, NAME_LIMIT)
         else:
-            yield from self._values(said_in(line))
+            yield from self._values(said_in(line), words)
         yield from self._named(odd_words(line), prose=False)
 
     def _fact(

@@ -104,7 +104,7 @@ def _grown(paragraph: str, line: str) -> tuple[str, tuple[Piece, ...]]:
         return "", (*_sentences(paragraph), heading)
     bare = line.strip()
     if _ROW.match(line):
-        return "", (*_sentences(paragraph), *_sentences(" ".join(bare.split("|"))))
+        return "", (*_sentences(paragraph), *_sentences(_row(bare)))
     if not bare or not _goes_on(paragraph, bare):
         return bare, tuple(_sentences(paragraph))
     return f"{paragraph} {bare}", ()
@@ -118,6 +118,7 @@ def _goes_on(paragraph: str, line: str) -> bool:
 
 def _item(line: str, mark: re.Match[str]) -> Iterator[Piece]:
     rest = line[mark.end() :].strip()
+    rest = _row(rest) if " | " in rest else rest
     box = mark[1]
     done = (box and box in "xX✓✔") or any(sign in mark[0] for sign in _DONE_MARKS)
     if done or box or "☐" in mark[0]:
@@ -125,6 +126,12 @@ def _item(line: str, mark: re.Match[str]) -> Iterator[Piece]:
         return
     found = list(_sentences(rest))
     yield from (Piece(piece.text, "item") for piece in found)
+
+
+def _row(line: str) -> str:
+    """A row of a table as a statement: the first cell is what the others tell of."""
+    first, *others = [cell.strip() for cell in line.split("|") if cell.strip(" \t:-")] or [""]
+    return f"{first}: {', '.join(others)}" if others else first
 
 
 def _sentences(text: str) -> Iterator[Piece]:
@@ -161,8 +168,10 @@ def _border(line: str, at: int) -> int:
 
 
 def _harmless(line: str) -> str:
-    line = _SPECIAL.sub(lambda found: _LOOKALIKE[found[0]], line)
-    line = _FENCE_RUN.sub(lambda found: "'" if found[0][0] == "`" else "~", line)
-    if _CALL_KEYS.search(line):
+    if "<" in line or ">" in line or "[" in line:
+        line = _SPECIAL.sub(lambda found: _LOOKALIKE[found[0]], line)
+    if "```" in line or "~~~" in line:
+        line = _FENCE_RUN.sub(lambda found: "'" if found[0][0] == "`" else "~", line)
+    if ":" in line and _CALL_KEYS.search(line):
         return line.replace('"', "'").replace("{", "(").replace("}", ")")
     return line

@@ -76,8 +76,8 @@ def facts_answered(
         yield Fact("command", command, f"exit {code}" if code else "failed", source)
     lines = list(_lines(output))
     errors = [line for line in lines if is_error(line)]
-    if failed and not errors and not code:
-        errors = [line for line in lines if line.strip()][-1:]
+    if not errors and (failed or code not in ("", "0")):
+        errors = [line for line in lines if line.strip() and not exit_of(line)][-1:]
     yield from (_fact("error", line, source) for line in _ends(errors, _MOST_ERRORS))
     yield from _told(lines, source, listing=name.lower().startswith(_SEARCHES))
 

@@ -49,7 +49,8 @@ GENERIC = word_set(
     "settle decided decide decision plan stick sticking take took keep kept stay new right over "
     "instead rather than because since correction scratch actually after all longer no away moved "
     "move switched switch replaced replace swapped swap changed change dropped drop favour favor "
-    "forget remember point follow loose end somebody round ms sec second minute hour day week "
+    "forget remember point follow loose end somebody someone anybody nobody everybody round "
+    "ms sec second minute hour day week "
     "month mb gb kb kib mib gib cm mm km kg % € $ come came equal lowered raised bumped down start "
     "noted "
     "verdict given question answered "
@@ -69,22 +70,25 @@ class Words(NamedTuple):
 
 
 class Cues:
-    """Phrases of one kind, found by the rarest of their words."""
+    """Phrases of some kinds, found by the rarest of their words."""
 
-    def __init__(self, phrases: str) -> None:
-        self._by_word: dict[str, list[tuple[str, ...]]] = {}
-        for phrase in phrases.replace("\n", " ").split(";"):
-            parts = tuple(f" {part.strip()} " for part in phrase.split("*") if part.strip())
-            if parts:
-                self._by_word.setdefault(_rarest(parts), []).append(parts)
+    def __init__(self, **phrases: str) -> None:
+        self._by_word: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+        for kind, listed in phrases.items():
+            for phrase in listed.replace("\n", " ").split(";"):
+                parts = tuple(f" {part.strip()} " for part in phrase.split("*") if part.strip())
+                if parts:
+                    self._by_word.setdefault(_rarest(parts), []).append((kind, parts))
         self._words = frozenset(self._by_word)
 
-    def found_in(self, words: Words) -> str:
-        """The word of the first phrase that a sentence has, or nothing."""
+    def found_in(self, words: Words) -> dict[str, str]:
+        """The kinds a sentence has a phrase of, each with a word of it."""
+        found: dict[str, str] = {}
         for word in sorted(words.found & self._words):
-            if any(_in_order(words.line, phrase) for phrase in self._by_word[word]):
-                return word
-        return ""
+            for kind, phrase in self._by_word[word]:
+                if kind not in found and _in_order(words.line, phrase):
+                    found[kind] = word
+        return found
 
 
 def slot_of(words: str) -> Slot:
@@ -94,7 +98,13 @@ def slot_of(words: str) -> Slot:
 
 def all_words(text: str) -> Slot:
     """Every word a name in a text may consist of: RabbitMQ is there whole and in parts."""
-    return slot_of(text) | content_of(text)
+    return slot_of(text) | content_of(text) if _CAMEL.search(text) else content_of(text)
+
+
+@lru_cache(maxsize=4096)
+def content_words(text: str) -> Slot:
+    """The words that tell what a text is about."""
+    return all_words(text) - GENERIC
 
 
 @lru_cache(maxsize=4096)
@@ -114,6 +124,7 @@ def stem(word: str) -> str:
     return word
 
 
+@lru_cache(maxsize=4096)
 def words_of(text: str) -> Words:
     """The words of a sentence in lower case, with contractions written out."""
     line = f" {' '.join(_TOKEN.findall(text.lower().replace('’', chr(39))))} "

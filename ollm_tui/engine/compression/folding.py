@@ -17,7 +17,7 @@ from ollm_tui.core.compression_events import (
 from ollm_tui.core.goals import active_goal
 from ollm_tui.core.ledger import Ledger
 from ollm_tui.engine.compression.checkpoints import CheckpointMaker, ledger_for
-from ollm_tui.engine.compression.ledger import merged
+from ollm_tui.engine.compression.ledger import KnownFacts, merged
 from ollm_tui.engine.compression.material import Material
 from ollm_tui.engine.compression.plan import Plan
 from ollm_tui.engine.compression.summariser import SummaryWanted
@@ -37,7 +37,9 @@ class Folding:
         maker: CheckpointMaker,
         writer: SummaryWriter,
         longest_summary: int,
+        known: KnownFacts,
     ) -> None:
+        self._known = known
         self._plan = plan
         self._maker = maker
         self._writer = writer
@@ -102,7 +104,7 @@ class Folding:
         keys = {message.id for message in self._plan.fold}
         # What older checkpoints stand for is in their ledgers: a long past is not read again.
         there = [message for message in self._material.messages if self._material.is_sent(message)]
-        ledger = ledger_for(there, keys)
+        ledger = ledger_for(there, keys, self._known)
         for checkpoint in reversed(self._plan.rolled):
             ledger = merged(checkpoint.ledger, ledger)
         return ledger

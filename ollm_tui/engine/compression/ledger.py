@@ -20,16 +20,43 @@ from ollm_tui.engine.compression.ledger_merging import settled
 from ollm_tui.engine.compression.ledger_notes import with_best_notes
 from ollm_tui.engine.compression.ledger_rendering import rendered
 
-__all__ = ("ledger_of", "merged", "rendered")
+__all__ = ("KnownFacts", "ledger_of", "merged", "rendered")
 
 
-def ledger_of(messages: Sequence[Message], tool_calls: Sequence[ToolCall] = ()) -> Ledger:
+class KnownFacts:
+    """The facts of messages that were read before: a message never changes, so a preview and
+    the next compression need not read it again."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[Message, tuple[Fact, ...]]] = {}
+
+    def of(self, message: Message, args: dict[str, dict[str, Any]]) -> tuple[Fact, ...]:
+        """The facts of a message; `args` are those of the calls that it may answer."""
+        known = self._known.get(message.id)
+        if known is None or known[0] is not message:
+            known = self._known[message.id] = message, tuple(_of_message(message, args))
+        return known[1]
+
+    def forget_all_but(self, messages: Sequence[Message]) -> None:
+        """Messages that are in a checkpoint are not read again."""
+        kept = {message.id for message in messages}
+        self._known = {key: known for key, known in self._known.items() if key in kept}
+
+
+def ledger_of(
+    messages: Sequence[Message],
+    tool_calls: Sequence[ToolCall] = (),
+    known: KnownFacts | None = None,
+) -> Ledger:
     """The facts of messages and of the tool calls made between them.
 
     Give it the user's messages too, also those that stay in the prompt: what they change must
     not be shown as it was before. `Ledger.without_sources` leaves their own facts out.
     """
-    return Ledger(settled(with_best_notes(list(_facts(messages, tool_calls)))))
+    known = known or KnownFacts()
+    facts = list(_facts(messages, tool_calls, known))
+    known.forget_all_but(messages)
+    return Ledger(settled(with_best_notes(facts)))
 
 
 def merged(older: Ledger, newer: Ledger) -> Ledger:
@@ -37,13 +64,15 @@ def merged(older: Ledger, newer: Ledger) -> Ledger:
     return replace(older, facts=settled((*older.facts, *newer.facts)))
 
 
-def _facts(messages: Sequence[Message], tool_calls: Sequence[ToolCall]) -> Iterator[Fact]:
+def _facts(
+    messages: Sequence[Message], tool_calls: Sequence[ToolCall], known: KnownFacts
+) -> Iterator[Fact]:
     args = {call.call_id: call.args for message in messages for call in message.tool_calls}
     waiting = [call for call in tool_calls if call.id not in args]
     for message in messages:
         while waiting and waiting[0].timestamp < message.timestamp:
             yield from _of_tool_call(waiting.pop(0))
-        yield from _of_message(message, args)
+        yield from known.of(message, args)
     for call in waiting:
         yield from _of_tool_call(call)
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ollm_tui.core.ledger import Fact
-from ollm_tui.engine.compression.facts_words import GENERIC, all_words
+from ollm_tui.engine.compression.facts_words import content_words
 
 _SHARE = 0.25
 """Of the text that is only notes, how much is kept: the rarest words' sentences."""
@@ -17,7 +17,7 @@ _BREVITY = 6
 
 def with_best_notes(facts: Sequence[Fact]) -> list[Fact]:
     """The facts with those notes only whose words are rare among everything that was said."""
-    words = {fact.text: all_words(fact.text) - GENERIC for fact in facts if fact.kind == "note"}
+    words = {fact.text: content_words(fact.text) for fact in facts if fact.kind == "note"}
     seen = Counter(word for fact in facts for word in words.get(fact.text, ()))
     scores = {
         text: sum(1 / seen[word] for word in found) / (len(found) + _BREVITY)

@@ -62,9 +62,9 @@ def _by_importance(ledger: Ledger) -> list[tuple[int, Fact]]:
     return rounds[0] + rounds[1]
 
 
-def _rank(placed: tuple[int, Fact]) -> tuple[bool, bool, int]:
+def _rank(placed: tuple[int, Fact]) -> tuple[bool, bool, bool, int]:
     place, fact = placed
-    return fact.from_user, is_strong(fact), place
+    return fact.from_user, not fact.now, is_strong(fact), place
 
 
 def _text(chosen: Sequence[tuple[int, Fact]]) -> str:
@@ -84,4 +84,6 @@ def _lines(kind: FactKind, facts: Sequence[Fact]) -> Iterator[str]:
 
 
 def _told(fact: Fact) -> str:
+    if fact.now:
+        return f"earlier: {fact.text} Now: {fact.now}"
     return f"{fact.text} → {fact.about}" if fact.kind == "command" and fact.about else fact.text

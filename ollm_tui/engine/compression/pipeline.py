@@ -32,6 +32,7 @@ from ollm_tui.core.session import compressed
 from ollm_tui.engine.compression.checkpoints import CheckpointMaker
 from ollm_tui.engine.compression.folding import Folding
 from ollm_tui.engine.compression.invariants import checkpoint_tokens, violations
+from ollm_tui.engine.compression.ledger import KnownFacts
 from ollm_tui.engine.compression.material import Material
 from ollm_tui.engine.compression.plan import Plan, cannot_fit, make_plan, own_messages_fill
 from ollm_tui.engine.compression.summariser import Summariser
@@ -67,7 +68,10 @@ class Pipeline:
         wanted: CompressionWanted,
         longest_summary: int,
         snapshot: Snapshot | None = None,
+        known: KnownFacts | None = None,
     ) -> None:
+        """`known` are the facts of earlier readings; they are added to."""
+        self._known = known or KnownFacts()
         self._context = context
         self._wanted = wanted
         self._writer = SummaryWriter(self._summariser())
@@ -100,7 +104,8 @@ class Pipeline:
                 before_tokens=plan.elided_before,
                 after_tokens=plan.elided_after,
             )
-        folding = Folding(material, plan, self._maker(material, plan), self._writer, self._longest)
+        maker = self._maker(material, plan)
+        folding = Folding(material, plan, maker, self._writer, self._longest, self._known)
         if plan.fold or plan.excess:
             yield StageReached(stage="summarise")
             # A context that stays too full is worse than one without a summary: it would only

@@ -17,6 +17,8 @@ from ollm_tui.settings.schema import LoopDetection
 
 MOST_PENDING = 256
 """Calls without an answer that are remembered."""
+LONGEST_QUESTION = 100_000
+"""Characters of the user's message that are looked at."""
 
 
 class LoopDetector:
@@ -30,6 +32,7 @@ class LoopDetector:
         self._settings = settings
         self._allowances = Allowances(settings.repeat_threshold, settings.max_turns)
         self._nudged = False
+        self._question = ""
         self.paused: LoopFound | None = None
         """The loop that waits for an answer."""
         self._forget()
@@ -37,6 +40,7 @@ class LoopDetector:
     def user_spoke(self, text: str) -> None:
         """A new turn: nothing counts any more but what is allowed for the session."""
         self._allowances.user_spoke(text)
+        self._question = " ".join(text[:LONGEST_QUESTION].split())
         self._nudged = False
         self.paused = None
         self._forget()
@@ -91,7 +95,7 @@ class LoopDetector:
     def delta(self, text: str) -> LoopFound | None:
         """A piece of the reply as it streams."""
         self._streamed = True
-        return self._told(_chanting_found(self._chanting.feed(text, self._allowances.limit)))
+        return self._told(self._chanted(self._chanting.feed(text, self._allowances.limit)))
 
     def output(self, text: str) -> LoopFound | None:
         """A reply is complete. One without words is none while the model works with tools."""
@@ -102,7 +106,7 @@ class LoopDetector:
         silent = self._called_since_reply and not text.strip()
         found = None if silent else self._replies.add(text, limit)
         self._called_since_reply = False
-        return self._told(_chanting_found(chant) or found)
+        return self._told(self._chanted(chant) or found)
 
     def allow(self, pattern: str) -> None:
         """Do not pause for this again in this session: a tool's name, or a loop's `pattern`."""
@@ -124,6 +128,17 @@ class LoopDetector:
             self.paused = replace(found, nudge=nudge)
         return self.paused
 
+    def _chanted(self, chant: Chant | None) -> LoopFound | None:
+        """What the user's own message repeats may be repeated back."""
+        if chant is None or self._question.count(" ".join(chant.unit.split())) > 1:
+            return None
+        return LoopFound(
+            type="chanting",
+            evidence=evidence.chanted(chant.unit, chant.times),
+            count=chant.times,
+            pattern="chanting",
+        )
+
     def _take(self, call: str) -> Call | None:
         """The pending call of this id, or the oldest of this name."""
         by_id = (pending for pending in self._pending if pending.id and pending.id == call)
@@ -141,14 +156,3 @@ class LoopDetector:
         self._called_since_reply = False
         self._pending: deque[Call] = deque(maxlen=MOST_PENDING)
         self._rounds = 0
-
-
-def _chanting_found(chant: Chant | None) -> LoopFound | None:
-    if chant is None:
-        return None
-    return LoopFound(
-        type="chanting",
-        evidence=evidence.chanted(chant.unit, chant.times),
-        count=chant.times,
-        pattern="chanting",
-    )

@@ -70,6 +70,11 @@ class GitProgram:
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = {name: environ[name] for name in environ if name in _PASSED_ON} | _SET
 
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables git gets, for whoever runs it in another way."""
+        return dict(self._environ)
+
     def ask(
         self, folder: str, words: Sequence[str], more: Mapping[str, str] = _NOTHING
     ) -> Question:

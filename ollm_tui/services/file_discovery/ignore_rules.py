@@ -49,13 +49,16 @@ class Rule:
         self._fold_case = fold_case
         plain = "" if fold_case else self.pattern
         self._is_literal = bool(plain) and literal_length(plain) == len(plain)
+        self.name = plain if self._is_literal and not self.by_path else ""
+        """The only name it fits, if it is one."""
         ending = plain[1:] if plain[:1] == "*" and not self.by_path else ""
-        self._ending = ending if literal_length(ending) == len(ending) else ""
+        self.ending = ending if literal_length(ending) == len(ending) else ""
+        """What all names end in that it fits, if nothing else is asked of them."""
 
     def fits(self, folder: str, name: str) -> bool:
         """Whether the pattern fits; what kind of thing it is was asked before."""
-        if self._ending:
-            return name.endswith(self._ending)
+        if self.ending:
+            return name.endswith(self.ending)
         text = folder + name if self.by_path else name
         return text == self.pattern if self._is_literal else self._match(text) is not None
 
@@ -64,12 +67,41 @@ class Rule:
         return matcher((self.pattern,), fold_case=self._fold_case)
 
 
+class _InOrder:
+    """Rules, the strongest first. Plain names and endings are looked up instead of compared."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self._rules = rules
+        self._names: dict[str, int] = {}
+        self._endings: dict[str, int] = {}
+        self._others: list[tuple[int, Rule]] = []
+        for number, rule in enumerate(rules):
+            if rule.name:
+                self._names.setdefault(rule.name, number)
+            elif rule.ending.rfind(".") == 0:  # the last dot of a name that fits is this one
+                self._endings.setdefault(rule.ending, number)
+            else:
+                self._others.append((number, rule))
+
+    def first(self, folder: str, name: str) -> Rule | None:
+        """The strongest one that fits."""
+        end = len(self._rules)
+        best = min(self._names.get(name, end), self._endings.get(name[name.rfind(".") :], end))
+        for number, rule in self._others:
+            if number > best:
+                break
+            if rule.fits(folder, name):
+                return rule
+        return self._rules[best] if best < end else None
+
+
 class RuleSet:
     """The rules of one ignore file. The last one that fits a path decides about it."""
 
     def __init__(self, patterns: Iterable[str], *, fold_case: bool = False) -> None:
         self._rules = [Rule(pattern, fold_case=fold_case) for pattern in patterns][::-1]
-        self._for_files = [rule for rule in self._rules if not rule.folders_only]
+        self._for_folders = _InOrder(self._rules)
+        self._for_files = _InOrder([rule for rule in self._rules if not rule.folders_only])
         self._sieve = Sieve(self._rules, lets_all_through=fold_case)
 
     def __bool__(self) -> bool:
@@ -78,12 +110,10 @@ class RuleSet:
     def verdicts(self, folder: str, names: Sequence[str], folders: bool) -> dict[str, bool]:
         """Of the names some rule fits: whether they are ignored. `folder` is "" or ends in /."""
         found: dict[str, bool] = {}
-        rules = self._rules if folders else self._for_files
+        rules = self._for_folders if folders else self._for_files
         for name in self._sieve.suspects(folder, names):
-            for rule in rules:
-                if rule.fits(folder, name):
-                    found[name] = not rule.negated
-                    break
+            if rule := rules.first(folder, name):
+                found[name] = not rule.negated
         return found
 
 

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ollm_tui.core.errors import JobError
-from ollm_tui.core.job import Job, JobOutput
+from ollm_tui.core.job import Job
 from ollm_tui.core.session import new_session_id
 from ollm_tui.services.jobs.jobs import Jobs
+from ollm_tui.services.jobs.safe_text import LEAD_BYTES, SafePart, safe_part
 from ollm_tui.services.jobs.shell import ShellView
 from ollm_tui.services.jobs.tool_calls import (
     EndSession,
@@ -28,6 +29,7 @@ from ollm_tui.services.jobs.tool_calls import (
     UpdateSession,
     WaitJob,
 )
+from ollm_tui.services.redaction.redactor import Redactor
 
 LISTED_CHARACTERS = 4096
 """Of each stream, in a list of jobs."""
@@ -43,11 +45,23 @@ class JobTool(NamedTuple):
     schema: dict[str, Any]
 
 
-class JobTools:
-    """Answers calls with plain values, ready to be JSON."""
+class _Read(NamedTuple):
+    """A job and what it printed from some offsets on."""
 
-    def __init__(self, jobs: Jobs, cwd: Path) -> None:
+    job: Job
+    stdout: SafePart
+    stderr: SafePart
+    stdout_cut: bool
+    """Whether what came before is no longer kept."""
+    stderr_cut: bool
+
+
+class JobTools:
+    """Answers calls with plain values, ready to be JSON. Secrets in outputs are hidden."""
+
+    def __init__(self, jobs: Jobs, cwd: Path, redactor: Redactor | None = None) -> None:
         self._jobs = jobs
+        self._redactor = redactor or Redactor()
         self._cwd = cwd
         self._marks: dict[str, dict[int, tuple[int, int]]] = {}
         self._answers: dict[type[ToolCall], Callable[[Any], Awaitable[Any]]] = {
@@ -124,12 +138,12 @@ class JobTools:
         )
         if call.background:
             return {"jobId": job.id, "pid": job.pid}
-        return {**_result(self._jobs.job_output(job.id)), "jobId": job.id}
+        return {**self._result(job.id), "jobId": job.id}
 
     async def _list_jobs(self, call: ListJobs) -> list[dict[str, Any]]:
         which = call.filter
         jobs = self._jobs.list_jobs(call.session_id, which.status, which.background, which.limit)
-        return [_job(self._jobs.job_output(job.id)) for job in jobs]
+        return [self._listed(job.id) for job in jobs]
 
     async def _job_output(self, call: GetJobOutput) -> dict[str, Any]:
         job = self._job(call)
@@ -138,24 +152,19 @@ class JobTools:
             since = marks.get(call.since, (call.since, call.since))
         else:
             since = call.since.stdout, call.since.stderr
-        output = self._jobs.job_output(job.id, *since)
-        streams = [
-            part.on_character_borders(ended=not output.job.running)
-            for part in (output.stdout, output.stderr)
-        ]
-        stdout, stderr = streams
+        job, stdout, stderr, stdout_cut, stderr_cut = self._read(job.id, *since)
         # One number stands for both offsets: at equal sums nothing has come in between.
         marks[stdout.end + stderr.end] = stdout.end, stderr.end
         if len(marks) > MOST_MARKS:
             del marks[next(iter(marks))]
         return {
-            "stdout": stdout.text(),
-            "stderr": stderr.text(),
+            "stdout": stdout.text,
+            "stderr": stderr.text,
             "offset": stdout.end + stderr.end,
             "offsets": {"stdout": stdout.end, "stderr": stderr.end},
-            "status": output.job.status,
-            "exitCode": output.job.exit_code,
-            "truncated": {"stdout": stdout.truncated, "stderr": stderr.truncated},
+            "status": job.status,
+            "exitCode": job.exit_code,
+            "truncated": {"stdout": stdout_cut, "stderr": stderr_cut},
         }
 
     async def _kill(self, call: KillJob) -> dict[str, Any]:
@@ -164,13 +173,49 @@ class JobTools:
 
     async def _wait(self, call: WaitJob) -> dict[str, Any]:
         job = await self._jobs.wait(self._job(call).id, call.timeout and call.timeout / 1000)
-        return {**_result(self._jobs.job_output(job.id)), "duration": job.duration}
+        return {**self._result(job.id), "duration": job.duration}
 
     def _job(self, call: GetJobOutput | KillJob | WaitJob) -> Job:
         job = self._jobs.job(call.job_id)
         if job.session_id != call.session_id:
             raise JobError(f"{job.id} is not a job of that session", f"it is of {job.session_id}")
         return job
+
+    def _read(self, job_id: str, stdout_from: int = 0, stderr_from: int = 0) -> _Read:
+        """Safe text from two offsets on; a word that may still grow is left for the next read."""
+        starts = (max(start - LEAD_BYTES, 0) for start in (stdout_from, stderr_from))
+        output = self._jobs.job_output(job_id, *starts)
+        ended = not output.job.running
+        return _Read(
+            output.job,
+            safe_part(output.stdout, self._redactor, stdout_from, ended=ended),
+            safe_part(output.stderr, self._redactor, stderr_from, ended=ended),
+            output.stdout.start > stdout_from,
+            output.stderr.start > stderr_from,
+        )
+
+    def _result(self, job_id: str) -> dict[str, Any]:
+        read = self._read(job_id)
+        return {
+            "stdout": read.stdout.text,
+            "stderr": read.stderr.text,
+            "code": read.job.exit_code,
+            "success": read.job.status == "completed",
+            "status": read.job.status,
+            "note": read.job.note,
+        }
+
+    def _listed(self, job_id: str) -> dict[str, Any]:
+        read = self._read(job_id)
+        shown = msgspec.to_builtins(read.job)
+        shown["code"] = self._redactor.redact(read.job.code)
+        for name, part, is_cut in (
+            ("stdout", read.stdout, read.stdout_cut),
+            ("stderr", read.stderr, read.stderr_cut),
+        ):
+            shown[name] = part.text[-LISTED_CHARACTERS:]
+            shown[f"{name}Truncated"] = is_cut
+        return shown
 
 
 def _camel(name: str) -> str:
@@ -195,23 +240,3 @@ def _session(view: ShellView) -> dict[str, Any]:
         "jobs": view.jobs,
         "runningJobs": view.running_jobs,
     }
-
-
-def _result(output: JobOutput) -> dict[str, Any]:
-    job = output.job
-    return {
-        "stdout": output.stdout.text(),
-        "stderr": output.stderr.text(),
-        "code": job.exit_code,
-        "success": job.status == "completed",
-        "status": job.status,
-        "note": job.note,
-    }
-
-
-def _job(output: JobOutput) -> dict[str, Any]:
-    shown = msgspec.to_builtins(output.job)
-    for name, part in (("stdout", output.stdout), ("stderr", output.stderr)):
-        shown[name] = part.text()[-LISTED_CHARACTERS:]
-        shown[f"{name}Truncated"] = part.truncated
-    return shown

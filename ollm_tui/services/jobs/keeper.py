@@ -14,11 +14,14 @@ import select
 import signal
 import socket
 import time
+from itertools import starmap
 from types import FrameType
 from typing import NoReturn
 
 from ollm_tui.services.jobs import process_tree
 from ollm_tui.services.jobs.order import LONGEST_MESSAGE, Begun, Ended, Order, Stop, received, send
+from ollm_tui.services.sandbox.landlock import LandlockRules, restrict
+from ollm_tui.services.sandbox.placeholders import Placeholder, Placeholders
 
 LEFTOVER_GRACE_SECONDS = 0.5
 """For what a job left running when it ended."""
@@ -45,23 +48,38 @@ def keep(order: Order, channel: socket.socket, files: list[int]) -> NoReturn:
     """Run a job to its end in this process, which was forked for it."""
     become_subreaper()
     keeper = os.getpid()
+    placeholders = Placeholders(starmap(Placeholder, (order.placeholders or {}).items()))
+    wrong = _set_up(placeholders)
     running, before = os.pipe()
     leading = os.fork()
     if leading == 0:
-        _become_job(order, keeper, files)
+        _become_job(order, keeper, files, wrong)
     for descriptor in (*files, before):
         os.close(descriptor)
     # Closed when the program has begun, or never will: before that, signals for the job would
     # go to our own group.
     os.read(running, 1)
     os.close(running)
-    _Keeper(order, channel, leading).run()
+    ended = _Keeper(order, channel, leading).run()
+    if not ended.alive:
+        placeholders.release()
+    send(channel, ended)
     os._exit(0)
+
+
+def _set_up(placeholders: Placeholders) -> str:
+    """Prepare the sandbox; why the job must not start, where that is not possible."""
+    try:
+        placeholders.hold()
+    except OSError as error:
+        return f"the sandbox cannot be set up: {error.strerror or error}"
+    return ""
 
 
 class _Keeper:
     def __init__(self, order: Order, channel: socket.socket, leading: int) -> None:
         self._most_processes = order.most_processes
+        self._own_session = order.own_session
         self._channel = channel
         self._leading = leading
         self._code: int | None = None
@@ -84,7 +102,7 @@ class _Keeper:
         self._watched.register(channel, select.POLLIN)
         self._watched.register(self._wake, select.POLLIN)
 
-    def run(self) -> None:
+    def run(self) -> Ended:
         begun = process_tree.process(self._leading)
         own = process_tree.process(os.getpid())
         started = (begun.started if begun else 0, own.started if own else 0)
@@ -97,8 +115,7 @@ class _Keeper:
             self._wait()
             self._advance()
         code = self._code if self._code is not None else 128 + signal.SIGKILL
-        ended = Ended(code, self._stopped, self._outside, self._crowded, self._left, alive)
-        send(self._channel, ended)
+        return Ended(code, self._stopped, self._outside, self._crowded, self._left, alive)
 
     def _reap(self) -> bool:
         """Take note of what ended; whether anything is left."""
@@ -118,7 +135,9 @@ class _Keeper:
         """The job itself has ended, but not all it started: nothing may stay behind."""
         if self._code is None or self._kill_at is not None:
             return
-        self._left = self._signal(signal.SIGTERM, LEFTOVER_GRACE_SECONDS)
+        left = self._signal(signal.SIGTERM, LEFTOVER_GRACE_SECONDS)
+        # Behind walls all ends with the job; what is still there is the rest of the walls.
+        self._left = left if self._own_session else 0
 
     def _wait(self) -> None:
         if self._give_up_at is not None:
@@ -208,11 +227,12 @@ def _woken(_number: int, _frame: FrameType | None) -> None:
     """The wake-up pipe does the work."""
 
 
-def _become_job(order: Order, keeper: int, files: list[int]) -> NoReturn:
+def _become_job(order: Order, keeper: int, files: list[int], wrong: str) -> NoReturn:
     """Turn this process into the job: own session, own files, default signals, limits."""
     code, what = CANNOT_RUN, order.cwd
     try:
-        os.setsid()
+        if order.own_session:
+            os.setsid()
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if os.getppid() != keeper:
             os._exit(CANNOT_RUN)
@@ -221,6 +241,11 @@ def _become_job(order: Order, keeper: int, files: list[int]) -> NoReturn:
         _place(order, files)
         _limit(order)
         os.chdir(order.cwd)
+        what = "sandbox"
+        if wrong:
+            raise OSError(0, wrong)
+        if order.writable is not None:
+            restrict(LandlockRules(tuple(order.writable), order.tcp))
         what = order.argv[0]
         os.execvpe(what, order.argv, order.environment)
     except OSError as error:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 LONGEST_MESSAGE = 4096
@@ -28,6 +28,14 @@ class Order(NamedTuple):
     """Above this the job is ended."""
     most_tasks: int
     """The kernel's limit for all threads of the user together."""
+    own_session: bool = True
+    """False where the program has walls around it, and begins a session only behind them."""
+    placeholders: Mapping[str, str | None] | None = None
+    """What has to stand somewhere while the job runs: a file's content, None is a directory."""
+    writable: Sequence[str] | None = None
+    """Where Landlock lets it write; None: it does not hold the job."""
+    tcp: bool = True
+    """Whether Landlock lets it."""
 
 
 class Begun(NamedTuple):

@@ -17,12 +17,13 @@ from ollm_tui.services.jobs.command_requests import CommandRequest, serve
 from ollm_tui.services.jobs.execution import Execution, Told
 from ollm_tui.services.jobs.launching import Launching
 from ollm_tui.services.jobs.limits import Limits
-from ollm_tui.services.jobs.order import Order
+from ollm_tui.services.jobs.order import Order, memory_file
 from ollm_tui.services.jobs.process_tree import MARK_VARIABLE, task_count
 from ollm_tui.services.jobs.running_job import RunningJob
 from ollm_tui.services.jobs.shell import Shell
 from ollm_tui.services.jobs.shell_program import Program, python_program, shell_program
 from ollm_tui.services.jobs.shell_state import readable
+from ollm_tui.services.sandbox.confinement import ARGUMENTS_FILE, Confinement
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,6 +36,8 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds."""
     env: dict[str, str] = {}
     """Variables for this job alone."""
+    confinement: Confinement | None = None
+    """What holds it, and all that its Python code runs by cmd()."""
 
 
 class _Place(NamedTuple):
@@ -59,18 +62,26 @@ class JobStarter:
         if wanted.language == "python":
             ours, theirs = socket.socketpair()
             program = python_program(wanted.code, shell.state, theirs.detach())
-            self._serve(ours, shell, job)
+            self._serve(ours, shell, job, wanted.confinement)
         else:
             program = shell_program(wanted.code, shell.state)
         return await self._run(shell, job, program, place, wanted)
 
-    async def run_command(self, shell: Shell, parent: Job, request: CommandRequest) -> JobOutput:
+    async def run_command(
+        self,
+        shell: Shell,
+        parent: Job,
+        request: CommandRequest,
+        confinement: Confinement | None = None,
+    ) -> JobOutput:
         """Run a command that Python code asked for, to its end."""
         now = shell.job(parent.id)
         if now is None or not now.running:
             raise JobError("the code that asked for it has ended", "run it again")
         code = " ".join(request.argv)
-        wanted = Wanted(code=code, language="command", timeout=request.timeout)
+        wanted = Wanted(
+            code=code, language="command", timeout=request.timeout, confinement=confinement
+        )
         place = _Place(request.cwd, request.environment)
         job = msgspec.structs.replace(_new_job(shell, wanted, place.cwd), parent=parent.id)
         program = Program(request.argv, [], [], None)
@@ -87,19 +98,13 @@ class JobStarter:
     async def _run(
         self, shell: Shell, job: Job, program: Program, place: _Place, wanted: Wanted
     ) -> RunningJob:
-        order = Order(
-            argv=program.argv,
-            cwd=place.cwd,
-            environment={**place.environment, "PWD": place.cwd, MARK_VARIABLE: job.id},
-            files=program.numbers,
-            most_processes=self._limits.processes,
-            # The kernel counts all of the user's threads; those of the machine are no fewer.
-            most_tasks=task_count() + self._limits.tasks,
-        )
         execution = Execution(
             shell, self._told, program.report, wanted.env, self._limits.variable_bytes
         )
         try:
+            order = self._order(job, program, place)
+            if wanted.confinement is not None:
+                order = _held(order, program, wanted.confinement)
             launched = self._launching.launch(order, program.files)
         except JobError:
             if program.report is not None:
@@ -114,13 +119,48 @@ class JobStarter:
             raise
         return running
 
-    def _serve(self, channel: socket.socket, shell: Shell, job: Job) -> None:
+    def _order(self, job: Job, program: Program, place: _Place) -> Order:
+        return Order(
+            argv=program.argv,
+            cwd=place.cwd,
+            environment={**place.environment, "PWD": place.cwd, MARK_VARIABLE: job.id},
+            files=program.numbers,
+            most_processes=self._limits.processes,
+            # The kernel counts all of the user's threads; those of the machine are no fewer.
+            most_tasks=task_count() + self._limits.tasks,
+        )
+
+    def _serve(
+        self, channel: socket.socket, shell: Shell, job: Job, confinement: Confinement | None
+    ) -> None:
         async def run(request: CommandRequest) -> JobOutput:
-            return await self.run_command(shell, job, request)
+            return await self.run_command(shell, job, request, confinement)
 
         task = asyncio.create_task(serve(channel, run))
         self._serving.add(task)
         task.add_done_callback(self._serving.discard)
+
+
+def _held(order: Order, program: Program, confinement: Confinement) -> Order:
+    """The order with walls around the program. JobError if something protected cannot be."""
+    try:
+        held = confinement.hold(order.argv, order.cwd, order.environment)
+    except JobError:
+        for descriptor in program.files:
+            os.close(descriptor)
+        raise
+    order = order._replace(
+        argv=held.argv,
+        environment=held.environment,
+        own_session=held.arguments is None,
+        placeholders={each.path: each.content for each in held.placeholders},
+    )
+    if held.landlock is not None:
+        order = order._replace(writable=held.landlock.writable, tcp=held.landlock.tcp)
+    if held.arguments is not None:
+        program.files.append(memory_file("ollm-walls", held.arguments))
+        order = order._replace(files=[*order.files, ARGUMENTS_FILE])
+    return order
 
 
 def _new_job(shell: Shell, wanted: Wanted, cwd: str) -> Job:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from ollm_tui.services.redaction.rule import Rule, Span, compiled
+from ollm_tui.services.redaction.rule import SPACE, Rule, Span, compiled
 from ollm_tui.services.redaction.values import Name, Place, is_secret, is_stand_in, looks_random
 
 _COOKIE_REST = r"[^\n\"'\\]{0,1000}+"
-_COOKIE_VALUE = r"=([^\s;,]{8,200})"
+_COOKIE_VALUE = rf"=([^{SPACE};,]{{8,200}})"
 _MIXED_CASE = r".[A-Z]|[0-9+/=_.-]"
 _NO_ADDRESS = r"\x00-\x20\"'`<>\\\x7f-\U0010ffff"
 _SCHEMES = (
@@ -69,12 +69,12 @@ HEADERS: tuple[Rule, ...] = (
         "authorization",
         ("authorization",),
         r"authorization[\\\"'\]]{0,3}[ \t]{0,4}(?:[:=,]|=>)[ \t]{0,4}[\\\"'`]{0,3}"
-        rf"(?:(?P<scheme>{_SCHEMES})[ \t]{{1,4}})?(?P<secret>[^\s\"'`\\,;<>]{{4,4000}}+)",
+        rf"(?:(?P<scheme>{_SCHEMES})[ \t]{{1,4}})?(?P<secret>[^{SPACE}\"'`\\,;<>]{{4,4000}}+)",
         _credentials,
         any_case=True,
         unfinished=(
             r"authorization[\\\"'\]]{0,3}[ \t]{0,4}(?:[:=,]{0,1}>?[ \t]{0,4}[\\\"'`]{0,3}"
-            r"(?:[a-z-]{0,20}[ \t]{0,4})?[^\s\"'`\\,;<>]{0,4000}+)?\Z"
+            rf"(?:[a-z-]{{0,20}}[ \t]{{0,4}})?[^{SPACE}\"'`\\,;<>]{{0,4000}}+)?\Z"
         ),
     ),
     Rule(
@@ -89,7 +89,7 @@ HEADERS: tuple[Rule, ...] = (
         "cookie",
         ("cookie",),
         r"cookie2?[\\\"']{0,3}[ \t]{0,3}[:=,][ \t]{0,3}[\\\"']{0,3}"
-        r"(?P<secret>[\w.\-]{1,64}=(?P<value>[^\s;,\"'\\]{1,200}))",
+        rf"(?P<secret>[\w.\-]{{1,64}}=(?P<value>[^{SPACE};,\"'\\]{{1,200}}))",
         _cookies,
         any_case=True,
         unfinished=(

@@ -75,6 +75,10 @@ HOSTING_TOKENS: tuple[Rule, ...] = (
     token("mongodb", "mdb_sa_sk_", r"mdb_sa_sk_[A-Za-z0-9_\-]{30,60}+"),
     token("clickhouse", "4b1d", r"4b1d[A-Za-z0-9]{38}"),
     token("airtable", "pat", r"pat[A-Za-z0-9]{14}\.[a-f0-9]{64}"),
+    token("databricks", "dose", r"dose[a-f0-9]{32}"),
+    token("cockroach", "CCDB1_", r"CCDB1_[A-Za-z0-9]{16,30}_[A-Za-z0-9]{30,60}+"),
+    token("xata", "xau_", r"xau_[A-Za-z0-9]{28,60}+"),
+    token("vercel", "vercel_blob_rw_", r"vercel_blob_rw_[A-Za-z0-9]{8,24}_[A-Za-z0-9]{20,60}+"),
     # Package registries
     token("npm", "npm_", r"npm_[A-Za-z0-9]{36,60}+"),
     token("pypi", "pypi-AgE", r"pypi-AgE[A-Za-z0-9_\-]{30,1000}+"),
@@ -87,6 +91,8 @@ HOSTING_TOKENS: tuple[Rule, ...] = (
     token("artifactory", "cmVmd", r"cmVmd[A-Za-z0-9]{59}"),
     # Secrets, infrastructure and watching
     token("vault", "hvs. hvb. hvr.", r"hv[sbr]\.[A-Za-z0-9_\-]{20,400}+"),
+    token("vault", "s.", r"s\.(?=[A-Za-z]{0,24}[0-9])(?=[a-z0-9]{0,24}[A-Z])[A-Za-z0-9]{24}"),
+    token("infisical", "st.", r"st\.[a-f0-9]{20,40}\.[a-f0-9]{24,64}\.[a-f0-9]{24,64}"),
     token_around(
         "terraform", ".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=\-]{60,70}+", back=14
     ),
@@ -111,6 +117,12 @@ HOSTING_TOKENS: tuple[Rule, ...] = (
         "newrelic", "NRAK- NRJS- NRAA- NRII- NRIQ-", r"NR(?:AK|JS|AA|II|IQ)-[A-Za-z0-9_\-]{19,42}+"
     ),
     token_around("newrelic", "NRAL", r"[a-f0-9]{36}NRAL", back=36),
+    token("honeycomb", "hcaik_ hcbik_ hcxik_", r"hc[abx]ik_[a-z0-9]{50,70}+"),
+    token(
+        "axiom",
+        "xaat- xapt-",
+        r"xa[ap]t-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",
+    ),
     token("sentry", "sntrys_", r"sntrys_[A-Za-z0-9+/=_\-]{40,1000}+"),
     token("sentry", "sntryu_ sntryi_", r"sntry[ui]_[a-f0-9]{64}"),
     token("dynatrace", "dt0", r"dt0[a-zA-Z][0-9]{2}\.[A-Z0-9]{24}\.[A-Z0-9]{64}"),

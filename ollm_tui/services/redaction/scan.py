@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ollm_tui.services.redaction.anchors import Anchors, Probe
 from ollm_tui.services.redaction.assignments import ASSIGNMENTS
+from ollm_tui.services.redaction.command_arguments import COMMAND_ARGUMENTS
 from ollm_tui.services.redaction.found import Found
 from ollm_tui.services.redaction.headers import HEADERS
 from ollm_tui.services.redaction.hosting_tokens import HOSTING_TOKENS
@@ -23,6 +24,7 @@ RULES: tuple[Rule, ...] = (
     *SERVICE_TOKENS,
     *HOSTING_TOKENS,
     *HEADERS,
+    *COMMAND_ARGUMENTS,
     *ASSIGNMENTS,
 )
 KNOWN = "known"

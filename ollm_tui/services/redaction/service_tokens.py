@@ -12,9 +12,12 @@ from ollm_tui.services.redaction.rule import (
     token,
     token_around,
     whole,
+    words,
 )
 
 _UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+_MADE = r"(?=[A-Za-z]{0,60}[0-9])(?=[0-9a-f_]{0,60}[A-Zg-z])[A-Za-z0-9]{20,200}+"
+"""Letters and digits, and more letters than a checksum has."""
 _RANDOM_PART = r"(?=[A-Za-z]*[0-9]|[a-z]+[A-Z])[A-Za-z0-9]{16,}"
 
 
@@ -46,7 +49,18 @@ SERVICE_TOKENS: tuple[Rule, ...] = (
     token("firecrawl", "fc-", r"fc-[a-f0-9]{32}"),
     token("e2b", "e2b_", r"e2b_[a-f0-9]{40}"),
     token("apify", "apify_api_", r"apify_api_[A-Za-z0-9]{30,50}+"),
+    token("langsmith", "ls__", r"ls__[a-f0-9]{32}"),
+    token("fireworks", "fw_", rf"fw_{_MADE}"),
+    token("modal", "ak- as-", rf"a[ks]-{_MADE}"),
+    token("runpod", "rpa_", r"rpa_[A-Za-z0-9]{40,50}+"),
+    token("voyage", "pa-", r"pa-(?=[A-Za-z_\-]{0,40}[0-9])[A-Za-z0-9_\-]{43}"),
     # Chat and social
+    token("slack", "xwfp-", r"xwfp-[0-9]{8,15}-[A-Za-z0-9\-]{20,100}+"),
+    token_around(
+        "zapier",
+        "hooks.zapier.com/",
+        r"hooks\.zapier\.com/hooks/catch/(?P<secret>[0-9]{4,12}/[a-z0-9]{5,12})",
+    ),
     token(
         "slack", "xoxb- xoxp- xoxa- xoxr- xoxs- xoxo- xoxc-", r"xox[bparsoc]-[A-Za-z0-9\-]{10,250}+"
     ),
@@ -101,12 +115,16 @@ SERVICE_TOKENS: tuple[Rule, ...] = (
     ),
     token("flutterwave", "FLWSECK", r"FLWSECK(?:_TEST)?-[A-Za-z0-9]{12,40}-X"),
     token("lob", "live_ test_", r"(?:live|test)_(?:pub_)?[a-f0-9]{35}"),
+    token("mollie", "live_ test_", r"(?:live|test)_[A-Za-z0-9]{30}"),
     token("settlemint", "sm_aat_ sm_pat_ sm_sat_", r"sm_[aps]at_[A-Za-z0-9]{16}"),
     token("razorpay", "rzp_live_ rzp_test_", r"rzp_(?:live|test)_[A-Za-z0-9]{14,24}+"),
     token("easypost", "EZAK EZTK", r"EZ[AT]K[A-Za-z0-9]{54}"),
     token("shippo", "shippo_live_ shippo_test_", r"shippo_(?:live|test)_[a-f0-9]{40}"),
     token("duffel", "duffel_live_ duffel_test_", r"duffel_(?:live|test)_[A-Za-z0-9_=\-]{43}"),
+    token("paddle", "pdl_live_ pdl_sdbx_", r"pdl_(?:live|sdbx)_apikey_[A-Za-z0-9_]{30,80}+"),
+    token("polar", "polar_", r"polar_(?:oat|pat|at|rt)_[A-Za-z0-9_]{30,60}+"),
     # Mail and messages
+    token("mailersend", "mlsn.", r"mlsn\.[a-f0-9]{64}"),
     token("sendgrid", "SG.", r"SG\.[A-Za-z0-9_\-]{16,32}\.[A-Za-z0-9_\-]{16,64}+"),
     token("twilio", "SK", r"SK[0-9a-f]{32}"),
     token("mailgun", "key-", r"key-[0-9a-f]{32}"),
@@ -137,5 +155,14 @@ SERVICE_TOKENS: tuple[Rule, ...] = (
     token("telnyx", "KEY0", r"KEY0[0-9A-F]{31}_[A-Za-z0-9]{22}"),
     token_around("maxmind", "_mmk", r"[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk", back=36),
     token("ubidots", "BBFF-", r"BBFF-[A-Za-z0-9]{30}"),
+    token("stytch", "secret-live- secret-test-", r"secret-(?:live|test)-[A-Za-z0-9_=\-]{36}"),
+    token("ory", "ory_", r"ory_(?:pat|at|rt|wak|apikey)_[A-Za-z0-9_.\-]{20,100}+"),
+    token("trigger", "tr_dev_ tr_prod_ tr_stg_", rf"tr_(?:dev|prod|stg)_{_MADE}"),
+    token("zuplo", "zpka_", r"zpka_[a-f0-9]{32}_[a-f0-9]{8}"),
     token("wallet", "xprv", r"xprv[A-Za-z0-9]{100,112}+"),
+    # Whoever else: the custom is a name, what kind of key it is, and letters without a meaning.
+    *(
+        token_around("token", f"_{kind}_", rf"(?<=[A-Za-z0-9])_{kind}_(?P<secret>{_MADE})")
+        for kind in words("live prod pat oat sat sk secret apikey api tok token rw")
+    ),
 )

@@ -59,14 +59,15 @@ _WORDS = (
 )
 _WORD_SET = frozenset(_WORDS.split())
 _NO_SECRET = re.compile(r"""(?x)
-    (?i: (?: (?:sha|md|hs|rs|es|ps|aes|rsa|ed|utf|base|http|oauth|oidc|argon|tls|ssl|int|uint|secp
+    (?: (?: (?:sha|md|hs|rs|es|ps|aes|rsa|ed|utf|base|http|oauth|oidc|argon|tls|ssl|int|uint|secp
         |hmac|pbkdf|uuid|curve|ecdsa|blake|crc) [-_]? \d{1,5}
         (?:url|hash|digest|sum|bits?|hex|id|string|array|[kr]\d|[bs])? | [xpv]\d{1,4} )
         (?:[-_/:.][a-z0-9]{1,12}){0,8} \Z )
-    | (?:~|\.{1,2})?/[\w.-]+/ | \.{1,2}/ | ~/ | [A-Za-z]:[\\/] | /[\w.-]+\Z | [\w.-]+:// | /[\^(]
+    | (?:~|\.{1,2})?/[\w.-]+/ | \.{1,2}/ | ~/ | [a-z]:[\\/] | /[\w.-]+\Z | [\w.-]+:// | /[\^(]
     | arn:aws | [\w./-]+\.(?:txt|json|ya?ml|toml|pem|key|crt|env|py|js|ts|md|html?|conf|ini)\Z
     """)
-"""Algorithms, paths, addresses and names of files."""
+"""Algorithms, paths, addresses and names of files, in lower case."""
+_NEVER_CODE = (Place.VARIABLE, Place.GIVEN)
 _CODE_PATH = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[\w$!?]+)+;?")
 _CALL = re.compile(r"[\w.$:>?!-]*[()\[\]{}]")
 _PART = re.compile(r"[-_./:, |@+]+")
@@ -75,6 +76,7 @@ _WORDLIKE = re.compile(
 )
 _SYMBOL = re.compile(r"(?<!\A)[@#$%^&*+=~!]")
 _DIGIT = re.compile("[0-9]")
+_MIXED = re.compile(r"(?=[^0-9]*+[0-9])[^A-Za-z]*+[A-Za-z]")
 _LETTER = re.compile("[A-Za-z]")
 _SWITCH = re.compile(r"[0-9][A-Za-z]|[A-Za-z][0-9]|[a-z][A-Z]")
 _AWS_SECRET = re.compile(r"(?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])(?=[^0-9]*[0-9])[A-Za-z0-9+/]{40}")
@@ -102,7 +104,7 @@ def is_secret(value: str, name: Name, place: Place) -> bool:
         return False
     if place is Place.VARIABLE and _CALL.match(value):
         return False
-    return not (is_stand_in(value) or _NO_SECRET.match(value))
+    return not (is_stand_in(value) or _NO_SECRET.match(value.lower()))
 
 
 def looks_random(value: str) -> bool:
@@ -123,7 +125,7 @@ def _fits(value: str, name: Name, place: Place) -> bool:
 def _may_be_password(value: str, place: Place) -> bool:
     if len(value) < 6:
         return False
-    if place in (Place.VARIABLE, Place.GIVEN):
+    if place in _NEVER_CODE:
         return True
     if _is_mixed(value):
         return place is not Place.PROSE or not _is_readable(value)
@@ -153,8 +155,7 @@ def _has_symbol(value: str) -> bool:
 
 
 def _is_mixed(value: str) -> bool:
-    digit = _DIGIT.search(value)
-    return digit is not None and _LETTER.search(value) is not None
+    return _MIXED.match(value) is not None
 
 
 def _is_readable(value: str) -> bool:

@@ -39,6 +39,7 @@ class Indexing:
         self._index = index
         self._using = using
         self._at_work = Lock()
+        self._is_stopped = False
 
     def refresh(
         self, progress: Progress | None = None, only: Collection[str] | None = None
@@ -48,6 +49,7 @@ class Indexing:
         StoreError where another process does not let go of the index.
         """
         with self._at_work:
+            self._is_stopped = False
             self._store.trash.recover()
             for attempts_left in reversed(range(ATTEMPTS)):
                 try:
@@ -56,6 +58,10 @@ class Indexing:
                 except IndexLost as error:
                     if not attempts_left:
                         raise StoreError(f"there is no search index: {error}") from error
+
+    def stop(self) -> None:
+        """Have a refresh end after the sessions it is writing; the next one goes on there."""
+        self._is_stopped = True
 
     def _work(self, only: Collection[str] | None) -> _Work:
         directory = self._store.directory
@@ -81,7 +87,7 @@ class Indexing:
         batches = _batches(work.stale)
         with ThreadPoolExecutor(1, thread_name_prefix="ollm-index") as reader:
             reading = [reader.submit(self._read, batch) for batch in islice(batches, 1)]
-            while reading:
+            while reading and not self._is_stopped:
                 sessions, missing = reading.pop().result()
                 reading += [reader.submit(self._read, batch) for batch in islice(batches, 1)]
                 with self._using:

@@ -30,8 +30,8 @@ _FLAGS: dict[tuple[str, str], dict[str, bool]] = {
     ("branch", "current"): {"on_branch": True},
     ("branch", "other"): {"on_branch": False},
 }
-_WORD = re.compile(r'(?:(?P<key>[a-zA-Z]+):)?(?:"(?P<quoted>[^"]*)(?P<end>"?)|(?P<plain>[^\s"]+))')
-_ROLES: dict[str, Role] = {
+WORD = re.compile(r'(?:(?P<key>[a-zA-Z]+):)?(?:"(?P<quoted>[^"]*)(?P<end>"?)|(?P<plain>[^\s"]+))')
+ROLES: dict[str, Role] = {
     **{role: role for role in get_args(Role)},
     "you": "user",
     "me": "user",
@@ -49,7 +49,7 @@ def parse_query(text: str, *, today: date | None = None, typing: bool = False) -
     text = " ".join(clean(text).split())
     query = Query()
     found: list[Term] = []
-    for match in _WORD.finditer(text):
+    for match in WORD.finditer(text):
         is_growing = unfinished and match.end() == len(text)
         key, value = (match["key"] or "").lower(), match["quoted"] or match["plain"] or ""
         narrower = narrowed(query, key, value, today) if key in FILTERS else None
@@ -70,7 +70,7 @@ def narrowed(query: Query, key: str, value: str, today: date | None = None) -> Q
     if known:
         return query._replace(**known)
     match key:
-        case "role" if role := _ROLES.get(value.lower()):
+        case "role" if role := ROLES.get(value.lower()):
             return query._replace(roles=(*query.roles, role))
         case "model" if value:
             return query._replace(models=(*query.models, value))

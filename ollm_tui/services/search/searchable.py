@@ -72,6 +72,7 @@ def _message(message: Message, on_branch: bool, pinned: bool, model: str) -> Ind
         on_branch,
         bool(tools),
         pinned,
+        message.usage.total_tokens if message.usage else 0,
         _joined(said),
         _joined(aside),
         _joined(tools),

@@ -6,12 +6,22 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from threading import Lock
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from ollm_tui.core import clock
 from ollm_tui.core.errors import StoreError
 from ollm_tui.core.events import StoreEvent
-from ollm_tui.core.search import Hit, Order, Overview, Query, Results, SessionHits, Where
+from ollm_tui.core.search import (
+    Activity,
+    Hit,
+    Order,
+    Overview,
+    Query,
+    Results,
+    SessionHits,
+    SnippetRoom,
+    Where,
+)
 from ollm_tui.services.search.feeding import IndexFeed
 from ollm_tui.services.search.indexing import ATTEMPTS, Indexing, Progress
 from ollm_tui.services.search.snippets import Marker
@@ -24,6 +34,15 @@ R = TypeVar("R")
 LIVE_BYTES = 4 * 1024 * 1024
 """A larger session is not read again after each turn, only when a search begins."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class _Search(NamedTuple):
+    query: Query
+    order: Order
+    limit: int
+    room: SnippetRoom | None
+    number: int
+    """Which round of searches it belongs to; another one ends it."""
 
 
 class HistorySearch:
@@ -47,19 +66,31 @@ class HistorySearch:
         """Take in what this and other processes recorded since the last time. StoreError."""
         self._indexing.refresh(progress)
 
-    def search(self, query: Query, *, limit: int, order: Order = "relevance") -> Iterator[Results]:
+    def search(
+        self,
+        query: Query,
+        *,
+        limit: int,
+        order: Order = "relevance",
+        room: SnippetRoom | None = None,
+    ) -> Iterator[Results]:
         """What is found: at once where words begin with the terms; then, where that leaves
         room, also in the middle of words. Nothing more comes after `cancel`. StoreError.
 
         By relevance, whole words come before beginnings of words, and these before the rest.
         """
-        current = self._round
-        first = self._find(query, "words", order, limit, current)
+        return self._results(_Search(query, order, limit, room, self._round))
+
+    def _results(self, asked: _Search) -> Iterator[Results]:
+        query, limit = asked.query, asked.limit
+        first = self._find(asked, "words")
         if first is None:
             return
         yield first
+        if query.any_term:
+            return
         if first.total < limit and any(term.may_stand_inside for term in query.terms):
-            more = self._find(query, "anywhere", order, limit, current)
+            more = self._find(asked, "anywhere")
             if more and more.total > first.total:
                 yield more
 
@@ -74,6 +105,15 @@ class HistorySearch:
         sessions = len({session for _, session, _ in rows})
         return Overview(days.total(), sessions, tuple(sorted(days.items())))
 
+    def activity(self) -> tuple[Activity, ...]:
+        """What was said day by day, the first one first, by models. StoreError."""
+        sums: dict[tuple[date, str], list[int]] = {}
+        rows = self._ask(self._index.activity, self._round) or ()
+        for hour, model, *counts in rows:
+            known = sums.setdefault((_local_day(hour), model), [0, 0, 0])
+            known[:] = map(sum, zip(known, counts, strict=True))
+        return tuple(Activity(*key, *sums[key]) for key in sorted(sums))
+
     def cancel(self) -> None:
         """End every search that has begun."""
         self._round += 1
@@ -83,14 +123,14 @@ class HistorySearch:
     def close(self) -> None:
         """Stop feeding and let go of the index."""
         self.cancel()
+        self._indexing.stop()
         if self._feed:
             self._feed.close()
         with self._using:
             self._index.close()
 
-    def _find(
-        self, query: Query, where: Where, order: Order, limit: int, current: int
-    ) -> Results | None:
+    def _find(self, asked: _Search, where: Where) -> Results | None:
+        query, order, limit, room, current = asked
         steps: list[tuple[Query, Where]] = [(query, where)]
         if order == "relevance":
             whole = query._replace(terms=tuple(t._replace(whole=True) for t in query.terms))
@@ -108,7 +148,7 @@ class HistorySearch:
                 left -= 1
             total = min(len(numbers), RANKED)
             messages = self._index.messages(list(numbers)[:limit])
-            sessions = _grouped(messages, Marker(query, where))
+            sessions = _grouped(messages, Marker(query, where, room))
             return Results(sessions, total, bool(left) or total == RANKED, where)
 
         return self._ask(find, current)

@@ -9,13 +9,9 @@ from functools import cache
 from itertools import islice, takewhile
 
 from ollm_tui.core.intake import clean
-from ollm_tui.core.search import Query, Snippet, Term, Where
+from ollm_tui.core.search import Query, Snippet, SnippetRoom, Term, Where
 from ollm_tui.storage.message_words import is_unspaced
 
-SNIPPET_CHARACTERS = 240
-BEFORE_CHARACTERS = 60
-LINES_BEFORE, LINES_AFTER = 1, 2
-"""Lines that are shown besides the one with the hit."""
 LOOKED_AT = 200_000
 """Characters of a message that are searched for the place; a longer one shows its beginning."""
 MOST_MARKS = 24
@@ -26,7 +22,10 @@ _WORDS = re.compile(r"[^\W_]+")
 class Marker:
     """Finds the terms of one query in texts, as the index does: accents and case are the same."""
 
-    def __init__(self, query: Query, where: Where = "words") -> None:
+    def __init__(
+        self, query: Query, where: Where = "words", room: SnippetRoom | None = None
+    ) -> None:
+        self._room = room or SnippetRoom()
         among = [_among_words(term) for term in query.terms if term.has_word]
         inside = [
             re.escape(fold(term.text))
@@ -47,11 +46,11 @@ class Marker:
         for text in present:
             marks = list(islice(self.marks(text[:LOOKED_AT]), MOST_MARKS))
             if marks:
-                return self._cut(text, _best_place(text, marks))
+                return self._cut(text, _best_place(text, marks, self._room))
         return self._cut(present[0], 0) if present else Snippet("")
 
     def _cut(self, text: str, at: int) -> Snippet:
-        start, end = _window(text, at)
+        start, end = _window(text, at, self._room)
         piece = text[start:end]
         front = "…" if text[:start].strip() and piece[:1] != "\n" else ""
         kept = piece.strip()
@@ -74,9 +73,9 @@ def _folded(character: str) -> str:
     return base if len(base.lower()) == 1 else character
 
 
-def _best_place(text: str, marks: Sequence[tuple[int, int]]) -> int:
+def _best_place(text: str, marks: Sequence[tuple[int, int]], room: SnippetRoom) -> int:
     """The first place after which the most different finds stand together."""
-    reach = SNIPPET_CHARACTERS - BEFORE_CHARACTERS
+    reach = room.characters - room.before
     words = [fold(text[start:end]) for start, end in marks]
     if len(set(words)) == 1:
         return marks[0][0]
@@ -103,16 +102,16 @@ def _among_words(term: Term) -> str:
     return r"[\W_]+".join((first + border, *others)) + (r"(?![^\W_])" if ends else "")
 
 
-def _window(text: str, at: int) -> tuple[int, int]:
+def _window(text: str, at: int, room: SnippetRoom) -> tuple[int, int]:
     """Whole lines where they are short enough, else what stands around the place."""
     start = end = at
-    for _ in range(LINES_BEFORE + 1):
+    for _ in range(room.lines_before + 1):
         start = max(text.rfind("\n", 0, start), 0)
-    for _ in range(LINES_AFTER + 1):
+    for _ in range(room.lines_after + 1):
         end = text.find("\n", end + 1)
         end = len(text) if end < 0 else end
-    start = max(start, _word_border(text, at - BEFORE_CHARACTERS))
-    return start, min(end, _word_border(text, start + SNIPPET_CHARACTERS))
+    start = max(start, _word_border(text, at - room.before))
+    return start, min(end, _word_border(text, start + room.characters))
 
 
 def _word_border(text: str, at: int) -> int:

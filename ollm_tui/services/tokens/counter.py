@@ -89,6 +89,10 @@ class TokenCounter:
         exact = self._own and entry.plain is not None and not entry.images
         return Count(self._tokens(entry), "exact" if exact else "estimated")
 
+    def tools(self, tools: Sequence[ToolSpec]) -> int:
+        """The tokens that the descriptions of tools take."""
+        return self._tokens(self._schema_entry(tools)) if tools else 0
+
     def text_tokens(self, text: str) -> int:
         """The tokens of a text by itself, as well as is known at once; nothing is remembered."""
         careful = careful_estimate(text)
@@ -221,10 +225,13 @@ class TokenCounter:
         known = self._entries.get
         entries = [known((piece.key, piece.size)) or self._entry(piece) for piece in prompt]
         if tools:
-            if self._schemas is None or self._schemas[0] is not tools:
-                self._schemas = (tools, _Entry(schema_texts(tools), 0, 0))
-            entries.append(self._schemas[1])
+            entries.append(self._schema_entry(tools))
         return entries
+
+    def _schema_entry(self, tools: Sequence[ToolSpec]) -> _Entry:
+        if self._schemas is None or self._schemas[0] is not tools:
+            self._schemas = (tools, _Entry(schema_texts(tools), 0, 0))
+        return self._schemas[1]
 
     def _entry(self, piece: Piece) -> _Entry:
         key = (piece.key, piece.size)

@@ -8,10 +8,15 @@ from ollm_tui.core.compression import Compression, Strategy, checkpoints_of, las
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.tui.chat_points import ChatPoints
-from ollm_tui.tui.compression_run import start, view_of
+from ollm_tui.tui.compression_run import edit_first, start, view_of
 from ollm_tui.tui.screens.chat import ChatScreen
 from ollm_tui.tui.screens.checkpoints import CheckpointsScreen
-from ollm_tui.tui.screens.compression_preview import Applied, CompressionPreview, StartOver
+from ollm_tui.tui.screens.compression_preview import (
+    Applied,
+    CompressionPreview,
+    Decision,
+    StartOver,
+)
 
 OPTIONS = ("--preview", "--summary", "--mine", "--truncate", "--above")
 
@@ -24,6 +29,9 @@ def compact(chat: ChatScreen, argument: str) -> None:
         return
     above = _cursor(chat) if "--above" in options else None
     strategy: Strategy | None = "truncate" if "--truncate" in options else None
+    if "--preview" in options and chat.conversation.compression.is_running:
+        edit_first(chat)
+        return
     if "--preview" in options:
         _preview(chat, strategy, above, instructions, fold_own="--mine" in options)
         return
@@ -68,8 +76,11 @@ def checkpoints(chat: ChatScreen, _argument: str) -> None:
 
 def watch(chat: ChatScreen, _argument: str) -> None:
     """The compression that runs, or the last one, on the whole screen."""
-    cancel = chat.conversation.cancel
-    screen = view_of(chat).whole_screen(cancel, unicode=chat.app.abilities.unicode)
+    screen = view_of(chat).whole_screen(
+        chat.conversation.cancel,
+        lambda: chat.call_later(chat.attempt, lambda: edit_first(chat)),
+        unicode=chat.app.abilities.unicode,
+    )
     chat.app.push_screen(screen)
 
 
@@ -95,7 +106,7 @@ def _preview(
                 screen.take(event)
         chat.is_busy = False
 
-    async def decide(wanted: Applied | StartOver | None) -> None:
+    async def decide(wanted: Decision) -> None:
         keeper.stop()
         await worker.wait()
         match wanted:
@@ -135,7 +146,9 @@ def _parsed(argument: str) -> tuple[set[str], str]:
 def _cursor(chat: ChatScreen) -> str:
     keys = [key for key in chat.transcript.cursor.keys if key in chat.conversation.state]
     if not keys:
-        raise UsageError("no message is chosen", "Alt+Up moves to one, then Z compresses above it")
+        up = chat.lines.hints.line(("read.earlier", "moves to one"))
+        above = chat.lines.hints.line(("compression.above", "compresses above it"))
+        raise UsageError("no message is chosen", f"{up}, then {above}")
     return keys[0]
 
 

@@ -31,7 +31,11 @@ async def breakdown(chat: ChatScreen, argument: str) -> None:
 
 async def trust(chat: ChatScreen, argument: str) -> None:
     """Answer what is asked above the prompt; without an answer, go there."""
+    asking = chat.tool_view.asking if chat.tool_view and not argument else None
     bar = next((each for each in chat.query(TrustQuestion) if each.questions), None)
+    if asking and (bar is None or not asking.has_focus):
+        asking.focus()  # a turn waits for that; from there the key leads on
+        return
     if bar is None:
         raise UsageError("nothing is asked now", "a folder with AGENTS.md, or a new hook, asks")
     question = bar.questions[0]

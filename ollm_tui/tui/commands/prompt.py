@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ollm_tui.core.errors import UsageError
-from ollm_tui.tui.dialogs.picker import Picker
+import asyncio
+
+from ollm_tui.tui.dialogs.prompt_picker import PromptPick, PromptPicker
 from ollm_tui.tui.external_editor import edit_outside
 from ollm_tui.tui.screens.chat import ChatScreen
-from ollm_tui.tui.widgets.choice_list import Choice
 
 
 async def editor(chat: ChatScreen, _argument: str) -> None:
@@ -15,25 +15,25 @@ async def editor(chat: ChatScreen, _argument: str) -> None:
     chat.prompt.focus()
 
 
-def history(chat: ChatScreen, argument: str) -> None:
-    """Choose one of the earlier prompts of this project."""
-    texts = list(dict.fromkeys(reversed(chat.app.memory.history())))
-    words = argument.casefold()
-    texts = [text for text in texts if words in text.casefold()]
-    if not texts:
-        raise UsageError("no earlier prompt fits" if argument else "no earlier prompts yet")
-    choices = [
-        Choice(str(number), " ".join(text.split()), words=text) for number, text in enumerate(texts)
-    ]
+async def history(chat: ChatScreen, argument: str) -> None:
+    """Choose an earlier prompt, of this project or another; Tab looks through all that was said."""
+    memory = chat.app.memory
+    here = list(dict.fromkeys(reversed(memory.history())))
+    known = set(here)
+    others = await asyncio.to_thread(memory.elsewhere)
+    elsewhere = [text for text in dict.fromkeys(others) if text not in known]
 
-    def use(key: str | None) -> None:
-        if key is not None:
-            chat.put_aside()
-            chat.prompt.restore(texts[int(key)])
-            chat.prompt.focus()
+    async def use(pick: PromptPick | None) -> None:
+        if pick is None:
+            return
+        if pick.is_search:
+            await chat.action_command("search.everything", pick.text)
+            return
+        chat.put_aside()
+        chat.prompt.restore(pick.text)
+        chat.prompt.focus()
 
-    keys = "Enter use   Up Down move   Esc close"
-    chat.app.push_screen(Picker("Earlier prompts", choices, keys=keys), use)
+    chat.app.push_screen(PromptPicker(here, elsewhere, argument), use)
 
 
 def focus(chat: ChatScreen, _argument: str) -> None:

@@ -232,7 +232,8 @@ class SessionBrowser(Screen[None]):
 
     def show_keys(self, about: str | None = None) -> None:
         """The keys for what is highlighted now."""
-        words = keys_for(self.session_tree.point, self.current, is_marked=self.marked is not None)
+        tree, is_marked = self.session_tree, self.marked is not None
+        words = keys_for(tree.point, self.current, is_marked=is_marked, is_gone=tree.is_gone)
         self.query_one(LiveKeys).show(*words, about=about)
 
     def complain(self, error: OllmError) -> None:

@@ -109,7 +109,8 @@ class BrowserDeeds:
         if is_now and point.session_id == browser.current:
             hint = "choose a snapshot or a branch, or mark another line with m"
             raise UsageError("that is the present itself", hint)
-        if not is_now and point.session_id != browser.current:
+        is_there = not browser.session_tree.is_gone
+        if not is_now and is_there and point.session_id != browser.current:
             return await self._side(Point(point.session_id))
         now = browser.beside.now()
         if now is None:

@@ -9,11 +9,13 @@ FROM_FINDING = "list: fork, diff, rename, pin, export, delete, undo"
 
 
 def keys_for(
-    point: Point | None, current: str | None, *, is_marked: bool
+    point: Point | None, current: str | None, *, is_marked: bool, is_gone: bool = False
 ) -> tuple[tuple[str, str], ...]:
     """Ids of bindings, each with what it does to a point; those that are not live are left out."""
     go = "open"
-    if point and point.snapshot:
+    if is_gone:
+        go = "open as a new session" if point and point.snapshot else "its snapshots"
+    elif point and point.snapshot:
         go = "restore here"
     elif point and point.message:
         go = "switch to this branch"

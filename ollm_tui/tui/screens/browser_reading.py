@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ollm_tui.core.branches import Branch, holders
-from ollm_tui.core.counts import counted
+from ollm_tui.core.counts import counted, short_size
 from ollm_tui.core.errors import OllmError
 from ollm_tui.core.message import Message
 from ollm_tui.core.session import SessionSummary
@@ -29,6 +29,11 @@ SEEN_FIRST = 100
 NAMES_FROM = 200
 """Of so many sessions the snapshots are read when words are looked for, the latest first."""
 
+GONE = "The session is gone"
+GONE_FACTS = ("Only its snapshots are left.", "Each can be opened as a new session.")
+GONE_READ = 50
+"""Of so many of them the last words are read, to call them by."""
+
 
 class BrowserReading:
     """Reads for one browser, and has it show what was read."""
@@ -36,7 +41,9 @@ class BrowserReading:
     def __init__(self, browser: SessionBrowser) -> None:
         self._browser = browser
         self._summaries: Sequence[SessionSummary] = ()
+        self._ids: set[str] = set()
         self._counts: dict[str, int] = {}
+        self._size = 0
         self._overview: Overview | None = None
         """Of the session that is looked at."""
 
@@ -51,7 +58,7 @@ class BrowserReading:
         await self._show_known()
         await self._show_sessions(None)
         current = browser.current
-        if current and any(each.session_id == current for each in self._summaries):
+        if current in self._ids:
             browser.session_tree.open_up(current)
             if at_snapshots:
                 await self._read_inside(current, at_snapshots=True)
@@ -64,7 +71,7 @@ class BrowserReading:
         self._overview = None
         await self._show_sessions(highlight)
         await self._show_counts()
-        if known and any(each.session_id == known for each in self._summaries):
+        if known and (known in self._counts or known in self._ids):
             self._learn(await self._read(known), highlight)
         self._point = None
         self.look_at(browser.session_tree.point)
@@ -78,6 +85,8 @@ class BrowserReading:
         self.said = []
         if tree.snapshot:
             preview.show_facts(snapshot_title(tree.snapshot), (tree.snapshot.damage or "",))
+        elif tree.is_gone:
+            preview.show_facts(GONE, GONE_FACTS)
         elif point and not point.message:
             preview.show(tree.session)
         look = partial(self._look_at, point)
@@ -103,6 +112,9 @@ class BrowserReading:
         try:
             overview = await self._read(point.session_id)
             strip.show(overview.timeline, point.snapshot)
+            if self._browser.session_tree.is_gone and not point.snapshot:
+                preview.show_messages(())
+                return
             context = await self._browser.actions.workspace.points.at(point, overview.state)
         except OllmError as error:
             preview.show_problem(f"{error.message}\n{error.hint}".strip())
@@ -139,15 +151,22 @@ class BrowserReading:
         self._learn(overview, key_of(Point(session_id, newest)) if newest else None)
 
     async def _show_counts(self) -> None:
-        self._counts = dict(await self._browser.actions.workspace.snapshots.counts())
+        held = await self._browser.actions.workspace.points.holdings()
+        self._counts, self._size = dict(held.counts), held.size
         self._browser.pane.show_total(self._total())
+        gone = {key: count for key, count in self._counts.items() if key not in self._ids}
+        self._browser.session_tree.show_gone(gone)
+        await self._learn_names([*gone][:GONE_READ])
 
     async def _find_names(self) -> None:
         await asyncio.sleep(REST_SECONDS)
-        tree, snapshots = self._browser.session_tree, self._browser.actions.workspace.snapshots
         wanted = [each.session_id for each in self._summaries if self._counts.get(each.session_id)][
             :NAMES_FROM
         ]
+        await self._learn_names(wanted)
+
+    async def _learn_names(self, wanted: Sequence[str]) -> None:
+        tree, snapshots = self._browser.session_tree, self._browser.actions.workspace.snapshots
         unknown = [session_id for session_id in wanted if not tree.knows(session_id)]
         if not unknown:
             return
@@ -177,13 +196,17 @@ class BrowserReading:
     async def _show_sessions(self, highlight: str | None) -> None:
         browser = self._browser
         self._summaries = await browser.actions.workspace.sessions()
+        self._ids = {each.session_id for each in self._summaries}
         browser.pane.show_sessions(self._summaries, browser.current, highlight)
         browser.pane.show_total(self._total())
 
     def _total(self) -> str:
-        sessions = counted(len(self._summaries), "session")
-        snapshots = sum(self._counts.values())
-        return f"{sessions} · {counted(snapshots, 'snapshot')}" if snapshots else sessions
+        parts = [counted(len(self._summaries), "session")]
+        if snapshots := sum(self._counts.values()):
+            parts.append(counted(snapshots, "snapshot"))
+        if self._size:
+            parts.append(short_size(self._size))
+        return " · ".join(parts)
 
 
 def _branch(overview: Overview, point: Point) -> Branch | None:

@@ -37,11 +37,15 @@ from ollm_tui.tui.widgets.welcome import Welcome
 
 if TYPE_CHECKING:
     from ollm_tui.core.compression_events import AnyCompressionEvent
+    from ollm_tui.core.tool_events import AnyToolEvent
     from ollm_tui.engine.conversation import Conversation
     from ollm_tui.tui.app import OllmApp
     from ollm_tui.tui.chat_sidebar import ChatSidebar
     from ollm_tui.tui.compression_view import CompressionView
     from ollm_tui.tui.session_actions import SessionActions
+    from ollm_tui.tui.tool_view import ToolView
+    from ollm_tui.tui.widgets.approval import Approval
+    from ollm_tui.tui.widgets.question_block import QuestionBlock
 
 LONG_TURN_SECONDS = 10
 """After a longer wait the terminal's bell says that the answer is there."""
@@ -72,6 +76,7 @@ class ChatScreen(Screen[None]):
         """The message a code block was copied from, and which one."""
         self.session_actions: SessionActions | None = None
         self.compression_view: CompressionView | None = None
+        self.tool_view: ToolView | None = None
         self._has_compressed = False
         """Whether that was tried since the last message: once is enough."""
         self.lines: StateLines
@@ -237,8 +242,18 @@ class ChatScreen(Screen[None]):
     async def _on_compression_panel_whole_wanted(self) -> None:
         await self.action_command("compression.watch")
 
+    async def _on_compression_panel_edit_wanted(self) -> None:
+        await self.action_command("compression.compact", "--preview")
+
     def _on_compression_panel_left(self) -> None:
         self.prompt.focus()
+
+    async def _on_question_block_words_given(self, event: QuestionBlock.WordsGiven) -> None:
+        await self.action_command("tools.answer", event.answer)
+
+    def _on_approval_typed(self, event: Approval.Typed) -> None:
+        self.prompt.focus()
+        self.prompt.insert(event.text)
 
     @on(Waiting.Changed)
     def _let_take_back(self, event: Waiting.Changed) -> None:
@@ -286,6 +301,10 @@ class ChatScreen(Screen[None]):
         # Loaded when first used, as commands are.
         import_module("ollm_tui.tui.compression_run").view_of(self).take(event)
 
+    def _show_tools(self, event: AnyToolEvent | None) -> None:
+        # Loaded when first used, as commands are.
+        import_module("ollm_tui.tui.tool_view").view_of(self).take(event)
+
     def _send_next(self, *, is_turn_over: bool = False) -> None:
         """Send what waits. A full context is compressed before that, or right after a turn, but
         never when a session is only opened to be read."""
@@ -322,11 +341,17 @@ class ChatScreen(Screen[None]):
         self.is_holding = False
         self.lines.alarm("")
         self.compression_view = None
+        self.tool_view = None
+        conversation.tools.can_ask = True
         self._has_compressed = False
         if self.app.loaded.settings.compression.enabled:
             conversation.on_overflow = "compress"
         self._view = TurnView(
-            self.transcript, conversation.state, self.lines, self._show_compression
+            self.transcript,
+            conversation.state,
+            self.lines,
+            self._show_compression,
+            self._show_tools,
         )
         self.show_branch()
         for number, problem in enumerate(problems):

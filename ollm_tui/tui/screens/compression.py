@@ -21,10 +21,16 @@ class CompressionScreen(Screen[None]):
     """
 
     def __init__(
-        self, progress: CompressionProgress, cancel: Callable[[], object], *, unicode: bool = True
+        self,
+        progress: CompressionProgress,
+        cancel: Callable[[], object],
+        edit: Callable[[], object],
+        *,
+        unicode: bool = True,
     ) -> None:
         super().__init__()
         self._cancel = cancel
+        self._edit = edit
         self._panel = CompressionPanel(progress, whole=True, unicode=unicode)
 
     def compose(self) -> ComposeResult:
@@ -40,6 +46,13 @@ class CompressionScreen(Screen[None]):
         """The words that it was cancelled come from whoever does it."""
         event.stop()
         self._cancel()
+
+    @on(CompressionPanel.EditWanted)
+    def edit(self, event: CompressionPanel.EditWanted) -> None:
+        """What can be edited takes the place of this."""
+        event.stop()
+        self.dismiss(None)
+        self._edit()
 
     @on(CompressionPanel.WholeWanted)
     @on(CompressionPanel.Left)

@@ -18,7 +18,6 @@ from textual.widgets import Static
 from ollm_tui.core.compression_events import (
     AnyCompressionEvent,
     CompressionDrafted,
-    CompressionStarted,
     Draft,
 )
 from ollm_tui.core.intake import clean
@@ -63,7 +62,11 @@ class StartOver:
     instructions: str
 
 
-class CompressionPreview(Screen[Applied | StartOver | None]):
+Decision = Applied | StartOver | None
+"""None: nothing is to change."""
+
+
+class CompressionPreview(Screen[Decision]):
     """Shows what `take` is told; gives what the user wants, None if nothing is to change."""
 
     AUTO_FOCUS = "ChoiceList"
@@ -99,13 +102,19 @@ class CompressionPreview(Screen[Applied | StartOver | None]):
     app: App[Any]
 
     def __init__(
-        self, instructions: str = "", *, unicode: bool = True, clock: Clock = time.monotonic
+        self,
+        instructions: str = "",
+        progress: CompressionProgress | None = None,
+        *,
+        unicode: bool = True,
+        clock: Clock = time.monotonic,
     ) -> None:
+        """With a `progress` somebody else takes the events: `follow` says that there is more."""
         super().__init__()
         self._instructions = instructions
         self._unicode = unicode
         self._clock = clock
-        self._progress = CompressionProgress(clock)
+        self._progress = progress or CompressionProgress(clock)
         self._is_editing = False
         self._shown_draft: Draft | None = None
         """The draft whose summary was put where it can be edited."""
@@ -130,6 +139,7 @@ class CompressionPreview(Screen[Applied | StartOver | None]):
     def on_mount(self) -> None:
         """It may have begun before."""
         self._show()
+        self.follow()
 
     def on_resize(self) -> None:
         """Bars and heading have another width."""
@@ -142,9 +152,13 @@ class CompressionPreview(Screen[Applied | StartOver | None]):
     def take(self, event: AnyCompressionEvent) -> None:
         """Show one event; those of one frame are drawn together."""
         self._progress.take(event)
+        self.follow()
+
+    def follow(self) -> None:
+        """More is known of the compression."""
         if not self.is_mounted:
             return
-        if isinstance(event, CompressionStarted):
+        if self._progress.is_running:
             self._second = self._second or self.set_interval(1, self._draw_soon)
         if self._progress.ending is None:
             self._draw_soon()

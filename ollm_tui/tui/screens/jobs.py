@@ -177,7 +177,7 @@ class JobsScreen(Screen[None]):
 
     async def _give(self) -> str:
         job = self._job
-        cost = give(self._chat.prompt, job, await self._text(job))
+        cost = give(self._chat.prompt, job, self._jobs.code(job), await self._text(job))
         return f"in the prompt, {cost}: it goes to the model with your next message"
 
     async def _run_again(self) -> str:

@@ -15,7 +15,7 @@ Speaker = Literal["user", "assistant", "note", "error"]
 class Entry(Passage):
     """One message or note: its words, what is folded away beside them, and how it ended."""
 
-    __slots__ = ("details", "folds", "footer", "growing", "key", "speaker")
+    __slots__ = ("covers", "details", "folds", "footer", "growing", "key", "speaker")
 
     def __init__(
         self,
@@ -37,6 +37,8 @@ class Entry(Passage):
         """What stands there as well when details are wanted: time, model, cost. It may be made
         only then: for ten thousand messages it takes longer than all the rest."""
         self.folds = list(folds)
+        self.covers: tuple[str, ...] = ()
+        """Keys of messages that are shown as a part of it."""
         self.growing = False
 
     @property

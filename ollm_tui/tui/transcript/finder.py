@@ -48,8 +48,12 @@ class Finder:
 
     def search(self, words: str) -> int:
         """Mark all hits and say how many there are; does not move."""
+        return self.look_for(Words(words) if words.strip() else None)
+
+    def look_for(self, words: Words | None) -> int:
+        """The same for words of any kind."""
         self._keep_origin()
-        self._words = Words(words) if words.strip() else None
+        self._words = words
         self._number = self._spot = None
         self._found = list(self._search(self._words)) if self._words else []
         self._ends = list(accumulate(found.hits for found in self._found))
@@ -59,7 +63,7 @@ class Finder:
     def search_again(self) -> None:
         """The entries changed."""
         if self._words:
-            self.search(self._words.text)
+            self.look_for(self._words)
 
     def clear(self) -> None:
         """Search for nothing."""

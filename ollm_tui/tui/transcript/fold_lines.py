@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from operator import itemgetter
+
 from rich.segment import Segment
+from rich.style import Style
 from textual.strip import Strip
 
 from ollm_tui.tui.markdown.wrapping import cells, chopped
-from ollm_tui.tui.transcript.fold import Fold
+from ollm_tui.tui.transcript.fold import Fold, Tone
 from ollm_tui.tui.transcript.plain_text import PlainText, shown
 from ollm_tui.tui.transcript.styles import TranscriptStyles
 
@@ -48,8 +52,8 @@ class FoldLines:
     def strip(self, y: int) -> Strip:
         """A line for the screen."""
         if self._text and y:
-            return Strip([Segment(_INDENT), *self._text.strip(y - 1)])
-        return Strip([Segment(self._title(), self._styles.fold)])
+            return Strip([Segment(_INDENT), *self._text.strip(y - 1, self._style(y - 1))])
+        return Strip([Segment(self._title(), self._styles.toned(self.fold.tone, as_title=True))])
 
     def plain(self, y: int) -> str:
         """A line for copying."""
@@ -59,8 +63,17 @@ class FoldLines:
         """The part of the text a line shows; the title stands before all of it."""
         return self._text.source_range(y - 1) if self._text and y else (-1, 0)
 
+    def _style(self, y: int) -> Style | None:
+        """Of a line that is not meant as the others are."""
+        if not (self._text and self.fold.tones):
+            return None
+        start, _ = self._text.source_range(y)
+        at = bisect_right(self.fold.tones, start, key=itemgetter(0))
+        tone: Tone = self.fold.tones[at - 1][1] if at else ""
+        return self._styles.toned(tone)
+
     def _title(self) -> str:
-        mark = self._styles.fold_mark(self.fold.is_open)
+        mark = self._styles.fold_mark(self.fold.is_open, self.fold.tone)
         title = mark + " ".join(shown(self.fold.title).split())
         if cells(title) <= self._width:
             return title

@@ -76,9 +76,10 @@ class EntryLayout:
     # What changes it; all say which is the first line that is another now
 
     def arrange(self) -> int:
-        """Folds were added, opened or closed."""
+        """Folds were added, put in the place of others, opened or closed."""
         for fold in self.entry.folds:
-            if known := self._folds.get(fold.key):
+            known = self._folds.get(fold.key)
+            if known and known.fold is fold:
                 known.reopen()
             else:
                 self._folds[fold.key] = FoldLines(fold, self._styles, self._room)

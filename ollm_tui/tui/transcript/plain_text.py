@@ -65,12 +65,12 @@ class PlainText:
         """No more text comes."""
         return len(self._lines)
 
-    def strip(self, y: int) -> Strip:
+    def strip(self, y: int, style: Style | None = None) -> Strip:
         """A line for the screen; on a ground of its own it is filled to the full width."""
-        text = self._lines[y]
-        if self._style.bgcolor:
+        text, style = self._lines[y], style or self._style
+        if style.bgcolor:
             text += " " * (self._width - cells(text))
-        return Strip([Segment(text, self._style)])
+        return Strip([Segment(text, style)])
 
     def plain(self, y: int) -> str:
         """A line for copying."""

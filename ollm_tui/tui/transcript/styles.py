@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from rich.segment import Segment
 from rich.style import Style
 
 from ollm_tui.tui.markdown.styles import MarkdownStyles
 from ollm_tui.tui.transcript.entry import Speaker
-from ollm_tui.tui.transcript.fold import FoldKind
+from ollm_tui.tui.transcript.fold import FoldKind, Tone
 
 _MARKS: dict[Speaker, str] = {"user": "▌ ", "assistant": "┃ ", "note": "  ", "error": "! "}
 _PLAIN_MARKS: dict[Speaker, str] = {"user": "> ", "assistant": "| ", "note": "  ", "error": "! "}
@@ -41,6 +42,8 @@ class TranscriptStyles:
     unicode: bool = True
     gap: int = 1
     """Lines that stay free between entries."""
+    tones: Mapping[Tone, Style] = field(default_factory=dict[Tone, Style])
+    """The colours of what is not meant as usual."""
 
     def mark(self, speaker: Speaker, under_cursor: bool = False) -> Segment:
         """The margin of a speaker's lines."""
@@ -58,9 +61,16 @@ class TranscriptStyles:
         """The text of an open fold."""
         return self.reasoning if kind == "reasoning" else self.markdown.code_block
 
-    def fold_mark(self, is_open: bool) -> str:
+    def toned(self, tone: Tone, *, as_title: bool = False) -> Style:
+        """A title, or a line of an open fold, as it is meant."""
+        usual = self.fold if as_title else self.markdown.code_block
+        return usual + self.tones[tone] if tone in self.tones else usual
+
+    def fold_mark(self, is_open: bool, tone: Tone = "") -> str:
         """What stands before the title of a fold."""
         marks = "▸▾" if self.unicode else "+-"
+        if tone == "running" and not is_open:
+            return "● " if self.unicode else "* "
         return f"{marks[is_open]} "
 
     @property

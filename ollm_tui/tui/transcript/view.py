@@ -152,6 +152,19 @@ class EntryView(ScrollView, can_focus=True):
             if change.layout:
                 change.line = change.layout.arrange()
 
+    def put_fold(self, key: str, fold: Fold) -> None:
+        """Show a fold in the place of the one with its key, as open as that was; or as the
+        last one of its entry."""
+        with self.changing(key) as change:
+            folds = change.entry.folds
+            if known := change.entry.fold(fold.key):
+                fold.is_open = known.is_open
+                folds[folds.index(known)] = fold
+            else:
+                folds.append(fold)
+            if change.layout:
+                change.line = change.layout.arrange()
+
     def lay_out_anew(self) -> None:
         """All entries are to be laid out again; the reader keeps the place."""
         with self.steady():

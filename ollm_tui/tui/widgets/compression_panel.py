@@ -29,6 +29,7 @@ SHORT, SHORT_LINES = 24, 6
 """Below so many rows of the terminal the panel has these lines and no more."""
 
 CANCEL = "cancel, nothing changes"
+EDIT = "edit before applying"
 
 
 class CompressionPanel(Widget, can_focus=True):
@@ -70,6 +71,13 @@ class CompressionPanel(Widget, can_focus=True):
             tooltip="Watch it on the whole screen, or beside the stream again",
         ),
         Binding(
+            "e",
+            "edit",
+            "Edit first",
+            id="compression.edit",
+            tooltip="Stop before it is applied, and edit the summary",
+        ),
+        Binding(
             "tab,i",
             "leave",
             "Back",
@@ -87,6 +95,10 @@ class CompressionPanel(Widget, can_focus=True):
     @dataclass
     class WholeWanted(Message):
         """It is to be seen on the whole screen, or no longer."""
+
+    @dataclass
+    class EditWanted(Message):
+        """The summary is to be edited before it is applied."""
 
     @dataclass
     class Left(Message):
@@ -168,6 +180,7 @@ class CompressionPanel(Widget, can_focus=True):
         elif self.has_focus:
             size = "beside the chat" if self._whole else "whole screen"
             wanted = {"compression.cancel": CANCEL, "compression.whole": size}
+            wanted["compression.edit"] = EDIT
         else:
             wanted = {"chat.stop": CANCEL, "compression.watch": "whole screen"}
         return "   ".join(f"{live[name]} {words}" for name, words in wanted.items() if name in live)
@@ -181,6 +194,14 @@ class CompressionPanel(Widget, can_focus=True):
     def action_whole(self) -> None:
         """More room, or less again."""
         self.post_message(self.WholeWanted())
+
+    def action_edit(self) -> None:
+        """Look at it before it is applied."""
+        self.post_message(self.EditWanted())
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only a summary that is not in use yet can be edited."""
+        return action != "edit" or self.progress.can_be_held
 
     def action_leave(self) -> None:
         """Let it go on."""

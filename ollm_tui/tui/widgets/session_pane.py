@@ -200,9 +200,12 @@ class SessionPane(Vertical):
     def enter_list(self, event: FindLine.Left) -> None:
         """From the words down to what they found."""
         event.stop()
-        self.session_list.focus()
+        was_there = self.screen.focused is self.session_list
+        self.screen.set_focus(self.session_list)  # at once, unlike `focus`
         if event.pages:
             self.session_list.action_page(event.pages)
+        elif was_there:  # the key came again before the focus had moved
+            self.session_list.move(1)
 
     def _narrow(self, words: str) -> None:
         left = self.session_list.filter(words)

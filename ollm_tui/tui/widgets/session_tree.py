@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import takewhile
 from typing import Any, Literal
 
 from textual.binding import Binding
 from textual.message import Message
 
+from ollm_tui.core.counts import counted
+from ollm_tui.core.intake import clean
 from ollm_tui.core.session import SessionSummary
 from ollm_tui.core.snapshot import SnapshotSummary
 from ollm_tui.engine.points import Point
-from ollm_tui.tui.session_choices import PINNED, age_labels, session_choices
+from ollm_tui.tui.session_choices import PINNED, SHORT_ID, age_labels, session_choices
 from ollm_tui.tui.snapshot_choices import CURRENT, Inside, choices_inside
 from ollm_tui.tui.widgets.choice_list import Choice
 from ollm_tui.tui.widgets.session_list import EMPTY, SessionList
 
 CLOSED, OPEN = "▸", "▾"
+GONE = "Gone sessions: only snapshots are left"
+OF_SESSIONS = ("rename", "pin", "delete", "fork", "archive", "ask")
+"""What needs a session that is there."""
 Deed = Literal["compare", "mark", "export", "copy_id", "tag", "look"]
 
 
@@ -63,6 +69,7 @@ class SessionTree(SessionList):
     def __init__(self, *, unicode: bool = True, **options: Any) -> None:
         super().__init__(unicode=unicode, **options)
         self._base: list[Choice] = []
+        self._gone: Mapping[str, int] = {}
         self._inside: dict[str, Inside] = {}
         self._expanded: set[str] = set()
         self._is_finding = False
@@ -81,6 +88,17 @@ class SessionTree(SessionList):
         self._base = [line if line.heading else self._session_line(line) for line in lines]
         first = None if self.highlighted else current
         self._rebuild(highlight or first)
+
+    def show_gone(self, counts: Mapping[str, int]) -> None:
+        """Show sessions of which only snapshots are left, and how many of them, at the end."""
+        if counts != self._gone:
+            self._gone = dict(counts)
+            self._rebuild(None)
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether only snapshots are left of the highlighted session."""
+        return self.point is not None and self.point.session_id in self._gone
 
     def learn(self, found: Mapping[str, Inside], highlight: str | None = None) -> None:
         """Know what is below sessions; of open ones it is shown."""
@@ -109,9 +127,18 @@ class SessionTree(SessionList):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys that mean nothing here are not offered."""
+        if self.is_gone and self.point and not self.point.snapshot and action in OF_SESSIONS:
+            return None
         if action in ("archive", "expand") or parameters == ("tag",):
             return True if self.point and not any(self.point[1:]) else None
         return super().check_action(action, parameters)
+
+    def action_choose(self) -> None:
+        """A session that is gone cannot be opened: its snapshots can."""
+        if self.is_gone and self.point and not self.point.snapshot:
+            self.action_expand()
+        else:
+            super().action_choose()
 
     def action_expand(self) -> None:
         """Open up; on an open session, go to the first line below it."""
@@ -144,18 +171,43 @@ class SessionTree(SessionList):
     def _rebuild(self, highlight: str | None) -> None:
         """The lines of the sessions, with what is below some of them."""
         wanted = self._inside.keys() if self._is_finding else self._expanded & self._inside.keys()
+        base = [*self._base, *self._gone_lines()] if self._gone else self._base
         if not wanted and not self._expanded:
-            self.show(self._base, highlight)
+            self.show(base, highlight)
             return
         age = age_labels(datetime.now().astimezone())
         lines: list[Choice] = []
-        for line in self._base:
+        for line in base:
             is_open = line.key in self._expanded
             lines.append(line._replace(mark=OPEN + line.mark[1:]) if is_open else line)
             if line.key in wanted and not line.heading:
-                words = f"{line.text} {line.words}" if is_open else ""
-                lines += choices_inside(line.key, self._inside[line.key], age, words)
+                lines += choices_inside(line.key, self._inside[line.key], age)
         self.show(lines, highlight)
+
+    def _narrow(self) -> int:
+        """Each line is found by its own words; below an open session that is found, all stay."""
+        count = super()._narrow()
+        if not self._is_finding:
+            return count
+        kept = set(self._lines)
+        for at in self._lines:
+            if self._choices[at].key in self._expanded:
+                below = takewhile(lambda line: self._choices[line].indent, self._after(at))
+                kept.update(below)
+        self._lines = sorted(kept)
+        return count
+
+    def _after(self, at: int) -> range:
+        return range(at + 1, len(self._choices))
+
+    def _gone_lines(self) -> Iterator[Choice]:
+        """Called by what was said last in them, as far as that was read."""
+        yield Choice("", GONE, heading=True)
+        for session_id, count in self._gone.items():
+            known = self._inside.get(session_id)
+            said = clean(known.snapshots[0].summary) if known and known.snapshots else ""
+            text, note = said or f"session {session_id[:SHORT_ID]}", counted(count, "snapshot")
+            yield Choice(session_id, text, note, f"{CLOSED} ", words=session_id[:SHORT_ID])
 
     def _session_line(self, line: Choice) -> Choice:
         """A mark that says that it opens, and how long the session is."""

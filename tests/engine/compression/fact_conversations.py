@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Literal, TypeVar
 
@@ -68,16 +68,26 @@ def text_of(message: Message) -> str:
 
 
 def conversation(
-    phrases: Phrases, seed: int, rounds: int = 8, domains: Sequence[Domain] = DOMAINS
+    phrases: Phrases,
+    seed: int,
+    rounds: int = 8,
+    domains: Sequence[Domain] = DOMAINS,
+    user_changes: bool = False,
 ) -> Conversation:
-    """A conversation of a domain; the same for the same seed."""
-    return _Writer(phrases, Random(seed), domains[seed % len(domains)]).write(rounds)
+    """A conversation of a domain; the same for the same seed. With `user_changes` the user too
+    says what is changed later."""
+    writer = _Writer(phrases, Random(seed), domains[seed % len(domains)], user_changes)
+    return writer.write(rounds)
 
 
 class _Writer:
     """Writes rounds of user, assistant, tool call and tool result."""
 
-    def __init__(self, phrases: Phrases, random: Random, domain: Domain) -> None:
+    def __init__(
+        self, phrases: Phrases, random: Random, domain: Domain, user_changes: bool
+    ) -> None:
+        self._user_changes = user_changes
+        self._users_later: list[tuple[int, str]] = []
         self._phrases = phrases
         self._random = random
         self._domain = domain
@@ -96,13 +106,16 @@ class _Writer:
 
     def write(self, rounds: int) -> Conversation:
         for place in range(rounds):
-            self._user(place)
+            self._user(place, last=place == rounds - 1)
             self._assistant(place, rounds)
             self._tool(place)
         return self._made
 
-    def _user(self, place: int) -> None:
-        said: list[str] = []
+    def _user(self, place: int, last: bool) -> None:
+        said = [text for when, text in self._users_later if when <= place or last]
+        self._users_later = [(when, text) for when, text in self._users_later if text not in said]
+        if self._user_changes and not last and place % 2 and (text := self._users_change(place)):
+            said.append(text)
         if rule := next(self._rules, None):
             said.append(self._say(self._phrases.constraint, rule=rule[0]))
             self._plant("constraint", "user", rule[1])
@@ -111,6 +124,14 @@ class _Writer:
             self._plant("value", "user", quantity[0], quantity[2])
         said.insert(self._random.randrange(len(said) + 1), self._filler(1))
         self._add("user", Text(" ".join(said)))
+
+    def _users_change(self, place: int) -> str:
+        change = self._random.choice((self._change, self._choice_change))
+        before = change(place)
+        if before:
+            self._users_later.append(self._later.pop())
+            self._made.planted[-1] = replace(self._made.planted[-1], origin="user")
+        return before
 
     def _assistant(self, place: int, rounds: int) -> None:
         due = [text for when, text in self._later if when <= place or place == rounds - 1]

@@ -12,6 +12,11 @@ import pytest
 from ollm_tui.services.redaction.mark import carries_mark
 from ollm_tui.services.redaction.redactor import Redactor
 from tests.services.redaction.fake_secrets import FORMATS, SETTINGS, fill, pem, placed
+from tests.services.redaction.further_texts import (
+    FURTHER_FORMATS,
+    FURTHER_HARMLESS,
+    FURTHER_SETTINGS,
+)
 from tests.services.redaction.harmless_texts import HARMLESS
 
 SURROUNDINGS = ("{}", 'x "{}", y', "key ({}).", "log\\n{}\\nlog", "a\n{}\nb", "<b>{}</b>", "…{}…")
@@ -24,25 +29,28 @@ def test_the_corpus_is_as_large_as_promised() -> None:
     assert len(HARMLESS) >= 60
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", [*FORMATS, *FURTHER_FORMATS])
 def test_every_official_format_is_hidden_wherever_it_stands(name: str) -> None:
+    make = {**FURTHER_FORMATS, **FORMATS}[name]
     for seed, around in enumerate(SURROUNDINGS):
-        secret = FORMATS[name](random.Random(f"{name}{seed}"))
+        secret = make(random.Random(f"{name}{seed}"))
         hidden = Redactor().redact(around.format(secret))
         assert carries_mark(hidden), around
         longest_part = max(re.split(r"[^A-Za-z0-9]", secret), key=len)
         assert longest_part not in hidden
 
 
-def test_what_only_its_name_gives_away_is_hidden() -> None:
-    texts = [placed(where, random.Random(f"{where}{n}")) for where in SETTINGS for n in range(20)]
+@pytest.mark.parametrize("places", (SETTINGS, FURTHER_SETTINGS), ids=("first", "further"))
+def test_what_only_its_name_gives_away_is_hidden(places: tuple[str, ...]) -> None:
+    texts = [placed(where, random.Random(f"{where}{n}")) for where in places for n in range(20)]
     missed = [text for text, secret in texts if secret in Redactor().redact(text)]
     assert len(missed) <= len(texts) * 0.05, missed
 
 
-def test_false_alarms_are_rare() -> None:
-    alarmed = [text for text in HARMLESS if Redactor().find(text)]
-    assert len(alarmed) <= len(HARMLESS) * 0.02, alarmed
+@pytest.mark.parametrize("texts", (HARMLESS, FURTHER_HARMLESS), ids=("first", "further"))
+def test_false_alarms_are_rare(texts: tuple[str, ...]) -> None:
+    alarmed = [text for text in texts if Redactor().find(text)]
+    assert len(alarmed) <= len(texts) * 0.02, alarmed
 
 
 def test_a_mark_says_the_kind_and_equal_secrets_have_equal_marks() -> None:

@@ -1,0 +1,155 @@
+"""What the rules say to an action of a tool: do it, ask the user, or refuse it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from ollm_tui.core.tool import Action, ApprovalMode, Decision, Verdict
+from ollm_tui.services.command_safety.places import Places, keeps_secrets, runs_by_itself
+from ollm_tui.services.grants import Grant, Grants, Subject
+from ollm_tui.settings.schema import Tools
+
+
+class _Assessment(NamedTuple):
+    """What an action is, before the user's own rules are looked at."""
+
+    level: Literal["harmless", "ordinary", "dangerous"]
+    reason: str
+
+
+class Policy:
+    """The rules of one session in a project.
+
+    `confined` says whether a sandbox holds commands now: found out after the start, and
+    commands never run unasked without it.
+    """
+
+    def __init__(
+        self,
+        tools: Tools,
+        project: Path,
+        grants: Grants,
+        confined: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._tools = tools
+        self._project = project
+        self._scope = scope_of(tools, project)
+        self._grants = grants
+        self._confined = confined
+
+    def judge(self, tool: str, action: Action, mode: ApprovalMode) -> Verdict:
+        """What holds for an action. What is denied stays so, whatever else allows it."""
+        if not any(fnmatchcase(tool, pattern) for pattern in self._tools.allowed):
+            return Verdict("deny", f"{tool} is not among the tools that are allowed")
+        permission = self._tools.permissions.get(tool)
+        if permission == "deny":
+            return Verdict("deny", f"the settings forbid {tool}")
+        answer = self._grants.answer(self._subject(tool, action))
+        if answer == "never":
+            return Verdict("deny", "you said never to this")
+        found = self._assess(action)
+        if found.level == "dangerous":
+            return Verdict("ask", found.reason, dangerous=True)
+        grant = self._grant_words(action)
+        if answer == "always":
+            return Verdict("allow", "you said always to this", grant=grant)
+        if permission == "auto":
+            return Verdict("allow", f"the settings allow {tool} unasked", grant=grant)
+        if permission == "confirm":
+            return Verdict("ask", f"the settings want {tool} to ask", grant=grant)
+        return self._by_mode(action, found, mode, grant)
+
+    def remember(self, tool: str, action: Action, verdict: Verdict, decision: Decision) -> None:
+        """Keep an answer that holds for more than once; what is dangerous is never allowed so."""
+        if decision.answer not in ("always", "never") or decision.scope == "once":
+            return
+        if decision.answer == "always" and (verdict.dangerous or not verdict.grant):
+            return
+        self._grants.keep(self._subject(tool, action), decision.answer, decision.scope)
+
+    def grants(self) -> list[Grant]:
+        """What the user allowed or forbade for more than once, the newest first."""
+        return self._grants.list()
+
+    def clear_grants(self) -> int:
+        """Ask again for all of it; how many those were."""
+        return self._grants.clear()
+
+    def _by_mode(
+        self, action: Action, found: _Assessment, mode: ApprovalMode, grant: str
+    ) -> Verdict:
+        if found.level == "harmless":
+            return Verdict("allow", found.reason)
+        if action.effect == "write" and mode in ("auto-edit", "auto"):
+            return Verdict(
+                "allow", f"mode {mode} changes files of the project unasked", grant=grant
+            )
+        if action.effect == "run" and mode == "auto":
+            # Only code is run in the sandbox; git, for instance, is not.
+            if action.language and self._confined():
+                return Verdict("allow", "mode auto runs it unasked in the sandbox", grant=grant)
+            return Verdict("ask", f"no sandbox holds it; {found.reason}", grant=grant)
+        return Verdict("ask", found.reason, grant=grant)
+
+    def _assess(self, action: Action) -> _Assessment:
+        match action.effect:
+            case "none":
+                return _Assessment("harmless", "it touches no files and runs nothing")
+            case "read":
+                return self._assess_reading(action)
+            case "write":
+                return self._assess_writing(action)
+            case "run":
+                return self._assess_running(action)
+
+    def _assess_reading(self, action: Action) -> _Assessment:
+        if keeps_secrets(Path(action.subject)):
+            return _Assessment("ordinary", "it names a place where secrets are kept")
+        return _Assessment("harmless", "it only reads")
+
+    def _assess_writing(self, action: Action) -> _Assessment:
+        places = Places(self._project, self._scope)
+        real = places.real(action.subject)
+        if not places.holds(real):
+            return _Assessment("dangerous", "it writes outside of the project")
+        if runs := runs_by_itself(places.within(real)):
+            return _Assessment("dangerous", f"it changes {runs}")
+        return _Assessment("ordinary", "it changes a file")
+
+    def _assess_running(self, action: Action) -> _Assessment:
+        # The grammar takes 35 ms to load: not before a tool wants to run something.
+        from ollm_tui.services.command_safety.judgement import judge, judge_python
+
+        place = Path(action.place or self._project)
+        judges = judge_python if action.language == "python" else judge
+        found = judges(action.subject, place, self._scope)
+        if found.level == "read-only" and action.language == "shell":
+            return _Assessment("harmless", found.reason)
+        if found.level == "dangerous":
+            return _Assessment("dangerous", found.reason)
+        return _Assessment("ordinary", found.reason)
+
+    def _subject(self, tool: str, action: Action) -> Subject:
+        place = action.place or str(self._project)
+        return Subject(tool, action.subject, place, action.language)
+
+    def _grant_words(self, action: Action) -> str:
+        """What "always" would remember."""
+        match action.effect:
+            case "run":
+                where = action.place or str(self._project)
+                return f"exactly this {'code' if action.language else 'command'}, in {where}"
+            case "write":
+                return f"changes of {action.subject}"
+            case "read":
+                return f"reading {action.subject}"
+            case "none":
+                return "exactly this"
+
+
+def scope_of(tools: Tools, project: Path) -> tuple[Path, ...]:
+    """The directories tools may touch."""
+    return tuple((project / Path(folder).expanduser()).resolve() for folder in tools.scope)

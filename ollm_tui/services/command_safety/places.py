@@ -1,0 +1,162 @@
+"""Paths in a command: which lie in the scope, keep secrets, or decide what runs by itself."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from itertools import islice
+from pathlib import Path
+
+MOST_ENTRIES = 10_000
+"""Of a directory that a pattern is compared with."""
+LONGEST_PATH = 4096
+DEVICES = frozenset(
+    ("/dev/null", "/dev/zero", "/dev/full", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty")
+)
+"""Writing there changes nothing."""
+
+_SECRETS = (
+    *(".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".password-store", "gcloud"),
+    *(".netrc", ".pgpass", ".npmrc", ".pypirc", ".git-credentials", ".htpasswd", ".vault-token"),
+    *("id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "*.pem", "*.key", "*.p12", "*.pfx", "*.kdbx"),
+    *(".env", ".env.*", ".envrc", "credentials", "credentials.json", "credentials.csv"),
+    *("secrets.json", "secrets.y*ml", "secrets.env", "keyrings", ".my.cnf", "terraform.tfstate"),
+    *(".bash_history", ".zsh_history", ".python_history", ".psql_history", ".mysql_history"),
+)
+_NO_SECRETS = frozenset((".env.example", ".env.sample", ".env.template", ".env.dist"))
+_SYSTEM_SECRETS = re.compile(r"/etc/(g?shadow|sudoers)|/proc/([^/]+/)+(environ|mem)$|/proc/kcore")
+
+SHELL_STARTS = frozenset(
+    (
+        *(".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile"),
+        *(".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".inputrc", ".kshrc", ".cshrc"),
+        *(".tcshrc", ".login", ".xprofile", ".xinitrc", ".xsession", ".envrc", "config.fish"),
+    )
+)
+_SELF_STARTING = frozenset(
+    (
+        *(".husky", ".githooks", ".vscode", ".idea", ".devcontainer", "autostart", "systemd"),
+        *("cron.d", "crontabs", "LaunchAgents", "LaunchDaemons", ".ssh", ".gnupg"),
+    )
+)
+_BUILD_SERVERS = frozenset(
+    (
+        *(
+            ".github",
+            ".gitlab",
+            ".circleci",
+            ".gitlab-ci.yml",
+            "azure-pipelines.yml",
+            "Jenkinsfile",
+        ),
+        *(".travis.yml", ".pre-commit-config.yaml"),
+    )
+)
+_INSTRUCTIONS = frozenset(("AGENTS.md", "OLLM.md", ".ollm"))
+
+
+class Places:
+    """Where a command is, and where it may go."""
+
+    def __init__(self, place: Path, scope: Sequence[Path]) -> None:
+        self.place = Path(os.path.realpath(place))
+        self.scope = tuple(Path(os.path.realpath(each)) for each in scope)
+        self._temporary = Path(os.path.realpath(tempfile.gettempdir()))
+
+    def moved(self, directory: str) -> Places | None:
+        """After `cd`; None where that leads out of the scope, or nowhere."""
+        to = self.real(directory)
+        return Places(to, self.scope) if self.holds(to) and to.is_dir() else None
+
+    def real(self, text: str) -> Path:
+        """Where a path leads, with links followed."""
+        for name in ("~", "$HOME", "${HOME}"):
+            if text == name or text.startswith(f"{name}/"):
+                text = str(Path.home()) + text[len(name) :]
+        text = text[:LONGEST_PATH].replace("\0", "").encode("utf-8", "replace").decode()
+        return Path(os.path.realpath(self.place / text))
+
+    def holds(self, real: Path) -> bool:
+        """Whether a path that was resolved lies in the scope."""
+        return any(real.is_relative_to(each) for each in self.scope)
+
+    def refusal(self, text: str) -> str:
+        """Why a path may not be read unasked; empty if it may."""
+        real = self.real(text)
+        if text == "-" or str(real) == os.devnull:
+            return ""
+        if len(text) > LONGEST_PATH or not self.holds(real):
+            return "it reads outside of the project"
+        if keeps_secrets(real) or keeps_secrets(Path(text)):
+            return "it names a place where secrets are kept"
+        return ""
+
+    def refusal_of_matches(self, pattern: str) -> str:
+        """Why what a shell pattern stands for may not be read unasked; empty if it may."""
+        folder, _, last = pattern.rpartition("/")
+        if "*" in folder or "?" in folder:
+            return "it has a pattern for directories"
+        real = self.real(folder or (pattern.startswith("/") and "/") or ".")
+        if not self.holds(real):
+            return "it reads outside of the project"
+        try:
+            with os.scandir(real) as entries:
+                names = [entry.name for entry in islice(entries, MOST_ENTRIES + 1)]
+        except OSError:
+            return ""  # there are no such files
+        if len(names) > MOST_ENTRIES:
+            return "its pattern stands for too many files to look at"
+        return next(filter(None, self._refusals(real, last, names)), "")
+
+    def write_danger(self, text: str) -> str:
+        """What is dangerous about writing to a path; empty if nothing is."""
+        if text in DEVICES or text.startswith("/dev/fd/") or "$" in text.replace("$HOME", "", 1):
+            return ""
+        real = self.real(text)
+        if runs := runs_by_itself(self.within(real)):
+            return f"it changes {runs}"
+        if str(real).startswith("/dev/") and not real.is_relative_to("/dev/shm"):
+            return "it writes to a device"
+        if not self.holds(real) and not real.is_relative_to(self._temporary):
+            return "it writes outside of the project"
+        return ""
+
+    def within(self, real: Path) -> Path:
+        """A path as seen from the scope: what the project's own directory is called is no sign."""
+        roots = [each for each in self.scope if real.is_relative_to(each)]
+        return real.relative_to(max(roots, key=lambda root: len(root.parts))) if roots else real
+
+    def _refusals(self, folder: Path, pattern: str, names: list[str]) -> Iterator[str]:
+        for name in names:
+            hidden = name.startswith(".") and not pattern.startswith(".")
+            if not hidden and fnmatchcase(name, pattern):
+                yield self.refusal(str(folder / name))
+
+
+def keeps_secrets(path: Path) -> bool:
+    """Whether a path looks like a place where keys or passwords are kept."""
+    if _SYSTEM_SECRETS.match(str(path)):
+        return True
+    return any(
+        part not in _NO_SECRETS and any(fnmatchcase(part, name) for name in _SECRETS)
+        for part in path.parts
+    )
+
+
+def runs_by_itself(path: Path) -> str:
+    """What a path in a project is, where it decides what runs by itself; else empty."""
+    parts = frozenset(path.parts)
+    if ".git" in parts or path.name == ".gitconfig":
+        return "what git does by itself"
+    if path.name in SHELL_STARTS:
+        return "what a shell runs when it starts"
+    if parts & _INSTRUCTIONS:
+        return "what the model is told, or what ollm may do"
+    if parts & _BUILD_SERVERS:
+        return "what runs when it is pushed or committed"
+    if parts & _SELF_STARTING or path.name == "crontab":
+        return "what other programs run by themselves"
+    return ""

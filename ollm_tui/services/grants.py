@@ -1,0 +1,129 @@
+"""What the user allowed or forbade for more than once: exactly this, by this tool, in this place.
+
+Answers for the session are in memory, those for the project in one small file of the user's
+own; if it is lost or damaged, the user is asked again.
+"""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from ollm_tui.core import clock
+from ollm_tui.storage.atomic_file import read_regular
+from ollm_tui.storage.shared_file import replace
+
+FILE = "grants.json"
+VERSION = 1
+MOST_GRANTS = 1_000
+LONGEST_CODE = 20_000
+"""What is longer is only remembered for the session."""
+
+GrantScope = Literal["session", "project"]
+
+log = logging.getLogger(__name__)
+
+
+class Subject(msgspec.Struct, frozen=True):
+    """What an answer is about; any other code, place or tool is another subject."""
+
+    tool: str
+    code: str
+    """The whole command, or the path."""
+    place: str
+    """The directory it happens in."""
+    language: str = ""
+
+
+class Grant(msgspec.Struct, frozen=True):
+    """An answer that holds."""
+
+    subject: Subject
+    answer: Literal["always", "never"]
+    scope: GrantScope
+    at: str
+
+
+class _Kept(msgspec.Struct, frozen=True):
+    project: str
+    grant: Grant
+
+
+class _File(msgspec.Struct, frozen=True):
+    version: int
+    grants: list[_Kept]
+
+
+class Grants:
+    """The answers of one session in one project; without a directory none outlives it."""
+
+    def __init__(self, directory: Path | None, project: Path, *, writes: bool = True) -> None:
+        self._path = directory and directory / FILE
+        self._project = str(project.resolve())
+        self._writes = writes
+        self._session: dict[Subject, Grant] = {}
+
+    def answer(self, subject: Subject) -> Literal["always", "never"] | None:
+        """What holds for a subject; None if the user has to be asked. Never wins."""
+        found = {each.answer for each in self.list() if each.subject == subject}
+        return "never" if "never" in found else "always" if found else None
+
+    def keep(self, subject: Subject, answer: Literal["always", "never"], scope: GrantScope) -> None:
+        """Remember an answer; an earlier one about the same subject no longer holds."""
+        self._forget(subject)
+        grant = Grant(subject, answer, scope, clock.now())
+        lasts = scope == "project" and self._path and self._writes
+        if not lasts or len(subject.code) > LONGEST_CODE:
+            self._session[subject] = msgspec.structs.replace(grant, scope="session")
+            return
+        if not self._write([*self._read(), _Kept(self._project, grant)]):
+            self._session[subject] = msgspec.structs.replace(grant, scope="session")
+
+    def list(self) -> list[Grant]:
+        """All that holds here, the newest first."""
+        kept = [each.grant for each in self._read() if each.project == self._project]
+        return sorted((*kept, *self._session.values()), key=lambda grant: grant.at, reverse=True)
+
+    def clear(self) -> int:
+        """Forget all that holds here; how many those were."""
+        count = len(self.list())
+        self._session.clear()
+        kept = self._read()
+        others = [each for each in kept if each.project != self._project]
+        if len(others) != len(kept):
+            self._write(others)
+        return count
+
+    def _forget(self, subject: Subject) -> None:
+        self._session.pop(subject, None)
+        kept = self._read()
+        others = [
+            each for each in kept if each.project != self._project or each.grant.subject != subject
+        ]
+        if len(others) != len(kept):
+            self._write(others)
+
+    def _write(self, kept: list[_Kept]) -> bool:
+        if self._path is None or not self._writes:
+            return False
+        try:
+            replace(self._path, [msgspec.json.encode(_File(VERSION, kept[-MOST_GRANTS:]))])
+        except OSError as error:
+            log.warning("what is allowed for good cannot be remembered: %s", error)
+            return False
+        return True
+
+    def _read(self) -> list[_Kept]:
+        if self._path is None:
+            return []
+        try:
+            file = msgspec.json.decode(read_regular(self._path), type=_File)
+        except FileNotFoundError:
+            return []
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            log.warning("%s is not used: %s", FILE, error)
+            return []
+        return file.grants if file.version == VERSION else []

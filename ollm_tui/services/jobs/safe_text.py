@@ -1,0 +1,86 @@
+"""What a job printed, as text without secrets and without anything that steers a terminal.
+
+Output is read in parts. A secret that lies across the border of a part is hidden all the same:
+more is read before the part than is shown, and a word that may still grow waits for its end.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections import deque
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ollm_tui.core.intake import IntakeFilter
+from ollm_tui.core.job import StreamPart
+from ollm_tui.services.redaction.mark import mark_for
+from ollm_tui.services.redaction.redactor import Redactor
+
+LEAD_BYTES = 16 * 1024
+"""Read before a part: no secret that is recognised by its beginning reaches further."""
+LONGEST_WORD = 4096
+"""A longer word is shown while it grows."""
+
+_OPEN_WORD = re.compile(rb"[!-~]+\Z")
+_LIKE_A_TOKEN = re.compile(rb"(?=[^A-Za-z]*[A-Za-z])[^0-9_-]*[0-9_-]")
+_REST_OF_LINE = re.compile(rf"[^\n]{{0,{LONGEST_WORD}}}\n|\S{{0,{LONGEST_WORD}}}")
+_REST_OF_KEY = re.compile(
+    r"[A-Za-z0-9+/=\s]{0,15000}-----END [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,6}-----"
+)
+
+
+class SafePart(NamedTuple):
+    """Text of one stream, and where the next read goes on."""
+
+    text: str
+    end: int
+
+
+def safe_part(part: StreamPart, redactor: Redactor, since: int = 0, *, ended: bool) -> SafePart:
+    """The text from the offset `since` on; the part may begin before it, and better does."""
+    whole = part.on_character_borders(ended=ended)
+    data = whole.data if ended else without_open_word(whole.data)
+    lead = max(since - whole.start, 0)
+    decoder, intake = codecs.getincrementaldecoder("utf-8")("replace"), IntakeFilter()
+    before = intake.feed(decoder.decode(data[:lead]))
+    after = intake.feed(decoder.decode(data[lead:], final=True)) + intake.finish()
+    if whole.truncated:
+        kept = len(without_cut_start(before + after))
+        before, after = before[len(before) + len(after) - kept :], after[-kept:] if kept else ""
+    return SafePart(hidden((before, after), redactor)[1], max(whole.start + len(data), since))
+
+
+def hidden(pieces: Sequence[str], redactor: Redactor) -> list[str]:
+    """Clean pieces of one text, with a mark in place of each secret where that ends."""
+    text = "".join(pieces)
+    found = redactor.find(text)
+    if not found:
+        return list(pieces)
+    safe: list[str] = []
+    start, waiting = 0, deque(found)
+    for piece in pieces:
+        end, at, shown = start + len(piece), start, ""
+        while waiting and waiting[0].end <= end:
+            secret = waiting.popleft()
+            mark = mark_for(text[secret.start : secret.end], secret.kind)
+            shown += text[at : max(secret.start, at)] + mark
+            at = secret.end
+        until = min(max(waiting[0].start, at), end) if waiting else end
+        safe.append(shown + text[at:until])
+        start = end
+    return safe
+
+
+def without_open_word(data: bytes) -> bytes:
+    """Without the last word, if it may become a secret when more of it comes."""
+    word = _OPEN_WORD.search(data, max(len(data) - LONGEST_WORD, 0))
+    if word is None or word.end() - word.start() >= LONGEST_WORD:
+        return data
+    return data[: word.start()] if _LIKE_A_TOKEN.match(word[0]) else data
+
+
+def without_cut_start(text: str) -> str:
+    """Without what may be the rest of a secret in a text whose beginning is no longer kept."""
+    rest = _REST_OF_KEY.match(text) or _REST_OF_LINE.match(text)
+    return text[rest.end() :] if rest else text

@@ -1,0 +1,1 @@
+"""What holds the commands of the model: bubblewrap, Landlock, or nothing but limits."""

@@ -1,0 +1,100 @@
+"""What a held program can really do: `python -m ollm_tui.services.sandbox.canary JSON`.
+
+It tries what it must not do and says what it could. Standard library only.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from ollm_tui.services.sandbox.landlock import LandlockRules, restrict
+
+CONNECT_SECONDS = 2.0
+
+
+class Attempts(NamedTuple):
+    """What is to be tried."""
+
+    inside: str
+    """A file that does not exist in the scope."""
+    protected: str
+    """One that must not be made there."""
+    outside: str
+    """A directory out of the scope."""
+    outside_number: int
+    """Its inode: another directory of that name behind the walls does not count."""
+    readable: str
+    tcp_port: int
+    udp_port: int
+    writable: list[str] | None = None
+    """Landlock's rules, which this process puts on itself first."""
+    tcp: bool = True
+
+
+class Findings(NamedTuple):
+    """What could be done."""
+
+    reads: bool
+    writes_inside: bool
+    writes_protected: bool
+    writes_outside: bool
+    changes_modes: bool
+    """Of files outside."""
+    tcp: bool
+    udp: bool
+
+
+def tried(attempts: Attempts) -> dict[str, bool]:
+    """Try it all. What was sent into the network is seen by whoever listens there."""
+    outside = Path(attempts.outside)
+    seen = outside.is_dir() and outside.stat().st_ino == attempts.outside_number
+    _can(lambda: _connect(socket.SOCK_STREAM, attempts.tcp_port))
+    _can(lambda: _connect(socket.SOCK_DGRAM, attempts.udp_port))
+    return {
+        "reads": _can(lambda: os.close(os.open(attempts.readable, os.O_RDONLY))),
+        "writes_inside": _can(lambda: _write(Path(attempts.inside))),
+        "writes_protected": _can(lambda: _write(Path(attempts.protected))),
+        "writes_outside": seen and _can(lambda: _write(outside / f".ollm-canary-{os.getpid()}")),
+        "changes_modes": seen and _can(lambda: outside.chmod(outside.stat().st_mode & 0o7777)),
+    }
+
+
+def _can(attempt: Callable[[], None]) -> bool:
+    try:
+        attempt()
+    except OSError:
+        return False
+    return True
+
+
+def _write(path: Path) -> None:
+    if not path.parent.exists():
+        path.parent.mkdir()
+    with path.open("x", encoding="ascii") as file:
+        file.write("canary")
+    path.unlink()
+
+
+def _connect(kind: int, port: int) -> None:
+    with socket.socket(socket.AF_INET, kind) as connection:
+        connection.settimeout(CONNECT_SECONDS)
+        connection.connect(("127.0.0.1", port))
+        connection.send(b"canary")
+
+
+def main() -> None:
+    """Try what the argument says and print what could be done."""
+    attempts = Attempts(**json.loads(sys.argv[1]))
+    if attempts.writable is not None:
+        restrict(LandlockRules(tuple(attempts.writable), attempts.tcp))
+    sys.stdout.write(json.dumps(tried(attempts)))
+
+
+if __name__ == "__main__":
+    main()

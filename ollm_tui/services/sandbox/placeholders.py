@@ -1,0 +1,126 @@
+"""Things that stand where nothing is, so that a sandbox can keep that place from being written.
+
+They go when the last job that needs them ends. Each is locked by its users and marked by its
+mode, so one that a crash left behind is known, and goes with the next job. Also loaded by the
+launcher of jobs, so it imports nothing but the standard library.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import stat
+from collections.abc import Iterable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import NamedTuple
+
+_DIRECTORY_MODE, _FILE_MODE = 0o1500, 0o1400
+"""Nobody gives these to files of their own."""
+_NOT_OURS_EITHER = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR)
+"""Where we cannot make anything the job cannot do so either."""
+MOST_TRIES = 100
+
+
+class Placeholder(NamedTuple):
+    """What has to stand somewhere; nothing is done where something else stands already."""
+
+    path: str
+    content: str | None = None
+    """Of a file; None is a directory."""
+
+
+class Placeholders:
+    """The placeholders one job needs, held until they are released."""
+
+    def __init__(self, wanted: Iterable[Placeholder]) -> None:
+        self._wanted = tuple(wanted)
+        self._held: list[tuple[Placeholder, int]] = []
+
+    def hold(self) -> None:
+        """See to it that something stands everywhere. OSError if that is not possible."""
+        with ExitStack() as undo:
+            undo.callback(self.release)
+            for each in self._wanted:
+                descriptor = _hold(each)
+                if descriptor is not None:
+                    self._held.append((each, descriptor))
+            undo.pop_all()
+
+    def release(self) -> None:
+        """Take away what nobody else needs either."""
+        while self._held:
+            placeholder, descriptor = self._held.pop()
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _remove(placeholder)
+            except OSError:
+                pass  # another job needs it, or somebody has put something there
+            finally:
+                os.close(descriptor)
+
+
+def _hold(placeholder: Placeholder) -> int | None:
+    """A lock on a placeholder; None where something of the user's own stands."""
+    for _ in range(MOST_TRIES):
+        try:
+            _make(placeholder)
+        except FileExistsError:
+            pass
+        except OSError as error:
+            if error.errno in _NOT_OURS_EITHER:
+                return None
+            raise
+        try:
+            descriptor = os.open(placeholder.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except FileNotFoundError:
+            continue  # its last user has just taken it away
+        except OSError:
+            return None  # a link, or not for us to open: no placeholder
+        if not _is_placeholder(os.fstat(descriptor)):
+            os.close(descriptor)
+            return None
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+        if _still_there(placeholder.path, descriptor):
+            return descriptor
+        os.close(descriptor)
+    raise OSError(errno.EBUSY, "others keep making and removing it")
+
+
+def _make(placeholder: Placeholder) -> None:
+    path = Path(placeholder.path)
+    if placeholder.content is None:
+        path.mkdir(_DIRECTORY_MODE)
+        return
+    if path.is_symlink() or path.exists():
+        raise FileExistsError
+    # Whole from its first moment: git would stumble over half a file.
+    draft = path.with_name(f"{path.name}.{os.getpid()}.ollm")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _FILE_MODE)
+    try:
+        os.write(descriptor, placeholder.content.encode())
+        os.link(draft, path)
+    finally:
+        os.close(descriptor)
+        draft.unlink()
+
+
+def _remove(placeholder: Placeholder) -> None:
+    if placeholder.content is None:
+        Path(placeholder.path).rmdir()
+    else:
+        Path(placeholder.path).unlink()
+
+
+def _is_placeholder(status: os.stat_result) -> bool:
+    mode = stat.S_IMODE(status.st_mode)
+    own = _DIRECTORY_MODE if stat.S_ISDIR(status.st_mode) else _FILE_MODE
+    return mode == own and status.st_uid == os.getuid()
+
+
+def _still_there(path: str, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(Path(path).lstat(), os.fstat(descriptor))
+    except OSError:
+        return False

@@ -1,0 +1,76 @@
+"""What a job must not write although it lies in the scope: it decides what runs by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ollm_tui.core.errors import JobError
+from ollm_tui.services.command_safety.places import SHELL_STARTS
+from ollm_tui.services.sandbox.placeholders import Placeholder
+
+_GIT_SELF = ".\n"
+"""What .git/commondir says in a repository of its own: git finds its settings where they are."""
+_GIT_PLACES = ("modules", "worktrees", "config.worktree")
+_IN_ITS_PLACE = dict.fromkeys(
+    (".bash_profile", ".bash_login"), "test -r ~/.profile && . ~/.profile\n"
+)
+"""bash reads only the first of these that is there."""
+_HOME_PLACES = (".gitconfig", ".config/git", ".config/systemd", ".config/autostart", ".config/fish")
+
+
+class Protected(NamedTuple):
+    """Paths, the outer ones first."""
+
+    fixed: tuple[Path, ...]
+    """Can be written, but not moved away or replaced."""
+    read_only: tuple[Path, ...]
+    placeholders: tuple[Placeholder, ...]
+    """What has to stand where nothing is."""
+
+
+class _Place(NamedTuple):
+    path: Path
+    content: str | None
+    """Of the file that stands for it while it is absent; None is a directory."""
+
+
+def protected_in(scope: Sequence[Path], others: Sequence[Path]) -> Protected:
+    """What has to be protected as things are now. JobError where that is not possible."""
+    fixed = tuple(git for root in scope if (git := root / ".git").is_dir())
+    places = [place for root in scope for place in _of_project(root)]
+    if any(Path.home().is_relative_to(root) for root in scope):
+        places += [
+            _Place(Path.home() / name, _IN_ITS_PLACE.get(name, "")) for name in sorted(SHELL_STARTS)
+        ]
+        places += _existing(Path.home(), _HOME_PLACES)
+    places += [_Place(path, None) for path in others if path.exists() and _inside(path, scope)]
+    for path in (*fixed, *(place.path for place in places)):
+        if path.is_symlink():
+            raise JobError(
+                f"the sandbox cannot protect {path}: it is a link",
+                "put what it leads to in its place",
+            )
+    absent = tuple(Placeholder(str(p.path), p.content) for p in places)
+    return Protected(fixed, tuple(place.path for place in places), absent)
+
+
+def _of_project(root: Path) -> Iterator[_Place]:
+    yield _Place(root / ".ollm", None)
+    git = root / ".git"
+    if not git.is_dir() or git.is_symlink():
+        yield _Place(git, None)
+        return
+    yield _Place(git / "hooks", None)
+    yield _Place(git / "config", "")
+    yield _Place(git / "commondir", _GIT_SELF)
+    yield from _existing(git, _GIT_PLACES)
+
+
+def _existing(root: Path, names: Sequence[str]) -> Iterator[_Place]:
+    return (_Place(root / name, None) for name in names if (root / name).exists())
+
+
+def _inside(path: Path, scope: Sequence[Path]) -> bool:
+    return any(path.is_relative_to(root) for root in scope)

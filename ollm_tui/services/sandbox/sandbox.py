@@ -1,0 +1,131 @@
+"""The sandbox of this machine: the strongest walls a canary could not get through."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from shutil import which
+from typing import Literal, NamedTuple
+
+from ollm_tui.core.errors import JobError
+from ollm_tui.core.intake import clean
+from ollm_tui.services.sandbox.canary import Findings
+from ollm_tui.services.sandbox.confinement import Confinement
+from ollm_tui.services.sandbox.landlock import OLDEST, version
+from ollm_tui.services.sandbox.probing import probed
+
+Level = Literal["bwrap", "landlock", "limits"]
+Kind = Literal["bwrap", "landlock"]
+
+
+class _Place(NamedTuple):
+    scope: tuple[Path, ...]
+    read_only: tuple[Path, ...]
+    network: bool
+    temporary: Path
+
+
+class Sandbox(NamedTuple):
+    """What holds commands, and what a canary could do behind it."""
+
+    level: Level
+    words: str
+    """For the status bar: what is held, no more than was seen."""
+    confinement: Confinement | None
+    """What every command of the model is started with; None: nothing but limits holds it."""
+    findings: Findings
+    notes: tuple[str, ...]
+    """Why it is nothing stronger."""
+    confines: bool
+    """A command in it does nothing outside of the scope, and plants nothing that runs later."""
+
+    @classmethod
+    def find(
+        cls,
+        scope: Sequence[Path],
+        network: bool,
+        read_only: Sequence[Path] = (),
+        kinds: Sequence[Kind] = ("bwrap", "landlock"),
+        temporary: Path | None = None,
+    ) -> Sandbox:
+        """The strongest that works here; for a thread, since it starts programs. Found once."""
+        real = tuple(path.resolve() for path in scope)
+        place = _Place(
+            real,
+            tuple(path.resolve() for path in read_only),
+            network,
+            temporary or Path(tempfile.gettempdir()),
+        )
+        return _find(place, tuple(kinds))
+
+
+@cache
+def _find(place: _Place, kinds: tuple[Kind, ...]) -> Sandbox:
+    notes: list[str] = []
+    for kind in kinds:
+        try:
+            confinement = _confinement(kind, place)
+            found = probed(confinement, place.scope, place.temporary)
+        except JobError as error:
+            notes.append(f"{kind}: {clean(error.message)}")
+            continue
+        if weakness := _weakness(kind, found, place.network):
+            notes.append(f"{kind}: {weakness}")
+            continue
+        confines = not _weakness("bwrap", found, place.network)
+        return Sandbox(kind, _words(kind, found), confinement, found, tuple(notes), confines)
+    found = probed(None, place.scope, place.temporary)
+    return Sandbox("limits", "no sandbox: limits only", None, found, tuple(notes), False)
+
+
+def _confinement(kind: Kind, place: _Place) -> Confinement:
+    program = which("bwrap") or ""
+    if Path("/") in place.scope:
+        raise JobError("the whole machine is in the scope")
+    if kind == "bwrap" and not program:
+        raise JobError("bubblewrap is not installed")
+    if kind == "landlock" and version() < OLDEST:
+        raise JobError("the kernel has no Landlock, or an old one")
+    return Confinement(
+        kind=kind,
+        program=program,
+        scope=place.scope,
+        read_only=place.read_only,
+        network=place.network,
+        temporary=place.temporary,
+        private=_private_directory() if kind == "bwrap" else place.temporary,
+    )
+
+
+@cache
+def _private_directory() -> Path:
+    """Where all jobs of this program have their temporary files; gone when it ends."""
+    return Path(_kept_until_the_end().name)
+
+
+@cache
+def _kept_until_the_end() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="ollm-tmp-", ignore_cleanup_errors=True)
+
+
+def _weakness(kind: Kind, found: Findings, network: bool) -> str:
+    """What a canary could do, or not do, that rules a sandbox out."""
+    if not found.reads or not found.writes_inside:
+        return "programs cannot work in it"
+    if found.writes_outside:
+        return "a canary wrote outside of the scope"
+    if kind == "landlock":
+        return ""
+    if found.writes_protected or found.changes_modes:
+        return "a canary changed what is protected"
+    if not network and (found.tcp or found.udp):
+        return "a canary reached the network"
+    return ""
+
+
+def _words(kind: Kind, found: Findings) -> str:
+    if kind == "bwrap":
+        return f"⛨ bwrap, {'network open' if found.tcp else 'no network'}"
+    return "landlock: files only" if found.tcp else "landlock: files and TCP only"

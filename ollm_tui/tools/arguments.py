@@ -1,0 +1,134 @@
+"""What a model sends as arguments, read with patience: one place for all tools.
+
+Each tool has a value of its own; its fields and their descriptions are what the model is told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+import msgspec
+
+from ollm_tui.core.errors import ToolError
+from ollm_tui.core.intake import visible
+from ollm_tui.core.provider import ToolSpec
+
+ALIASES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "path": ("file_path", "filename", "filepath", "file", "file_name", "directory"),
+        "content": ("contents", "text", "file_text", "data"),
+        "old": ("old_string", "old_str", "old_text", "search"),
+        "new": ("new_string", "new_str", "new_text", "replace", "replacement"),
+        "all": ("replace_all",),
+        "pattern": ("query", "regex", "glob", "name"),
+        "start": ("offset", "line", "start_line"),
+        "lines": ("limit", "count", "line_count"),
+        "limit": ("max_results", "max"),
+        "code": ("command", "cmd", "script"),
+        "job": ("job_id", "jobId", "id"),
+        "args": ("arguments", "argv", "command"),
+        "text": ("task", "goal", "title", "description"),
+    }
+)
+"""Names that models use for ours out of habit."""
+
+_PLACE = re.compile(r" - at `\$\.?(\w*)")
+_KINDS = {
+    "string": "a string",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "array": "a list of strings",
+}
+
+
+class Arguments(msgspec.Struct, frozen=True, kw_only=True):
+    """The arguments of one tool."""
+
+
+A = TypeVar("A", bound=Arguments)
+
+
+def spec_of(name: str, description: str, kind: type[Arguments]) -> ToolSpec:
+    """What a model is told about a tool, in as few words as a schema needs."""
+    schema = _schema(kind)
+    properties = {field: _told(about) for field, about in schema["properties"].items()}
+    parameters = {"type": "object", "properties": properties, "required": schema["required"]}
+    return ToolSpec(name, description, parameters)
+
+
+def understood(tool: str, kind: type[A], args: Mapping[str, Any]) -> A:
+    """The arguments of a call; ToolError says what is missing or wrong, in one line."""
+    schema = _schema(kind)
+    fields: dict[str, dict[str, Any]] = schema["properties"]
+    given = {name: _given(args, name, fields) for name in fields}
+    usable = {
+        name: _as_meant(value, fields[name])
+        for name, value in given.items()
+        if value is not None and (value != "" or _type(fields[name]) == "string")
+    }
+    for name in schema["required"]:
+        if name not in usable:
+            about = fields[name].get("description", "")
+            raise ToolError(f"{tool} needs {name}{': ' * bool(about)}{about}")
+    try:
+        return msgspec.convert(usable, kind, strict=False)
+    except msgspec.ValidationError as error:
+        place = _PLACE.search(str(error))
+        about = fields.get(place[1], {}) if place else {}
+        if not place or not about:
+            raise ToolError(f"{tool}: {error}") from error
+        raise ToolError(f"{tool}: {place[1]} must be {_expected(about)}") from error
+
+
+def _schema(kind: type[Arguments]) -> dict[str, Any]:
+    _, found = msgspec.json.schema_components([kind])
+    schema = found[kind.__name__]
+    return {"properties": schema.get("properties", {}), "required": schema.get("required", [])}
+
+
+def _type(about: Mapping[str, Any]) -> str:
+    """The JSON type of a field; of one that may be null, the other type."""
+    if "anyOf" in about:
+        return next(each["type"] for each in about["anyOf"] if each["type"] != "null")
+    return about.get("type", "string")
+
+
+def _told(about: Mapping[str, Any]) -> dict[str, Any]:
+    told: dict[str, Any] = {"type": _type(about)}
+    for key in ("enum", "items", "description"):
+        if key in about:
+            told[key] = about[key]
+    return told
+
+
+def _expected(about: Mapping[str, Any]) -> str:
+    if "enum" in about:
+        return f"one of {', '.join(about['enum'])}"
+    return _KINDS[_type(about)]
+
+
+def _given(args: Mapping[str, Any], name: str, fields: Mapping[str, Any]) -> Any:
+    """A value by its name, or by another name that models use and no field of this tool has."""
+    names = (name, *(alias for alias in ALIASES.get(name, ()) if alias not in fields))
+    return next((args[each] for each in names if args.get(each) is not None), None)
+
+
+def _as_meant(value: Any, about: Mapping[str, Any]) -> Any:
+    if _type(about) == "string":
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return str(value)
+        if isinstance(value, str) and "enum" in about:
+            return value.strip().lower()
+    if _type(about) == "array" and isinstance(value, list | tuple):
+        each: list[Any] = list(value)  # pyright: ignore[reportUnknownArgumentType] any JSON
+        return [str(one) if isinstance(one, int | float) else one for one in each]
+    return value
+
+
+def one_line(text: str) -> str:
+    """Foreign text that stands inside of a sentence, with all that is unseen made visible."""
+    return visible(text).replace("\n", "␊").replace("\t", "␉")

@@ -1,0 +1,64 @@
+"""edit_file: one piece of a text replaced by another."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from ollm_tui.core.errors import ToolError
+from ollm_tui.core.tool import PlannedCall
+from ollm_tui.tools.arguments import Arguments, spec_of, understood
+from ollm_tui.tools.files_read import FilesRead
+from ollm_tui.tools.planned_write import PlannedWrite, readable_file, unified_diff
+from ollm_tui.tools.scope import Scope
+from ollm_tui.tools.text_content import binary_kind, text_content
+from ollm_tui.tools.text_match import Change, edited
+
+
+class _Arguments(Arguments, frozen=True):
+    path: str
+    old: Annotated[str, Meta(description="the exact text to replace")]
+    new: str
+    all: Annotated[bool, Meta(description="replace every place")] = False
+
+
+class EditFile:
+    """Edits what lies in the scope. What is not found exactly may be found by likeness; the
+    change that is shown is the real one."""
+
+    spec = spec_of("edit_file", "Replace a piece of a file's text.", _Arguments)
+
+    def __init__(self, scope: Scope, memory: FilesRead) -> None:
+        self._scope = scope
+        self._memory = memory
+
+    async def plan(self, args: Mapping[str, Any]) -> PlannedCall:
+        """Find the place, and make the change without writing it."""
+        wanted = understood(self.spec.name, _Arguments, args)
+        return await asyncio.to_thread(self._plan, wanted)
+
+    def _plan(self, wanted: _Arguments) -> PlannedWrite:
+        place = self._scope.find(wanted.path)
+        before = readable_file(place)
+        if before is None or before.data is None:
+            raise ToolError(f"there is no file {place.name}; write_file creates one")
+        content = text_content(before.data)
+        if content is None:
+            raise ToolError(f"{place.name} is {binary_kind(before.data)}, not a text")
+        change = edited(content.text, wanted.old, wanted.new, every=wanted.all)
+        after = content.bytes_of(change.text)
+        if after == before.data:
+            raise ToolError(f"{place.name} has this text already; nothing would change")
+        diff = unified_diff(place.name, content.text, change.text)
+        return PlannedWrite(place, self._memory, before, after, diff, _note(change))
+
+
+def _note(change: Change) -> str:
+    if change.places > 1:
+        return f", in {change.places:,} places"
+    if change.is_exact:
+        return f", from line {change.line}"
+    return f", from line {change.line}; old was not exact, the most similar lines were taken"

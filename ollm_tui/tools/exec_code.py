@@ -1,0 +1,181 @@
+"""exec: code in the session's shell, as a job."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
+from msgspec.structs import replace
+
+from ollm_tui.core.errors import JobError, ToolError
+from ollm_tui.core.job import Job, JobEvent, JobFinished, JobMoved, JobOutputArrived
+from ollm_tui.core.tool import Action, PlannedCall, Tell, ToolOutcome
+from ollm_tui.services.jobs.jobs import Jobs
+from ollm_tui.services.jobs.starting import Wanted
+from ollm_tui.services.sandbox.confinement import Confinement
+from ollm_tui.tools.arguments import Arguments, spec_of, understood
+from ollm_tui.tools.job_printing import JobPrinting, ending
+from ollm_tui.tools.planned import Planned
+
+CANCEL_GRACE_SECONDS = 1.0
+"""What is cancelled has this long to end by itself."""
+TOLD_CHARACTERS = 50_000
+"""Told at once while it runs; nobody can read more."""
+
+
+class _Arguments(Arguments, frozen=True):
+    code: str
+    language: Literal["shell", "python"] = "shell"
+    background: bool = False
+    timeout: Annotated[float | None, Meta(description="seconds")] = None
+
+
+class Exec:
+    """Runs code; directory, environment and variables last from call to call."""
+
+    spec = spec_of(
+        "exec",
+        "Run code in the session's shell; cd and variables last. "
+        "With background it goes on as a job.",
+        _Arguments,
+    )
+
+    def __init__(
+        self,
+        jobs: Jobs,
+        session_id: str,
+        open_shell: Callable[[], Awaitable[None]],
+        timeout_seconds: float,
+        confinement: Confinement | None = None,
+    ) -> None:
+        self._jobs = jobs
+        self._session_id = session_id
+        self._open_shell = open_shell
+        self._timeout_seconds = timeout_seconds
+        self._confinement = confinement
+
+    async def plan(self, args: Mapping[str, Any]) -> PlannedCall:
+        """See where it would run."""
+        wanted = understood(self.spec.name, _Arguments, args)
+        if not wanted.code.strip():
+            raise ToolError("exec needs code: the command or program to run")
+        place = await self._directory()
+
+        async def work(tell: Tell) -> ToolOutcome:
+            return await self._run(wanted, place, tell)
+
+        action = Action(
+            effect="run",
+            title="run in the background" if wanted.background else "run",
+            subject=wanted.code,
+            place=place,
+            language=wanted.language,
+        )
+        return Planned(action, work)
+
+    async def _directory(self) -> str:
+        try:
+            await self._open_shell()
+        except JobError as error:
+            raise ToolError(error.message, error.hint) from error
+        views = self._jobs.shells()
+        return next((view.cwd for view in views if view.id == self._session_id), "")
+
+    async def _run(self, wanted: _Arguments, place: str, tell: Tell) -> ToolOutcome:
+        now = await self._directory()
+        if now != place:
+            raise ToolError(f"the shell went from {place} to {now} meanwhile; call it again")
+        try:
+            return await self._job(wanted, tell)
+        except JobError as error:
+            raise ToolError(error.message, error.hint) from error
+
+    async def _job(self, wanted: _Arguments, tell: Tell) -> ToolOutcome:
+        waiting = _Waiting(self._jobs, tell)
+        stop_listening = self._jobs.events.subscribe(waiting.hear)
+        starting = asyncio.create_task(self._jobs.start(self._session_id, self._wanted(wanted)))
+        try:
+            job = await asyncio.shield(starting)
+            return _in_background(job) if wanted.background else await waiting.outcome(job)
+        except asyncio.CancelledError:
+            await asyncio.wait((starting,))
+            if not starting.exception():
+                await _end(self._jobs, starting.result().id)
+            raise
+        finally:
+            stop_listening()
+
+    def _wanted(self, wanted: _Arguments) -> Wanted:
+        timeout = wanted.timeout if wanted.timeout and wanted.timeout > 0 else None
+        if not wanted.background:
+            timeout = min(timeout or self._timeout_seconds, self._timeout_seconds)
+        job = Wanted(
+            code=wanted.code,
+            language=wanted.language,
+            background=wanted.background,
+            timeout=timeout,
+        )
+        return replace(job, confinement=self._confinement) if self._confinement else job
+
+
+class _Waiting:
+    """Listens to one job until it has ended, or was moved to the background."""
+
+    def __init__(self, jobs: Jobs, tell: Tell) -> None:
+        self._jobs = jobs
+        self._tell = tell
+        self._job_id = ""
+        self._printing: JobPrinting | None = None
+        self._released = asyncio.Event()
+
+    async def outcome(self, job: Job) -> ToolOutcome:
+        """Wait, and say what came of it."""
+        self._job_id = job.id
+        self._printing = JobPrinting(lambda out, err: self._jobs.job_output(job.id, out, err))
+        now = self._jobs.job(job.id)
+        if now.running and not now.background:
+            await self._released.wait()
+        now = self._jobs.job(job.id)
+        self._print(ended=not now.running)
+        return _outcome(now, self._printing.text)
+
+    def hear(self, event: JobEvent) -> None:
+        """Something happened to a job; it may be another one."""
+        match event:
+            case JobOutputArrived(job_id=job_id) if job_id == self._job_id:
+                self._print()
+            case JobFinished(job=job) | JobMoved(job=job) if job.id == self._job_id:
+                self._released.set()
+            case _:
+                pass
+
+    def _print(self, *, ended: bool = False) -> None:
+        if self._printing and (text := self._printing.more(ended=ended)):
+            self._tell(text[-TOLD_CHARACTERS:])
+
+
+async def _end(jobs: Jobs, job_id: str) -> None:
+    try:
+        async with asyncio.timeout(CANCEL_GRACE_SECONDS):
+            await jobs.kill(job_id)
+    except TimeoutError:
+        await jobs.kill(job_id, "SIGKILL")
+
+
+def _in_background(job: Job) -> ToolOutcome:
+    text = f"[job {job.sequence} runs in the background; see it with jobs]"
+    return ToolOutcome(text=text, summary=f"job {job.sequence}")
+
+
+def _outcome(job: Job, printed: str) -> ToolOutcome:
+    end = "" if not printed or printed.endswith("\n") else "\n"
+    if job.running:
+        last = _in_background(job)
+        return ToolOutcome(text=f"{printed}{end}{last.text}", summary=last.summary)
+    how = ending(job)
+    summary = how.split(" · ", 1)[0]
+    return ToolOutcome(
+        text=f"{printed}{end}[{how}]", is_error=job.status != "completed", summary=summary
+    )

@@ -1,0 +1,106 @@
+"""A change of one file that was shown: carried out as it was shown, or not at all."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+from dataclasses import dataclass
+
+from ollm_tui.core.counts import counted
+from ollm_tui.core.errors import ToolError
+from ollm_tui.core.intake import visible
+from ollm_tui.core.tool import Action, Tell, ToolOutcome
+from ollm_tui.storage.beneath import FoundFile
+from ollm_tui.tools.files_read import FilesRead
+from ollm_tui.tools.scope import Place
+
+LARGEST_BYTES = 20_000_000
+"""Of a file that is read, edited or replaced."""
+
+
+@dataclass(frozen=True)
+class PlannedWrite:
+    """Puts `after` where `before` was; None: where nothing was."""
+
+    place: Place
+    memory: FilesRead
+    before: FoundFile | None
+    after: bytes
+    diff: str
+    note: str = ""
+    """What else the model should know."""
+
+    @property
+    def action(self) -> Action:
+        """What it would do."""
+        title = "change" if self.before else "create"
+        return Action(effect="write", title=title, subject=self.place.name, diff=self.diff)
+
+    async def run(self, tell: Tell) -> ToolOutcome:
+        """Write the file, unless it is another one by now."""
+        writing = asyncio.create_task(asyncio.to_thread(self._write))
+        try:
+            await asyncio.shield(writing)
+        except asyncio.CancelledError:
+            # A thread cannot be stopped; when this returns, nothing goes on.
+            await asyncio.wait((writing,))
+            raise
+        added, removed = _counts(self.diff)
+        done = "changed" if self.before else "created"
+        text = f"{done} {self.place.name}: +{added} −{removed} lines{self.note}"
+        return ToolOutcome(
+            text=text, changed=self.after != self._old, summary=f"+{added} −{removed}"
+        )
+
+    @property
+    def _old(self) -> bytes | None:
+        return self.before.data if self.before else None
+
+    def _write(self) -> None:
+        now = self.place.read(LARGEST_BYTES)
+        if (now.data if now else None) != self._old or (now is None) != (self.before is None):
+            raise ToolError(
+                f"{self.place.name} changed since this was planned; read it again, then retry"
+            )
+        was_known = not self.memory.is_outdated(self.place.whole, self._old)
+        self.place.write(self.after, now.mode if now else None)
+        if was_known:
+            self.memory.note(self.place.whole, self.after)
+
+
+def readable_file(place: Place) -> FoundFile | None:
+    """What lies there, with its bytes; None if there is nothing. ToolError if it is too large."""
+    found = place.read(LARGEST_BYTES)
+    if found is not None and found.data is None:
+        raise ToolError(
+            f"{place.name} has {counted(found.size, 'byte')}: too large for this tool; "
+            "use search_text, or exec with sed or tail"
+        )
+    return found
+
+
+def unified_diff(name: str, before: str, after: str) -> str:
+    """What changes, as a unified diff in which everything unseen is made visible.
+
+    Returns before line ends are left out, where they are not all that changes.
+    """
+    old, new = (text.replace("\r\n", "\n") for text in (before, after))
+    if old == new:
+        old, new = before, after
+    lines = difflib.unified_diff(_lines(old), _lines(new), f"a/{name}", f"b/{name}")
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
+    )
+
+
+def _lines(text: str) -> list[str]:
+    """Lines with their ends; other characters that end lines for Python do not."""
+    *lines, last = visible(text).split("\n")
+    ended = [f"{line}\n" for line in lines]
+    return [*ended, last] if last else ended
+
+
+def _counts(diff: str) -> tuple[int, int]:
+    lines = diff.split("\n")[2:]
+    added = sum(line.startswith("+") for line in lines)
+    return added, sum(line.startswith("-") for line in lines)

@@ -1,0 +1,139 @@
+"""search_text: lines that fit a regular expression."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+from msgspec import Meta
+
+import ollm_tui
+from ollm_tui.core.counts import counted
+from ollm_tui.core.errors import ToolError
+from ollm_tui.core.intake import clean
+from ollm_tui.core.tool import Action, PlannedCall, Tell, ToolOutcome
+from ollm_tui.tools.arguments import Arguments, one_line, spec_of, understood
+from ollm_tui.tools.planned import Planned
+from ollm_tui.tools.scope import Scope
+from ollm_tui.tools.scope_files import ScopeFiles, chosen, is_glob
+
+USUAL, MOST = 50, 500
+SECONDS = 20.0
+COMMAND = (sys.executable, "-S", "-P", "-m", "ollm_tui.tools.text_scan")
+"""-S: the standard library is enough; -P: a file of the project must not pass for ours."""
+
+
+class _Arguments(Arguments, frozen=True):
+    pattern: Annotated[str, Meta(description="regular expression, for one line")]
+    path: Annotated[str, Meta(description="file, folder or glob")] = ""
+    limit: int = USUAL
+
+
+class _File(NamedTuple):
+    root: str
+    path: str
+    name: str
+
+
+class SearchText:
+    """Searches what lies in the scope and is not ignored."""
+
+    spec = spec_of("search_text", "Find lines in the project's files.", _Arguments)
+
+    def __init__(self, scope: Scope, files: ScopeFiles, seconds: float = SECONDS) -> None:
+        self._scope = scope
+        self._files = files
+        self._seconds = seconds
+
+    async def plan(self, args: Mapping[str, Any]) -> PlannedCall:
+        """Nothing is searched yet."""
+        wanted = understood(self.spec.name, _Arguments, args)
+        if not wanted.pattern:
+            raise ToolError("search_text needs pattern: what to look for")
+
+        async def work(_tell: Tell) -> ToolOutcome:
+            files = await self._chosen(wanted.path)
+            return await self._search(wanted, files)
+
+        place = wanted.path or "."
+        subject = f"{wanted.pattern} in {place}"
+        return Planned(Action(effect="read", title="search for", subject=subject), work)
+
+    async def _chosen(self, path: str) -> list[_File]:
+        """A file by its name, ignored or not, or all that fit. Links in a list are left out."""
+        pattern = self._files.relative(path)
+        paths = [each for each in await self._files.paths() if not each.endswith("/")]
+        if is_glob(pattern):
+            paths = await asyncio.to_thread(chosen, paths, pattern)
+        elif pattern:
+            place = await asyncio.to_thread(self._scope.find, pattern)
+            if await asyncio.to_thread(place.whole.is_file):
+                return [_File(str(place.files.root), place.path, place.name)]
+            if not await asyncio.to_thread(place.whole.is_dir):
+                raise ToolError(f"there is no {place.name}; find_files shows what there is")
+            folder = "" if place.name == "." else f"{place.name}/"
+            paths = [each for each in paths if each.startswith(folder)]
+        return [_File(*self._files.split(each), one_line(each)) for each in paths]
+
+    async def _search(self, wanted: _Arguments, files: list[_File]) -> ToolOutcome:
+        limit = min(max(wanted.limit, 1), MOST)
+        question = {"pattern": wanted.pattern, "files": files, "limit": limit}
+        lines: list[str] = []
+        end: dict[str, Any] = {}
+        try:
+            async with asyncio.timeout(self._seconds):
+                async for answer in _answers(json.dumps(question).encode()):
+                    if "name" in answer:
+                        text = clean(answer["text"]).replace("\n", " ").strip()
+                        lines.append(f"{answer['name']}:{answer['line']}: {text}")
+                    else:
+                        end = answer
+        except TimeoutError:
+            end = {"seconds": self._seconds}
+        return _outcome(lines, end)
+
+
+async def _answers(question: bytes) -> AsyncIterator[dict[str, Any]]:
+    """What the search says, line by line. Its process ends with this."""
+    process = await asyncio.create_subprocess_exec(
+        *COMMAND,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        env={"PYTHONPATH": str(Path(ollm_tui.__file__).parent.parent)},
+        cwd="/",
+        start_new_session=True,
+    )
+    assert process.stdin and process.stdout
+    try:
+        process.stdin.write(question)
+        process.stdin.close()
+        async for line in process.stdout:
+            yield json.loads(line)
+        await process.wait()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+def _outcome(lines: list[str], end: Mapping[str, Any]) -> ToolOutcome:
+    notes: list[str] = []
+    if "seconds" in end:
+        notes.append(f"stopped after {end['seconds']:g} s; use a simpler pattern or a smaller path")
+    elif not end:
+        notes.append("the search broke off; use a simpler pattern")
+    elif end["is_cut"]:
+        notes.append("there are more; narrow the pattern or path, or raise limit")
+    elif not lines:
+        notes.append(f"nothing found in {counted(end['files'], 'file')}")
+    if end.get("is_plain"):
+        notes.append("the pattern is no regular expression; it was searched as plain text")
+    text = "\n".join([*lines, *(f"[{note}]" for note in notes)])
+    summary = counted(len(lines), "line") + " and more" * bool(end.get("is_cut"))
+    broke_off = "is_cut" not in end
+    return ToolOutcome(text=text, is_error=broke_off, changed=False, summary=summary)

@@ -1,0 +1,71 @@
+"""All tools of one session, joined with what they work on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ollm_tui.core.tool import Tool
+from ollm_tui.services.file_discovery.project_files import ProjectFiles
+from ollm_tui.services.jobs.jobs import Jobs
+from ollm_tui.services.sandbox.confinement import Confinement
+from ollm_tui.tools.edit_file import EditFile
+from ollm_tui.tools.exec_code import Exec
+from ollm_tui.tools.files_read import FilesRead
+from ollm_tui.tools.find_files import FindFiles
+from ollm_tui.tools.git import Git
+from ollm_tui.tools.jobs import JobsTool
+from ollm_tui.tools.read_file import ReadFile
+from ollm_tui.tools.scope import Scope
+from ollm_tui.tools.scope_files import ScopeFiles
+from ollm_tui.tools.search_text import SearchText
+from ollm_tui.tools.tasks import Goals, Tasks
+from ollm_tui.tools.write_file import WriteFile
+
+TIMEOUT_SECONDS = 120.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Toolplace:
+    """Where the tools of a session work, and with what."""
+
+    root: Path
+    """The project; relative paths go from here."""
+    scope: tuple[Path, ...] = (Path(),)
+    """Directories tools may touch."""
+    jobs: Jobs
+    session_id: str
+    open_shell: Callable[[], Awaitable[None]]
+    """Has the session's shell ready."""
+    goals: Goals
+    discovery: ProjectFiles
+    """The files of the project."""
+    sees_pictures: bool = False
+    """Whether the model can look at pictures."""
+    timeout_seconds: float = TIMEOUT_SECONDS
+    """Longest run of one call."""
+    confinement: Confinement | None = None
+    """The walls around what exec runs."""
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    """Of which git gets what it needs."""
+
+
+def toolbox(place: Toolplace) -> tuple[Tool, ...]:
+    """Every tool there is, in the order the model is told of them."""
+    scope = Scope(place.root, place.scope)
+    memory = FilesRead()
+    files = ScopeFiles(scope, place.discovery)
+    seconds = place.timeout_seconds
+    return (
+        ReadFile(scope, memory, sees_pictures=place.sees_pictures),
+        WriteFile(scope, memory),
+        EditFile(scope, memory),
+        FindFiles(files),
+        SearchText(scope, files),
+        Exec(place.jobs, place.session_id, place.open_shell, seconds, place.confinement),
+        JobsTool(place.jobs, place.session_id, seconds),
+        Git(scope, place.environ, seconds),
+        Tasks(place.goals),
+    )

@@ -1,0 +1,56 @@
+"""write_file: a whole file, new or in place of what is there."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from ollm_tui.core.errors import ToolError
+from ollm_tui.core.tool import PlannedCall
+from ollm_tui.tools.arguments import Arguments, spec_of, understood
+from ollm_tui.tools.files_read import FilesRead
+from ollm_tui.tools.planned_write import PlannedWrite, readable_file, unified_diff
+from ollm_tui.tools.scope import Scope
+from ollm_tui.tools.text_content import TextContent, binary_kind, text_content
+
+
+class _Arguments(Arguments, frozen=True):
+    path: str
+    content: Annotated[str, Meta(description="the whole new text")]
+
+
+class WriteFile:
+    """Writes what lies in the scope, unless it changed since it was read."""
+
+    spec = spec_of("write_file", "Create a file, or replace all of its text.", _Arguments)
+
+    def __init__(self, scope: Scope, memory: FilesRead) -> None:
+        self._scope = scope
+        self._memory = memory
+
+    async def plan(self, args: Mapping[str, Any]) -> PlannedCall:
+        """Compare the new text with what is there."""
+        wanted = understood(self.spec.name, _Arguments, args)
+        return await asyncio.to_thread(self._plan, wanted)
+
+    def _plan(self, wanted: _Arguments) -> PlannedWrite:
+        place = self._scope.find(wanted.path)
+        before = readable_file(place)
+        data = before.data if before else None
+        if self._memory.is_outdated(place.whole, data):
+            raise ToolError(f"{place.name} changed since it was read; read it again, then retry")
+        old = TextContent("") if data is None else text_content(data)
+        if old is None:
+            raise ToolError(f"{place.name} is {binary_kind(data or b'')}, not a text")
+        new = wanted.content
+        # Returns are not shown to the model, so it cannot know that they have to be there.
+        if old.ends_with_returns and "\r\n" not in new:
+            new = new.replace("\n", "\r\n")
+        after = old.bytes_of(new)
+        if after == data:
+            raise ToolError(f"{place.name} has exactly this text already")
+        diff = unified_diff(place.name, old.text, new)
+        return PlannedWrite(place, self._memory, before, after, diff)

@@ -1,0 +1,40 @@
+"""How freely the model may act, in a few words: the mode of asking, and what holds commands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from ollm_tui.core.intake import visible
+from ollm_tui.core.tool import ApprovalMode
+
+MODES: Mapping[ApprovalMode, str] = {
+    "ask": "you are asked before every change",
+    "auto-edit": "files are changed unasked, commands ask",
+    "auto": "commands run unasked too, what is dangerous asks",
+}
+WIDE = 100
+"""Columns from which on all of it has room beside the title."""
+
+
+class Brakes(Protocol):
+    """What says how freely the model may act."""
+
+    @property
+    def approval_mode(self) -> ApprovalMode:
+        """When the user is asked."""
+        ...
+
+    @property
+    def sandbox_words(self) -> str:
+        """What holds the commands of the model; empty until that is known."""
+        ...
+
+
+def brakes(tools: Brakes, width: int) -> str:
+    """For the title line; where there is little room, only what is not as usual."""
+    mode = tools.approval_mode
+    if width < WIDE:
+        return "" if mode == "ask" else mode
+    sandbox = visible(tools.sandbox_words).partition(",")[0]
+    return "   ".join(fact for fact in (mode, f"⛨ {sandbox}" if sandbox else "") if fact)

@@ -1,0 +1,196 @@
+"""What the model wants to do and may not without you: shown whole, answered with one key.
+
+Keys that were meant for something else never answer it: those typed before it was seen, those
+right after that, and yes before all of it was read.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import inf
+from typing import NamedTuple
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Static
+
+from ollm_tui.core.intake import visible
+from ollm_tui.core.tool import Action, ApprovalMode, Verdict
+from ollm_tui.tui.toned_lines import TonedLine, diff_lines, exact_lines
+from ollm_tui.tui.widgets.diff_lines import DiffLines
+from ollm_tui.tui.widgets.question_block import QuestionBlock, answer_key, leave_words
+from ollm_tui.tui.widgets.status import TwoTexts
+
+QUIET_SECONDS = 0.4
+"""Nobody reads a question faster; a key that comes earlier was meant for something else."""
+ANSWER_KEYS = frozenset("ynNaAd")
+SAY_WHY = "what the model should know, or do instead"
+READ_FIRST = "Space reads on"
+
+
+class Request(NamedTuple):
+    """A call that waits for an answer."""
+
+    call_id: str
+    tool: str
+    action: Action
+    verdict: Verdict
+    place: str = ""
+    """Which of several calls it is: "2 of 3"."""
+    sandbox: str = ""
+
+    @property
+    def lines(self) -> list[TonedLine]:
+        """All of what would be done."""
+        return list(self._lines())
+
+    def _lines(self) -> Iterator[TonedLine]:
+        yield from exact_lines(self.action.subject)
+        if self.action.diff:
+            yield from diff_lines(self.action.diff)
+
+
+class Approval(QuestionBlock):
+    """Shows one request at a time, and takes an answer to it only from somebody who saw it."""
+
+    NAME = "approval"
+    DEFAULT_CSS = """
+    Approval {
+        & TwoTexts { height: 1; color: $foreground; }
+        & TwoTexts .left { text-style: bold; }
+        & TwoTexts .right { color: $text-muted; }
+        & DiffLines { margin: 0 0 0 2; }
+        & #why { height: auto; color: $text-muted; }
+        &.-dangerous { border-left: heavy $error; }
+        &.-dangerous #why { color: $text-error; }
+    }
+    """
+    BINDINGS = [
+        answer_key("approval", "y", "yes", "Yes", "Do it, this once"),
+        answer_key("approval", "n", "no", "No", "Do not do it"),
+        answer_key("approval", "N", "why", "No, and why", "Do not do it, and tell the model why"),
+        answer_key("approval", "a", "always", "Always", "Do it, and do not ask in this session"),
+        answer_key("approval", "A", "project", "In this project", "The same in this project"),
+        answer_key("approval", "d", "never", "Never", "Refuse it, and do not ask again"),
+        answer_key("approval", "v", "view", "View", "See all of it on the whole screen"),
+        Binding("down,j", "read(1)", "Down", id="approval.down", tooltip="A line down", show=False),
+        Binding("up,k", "read(-1)", "Up", id="approval.up", tooltip="A line up", show=False),
+        Binding(
+            "space", "read(0)", "Read on", id="approval.page", tooltip="Read a page on", show=False
+        ),
+        leave_words("approval"),
+    ]
+
+    @dataclass
+    class Typed(Message):
+        """The user goes on writing: that is no answer."""
+
+        text: str
+
+    def __init__(self, reach: str, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(reach)
+        self._clock = clock
+        self._quiet_until = inf
+        self._seen_at = inf
+        self.request: Request | None = None
+        self.mode: ApprovalMode = "ask"
+        self.has_been_read = False
+
+    def compose(self) -> ComposeResult:
+        """What it wants, all of it, why you are asked, the keys."""
+        yield TwoTexts()
+        yield DiffLines()
+        yield Static("", id="why", markup=False)
+        yield from super().compose()
+
+    def ask(self, request: Request, mode: ApprovalMode) -> None:
+        """Show a request; the time in which keys do not count begins when it is seen."""
+        self.request, self.mode = request, mode
+        self.has_been_read = False
+        self._quiet_until = self._seen_at = inf
+        self.set_class(request.verdict.dangerous, "-dangerous")
+        action = request.action
+        facts = (request.place, visible(request.tool), visible(action.language))
+        which = " · ".join(fact for fact in facts if fact)
+        left = f"wants to {visible(action.title)}   {which}"
+        self.query_one(TwoTexts).show(left=left, right=_shielded(request.sandbox))
+        self.query_one(DiffLines).show(request.lines)
+        self.query_one("#why", Static).update(Content("\n".join(_reasons(request))))
+        self.display = True
+        self.show_keys()
+        self.call_after_refresh(self._begin_quiet_time)
+
+    def answers(self) -> tuple[str, ...]:
+        """Yes only where all of it was read; for good only where that can be remembered."""
+        if self.request is None:
+            return ()
+        good = self._can_remember
+        yes = ("y yes",) if self.has_been_read else (f"{READ_FIRST}, y works at its end",)
+        always = ("a always in this session", "A in this project") if good else ()
+        return (
+            *yes,
+            "n no",
+            "N no, and say why",
+            *(always if self.has_been_read else ()),
+            *(("d never",) if good else ()),
+            "v view whole",
+            f"Shift+Tab mode: {self.mode}",
+        )
+
+    def takes(self, answer: str) -> bool:
+        """Whether an answer can be given to what is shown."""
+        if answer in ("yes", "always", "project") and not self.has_been_read:
+            return False
+        return self._can_remember if answer in ("always", "project", "never") else True
+
+    @on(DiffLines.EndSeen)
+    def note_read(self) -> None:
+        """All of it was seen, here or on the whole screen."""
+        self.has_been_read = True
+        self.show_keys()
+
+    def action_read(self, lines: int) -> None:
+        """Read on, by lines or by a page."""
+        page = self.query_one(DiffLines)
+        page.scroll_relative(y=lines or max(page.size.height - 1, 1), animate=False)
+
+    def on_key(self, event: events.Key) -> None:
+        """A key that was not meant for this does nothing; what is written goes to the prompt."""
+        if not self.has_focus:
+            return
+        now = self._clock()
+        if event.key not in ANSWER_KEYS:
+            is_text = event.is_printable and event.key not in self._bindings.key_to_bindings
+            if is_text and event.character:
+                self.post_message(self.Typed(event.character))
+        elif event.time < self._seen_at or now < self._quiet_until:
+            # Somebody is typing: the pause begins anew with every key.
+            self._quiet_until = max(self._quiet_until, now + QUIET_SECONDS)
+            event.stop()
+            event.prevent_default()
+
+    def _begin_quiet_time(self) -> None:
+        self._seen_at = self._clock()
+        self._quiet_until = self._seen_at + QUIET_SECONDS
+
+    @property
+    def _can_remember(self) -> bool:
+        verdict = self.request.verdict if self.request else None
+        return bool(verdict and verdict.grant and not verdict.dangerous)
+
+
+def _shielded(sandbox: str) -> str:
+    return f"⛨ {visible(sandbox)}" if sandbox else ""
+
+
+def _reasons(request: Request) -> Iterator[str]:
+    verdict = request.verdict
+    where = f" · in {visible(request.action.place)}" if request.action.place else ""
+    yield f"{visible(verdict.reason)}{where}"
+    if verdict.grant and not verdict.dangerous:
+        yield f"always and never remember: {visible(verdict.grant)}"

@@ -1,0 +1,139 @@
+"""The facets of a search in one line: each a filter word that is put in or taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import Binding
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+ON, OFF = "●", "○"
+
+
+class Facet(NamedTuple):
+    """One filter: the word that stands for it, what it is called, and whether it is in use."""
+
+    word: str
+    title: str
+    group: str = ""
+    """Stands before the first of several that belong together."""
+    is_on: bool = False
+
+
+class FacetBar(Widget, can_focus=True):
+    """Left and right move, Space toggles."""
+
+    ALLOW_SELECT = False
+    COMPONENT_CLASSES = {"facet-bar--on", "facet-bar--at", "facet-bar--group"}
+    DEFAULT_CSS = """
+    FacetBar {
+        height: 1; padding: 0 1;
+        & > .facet-bar--on { color: $accent; text-style: bold; }
+        & > .facet-bar--at {
+            color: $block-cursor-foreground; background: $block-cursor-background;
+        }
+        & > .facet-bar--group { color: $text-muted; }
+        &:nocolor > .facet-bar--at { text-style: reverse; }
+    }
+    """
+    BINDINGS = [
+        Binding("left,h", "step(-1)", "Left", id="hits.facet_left", tooltip="The facet before"),
+        Binding("right,l", "step(1)", "Right", id="hits.facet_right", tooltip="The next facet"),
+        Binding("space,enter", "use", "Use", id="hits.toggle", tooltip="Use it, or no longer"),
+    ]
+
+    @dataclass
+    class Toggled(Message):
+        """A filter should be used, or no longer."""
+
+        word: str
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._facets: tuple[Facet, ...] = ()
+        self._at = 0
+
+    def show(self, facets: Sequence[Facet]) -> None:
+        """Show other facets; one stays at the one that is there still."""
+        here = self._facets[self._at].word if self._facets else ""
+        self._facets = tuple(facets)
+        words = [facet.word for facet in facets]
+        self._at = words.index(here) if here in words else min(self._at, max(len(words) - 1, 0))
+        self.refresh()
+
+    def action_step(self, step: int) -> None:
+        """To the facet beside; round at the ends."""
+        if self._facets:
+            self._at = (self._at + step) % len(self._facets)
+            self.refresh()
+
+    def action_use(self) -> None:
+        """Use the facet one is at, or no longer."""
+        if self._facets:
+            self.post_message(self.Toggled(self._facets[self._at].word))
+
+    def on_click(self, event: events.Click) -> None:
+        """A click uses a facet, or no longer."""
+        at = event.get_content_offset_capture(self).x + self._first_cell()
+        for number, (start, end) in enumerate(self._places()):
+            if start <= at < end:
+                self._at = number
+                self.action_use()
+
+    def on_focus(self, _event: events.Focus) -> None:
+        """One sees where one is."""
+        self.refresh()
+
+    def on_blur(self, _event: events.Blur) -> None:
+        """Nowhere any more."""
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """All of them, moved so that the one one is at is seen."""
+        segments: list[Segment] = []
+        for at, facet in enumerate(self._facets):
+            if self._begins_group(at):
+                segments.append(Segment(f"{facet.group} ", self._style("group")))
+            is_here = self.has_focus and at == self._at
+            style = self._style("at") if is_here else self._style("on") if facet.is_on else None
+            segments += [Segment(self._label(facet), style), Segment("  ")]
+        strip = Strip(segments)
+        first, width = self._first_cell(), self.size.width
+        strip = strip.crop(first, first + width).adjust_cell_length(width, self.rich_style)
+        return strip.apply_style(self.rich_style)
+
+    def _label(self, facet: Facet) -> str:
+        return f"{ON if facet.is_on else OFF} {facet.title}"
+
+    def _begins_group(self, at: int) -> bool:
+        group = self._facets[at].group
+        return bool(group) and (at == 0 or self._facets[at - 1].group != group)
+
+    def _places(self) -> list[tuple[int, int]]:
+        """Where each begins and ends, were there room for all."""
+        places: list[tuple[int, int]] = []
+        at = 0
+        for number, facet in enumerate(self._facets):
+            if self._begins_group(number):
+                at += cell_len(facet.group) + 1
+            end = at + cell_len(self._label(facet))
+            places.append((at, end))
+            at = end + 2
+        return places
+
+    def _first_cell(self) -> int:
+        """The first cell that is seen."""
+        if not (self._facets and self.has_focus):
+            return 0
+        return max(self._places()[self._at][1] + 2 - self.size.width, 0)
+
+    def _style(self, part: str) -> Style:
+        return self.get_component_rich_style(f"facet-bar--{part}")

@@ -1,0 +1,126 @@
+"""A hit in its place: the conversation around it, as the chat shows it, with the words marked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Static
+
+from ollm_tui.core.branches import words_of
+from ollm_tui.core.intake import visible
+from ollm_tui.core.search import Hit
+from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.titles import UNTITLED
+from ollm_tui.tui.entries import entry_of, local_time
+from ollm_tui.tui.hit_lines import SPEAKERS
+from ollm_tui.tui.transcript.entry import Entry
+from ollm_tui.tui.transcript.spots import Words
+from ollm_tui.tui.transcript.styles import TranscriptStyles
+from ollm_tui.tui.transcript.transcript import Transcript
+from ollm_tui.tui.widgets.hit_keys import HIT_KEYS
+
+AROUND = 100
+"""Messages that are shown before a hit, and after it."""
+
+
+class HitStream(Transcript):
+    """What was said around a hit. Its cursor says which message is meant."""
+
+    BINDINGS = [
+        *HIT_KEYS,
+        Binding("enter", "screen.do('open')", "Open", id="hits.open_here", tooltip="Open it there"),
+        Binding("k,up", "step(-1)", "Up", id="hits.message_up", tooltip="The message above"),
+        Binding("j,down", "step(1)", "Down", id="hits.message_down", tooltip="The one below"),
+        Binding("n", "other(1)", "Next", id="hits.next", tooltip="The next hit"),
+        Binding("N", "other(-1)", "Before", id="hits.before", tooltip="The hit before"),
+        Binding("space", "unfold", "Open", id="hits.unfold", tooltip="What is folded"),
+    ]
+
+    @dataclass
+    class OtherWanted(Message):
+        """Another hit is wanted: the next one, or the one before."""
+
+        step: int
+
+    def on_focus(self, _event: events.Focus) -> None:
+        """The cursor is seen."""
+        if self.cursor.key is None and self.keys:
+            self.cursor.move_to(self.keys[-1])
+
+    def action_step(self, step: int) -> None:
+        """Another message."""
+        self.cursor.move(step)
+
+    def action_other(self, step: int) -> None:
+        """Another hit."""
+        self.post_message(self.OtherWanted(step))
+
+    def action_unfold(self) -> None:
+        """Open or close what is folded."""
+        if self.cursor.key:
+            self.toggle_folds(self.cursor.key)
+
+
+class HitPreview(Vertical):
+    """Which session it is on top, what was said below."""
+
+    def __init__(self, looks: TranscriptStyles, **options: Any) -> None:
+        super().__init__(**options)
+        self._looks = looks
+
+    def compose(self) -> ComposeResult:
+        """From top to bottom."""
+        yield Static(classes="preview-title", markup=False)
+        yield Static(classes="preview-facts", markup=False)
+        yield HitStream(self._looks)
+
+    @property
+    def stream(self) -> HitStream:
+        """What was said."""
+        return self.query_one(HitStream)
+
+    def show(self, hit: Hit, state: SessionState, branch: Sequence[str], words: Words) -> None:
+        """Show a hit among the messages of a branch."""
+        header = state.header
+        facts = [local_time(hit.timestamp), SPEAKERS[hit.role], visible(hit.model)]
+        facts += [visible(header.project or "")]
+        if not hit.on_branch:
+            facts.append(f"other branch: {visible(words_of(state[branch[-1]]))}")
+        self._tell(visible(header.title) or UNTITLED, " · ".join(filter(None, facts)))
+        at = branch.index(hit.message_id)
+        near = branch[max(at - AROUND, 0) : at + AROUND]
+        stream = self.stream
+        stream.finder.clear()
+        stream.show(entry_of(state[key], state) for key in near)
+        stream.finder.look_for(words)
+        stream.go_to(hit.message_id)
+        self.call_after_refresh(self._stand_on, hit.message_id)
+
+    def show_problem(self, text: str) -> None:
+        """Say why there are no words."""
+        self._tell("", "")
+        self.stream.show([Entry("problem", "error", text)] if text else [])
+
+    def _stand_on(self, key: str) -> None:
+        """The cursor on the hit, and its first marked words in view, unfolded if need be."""
+        stream = self.stream
+        if key not in stream.keys:
+            return
+        stream.go_to(key)
+        if stream.finder.position[1]:
+            stream.finder.go(1)
+        if stream.finder.key != key:  # marked words are only elsewhere
+            stream.go_to(key)
+        stream.cursor.move_to(key, reveal=False)
+
+    def _tell(self, title: str, facts: str) -> None:
+        self.query_one(".preview-title", Static).update(Content(title))
+        self.query_one(".preview-facts", Static).update(Content(facts))

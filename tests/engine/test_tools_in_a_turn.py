@@ -1,0 +1,394 @@
+"""A turn with tools: calls are judged, run, recorded and answered, and the model goes on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ollm_tui.core.errors import BadAnswer, ToolError
+from ollm_tui.core.events import AnyTurnEvent, ReplyStarted, TurnCancelled, TurnFailed, TurnFinished
+from ollm_tui.core.message import Approval, ToolCallPart, ToolResultPart
+from ollm_tui.core.provider import ChatRequest, TextDelta, ToolCallArrived, ToolSpec
+from ollm_tui.core.tool import Action, Decision, Effect, Tell, Tool, ToolOutcome
+from ollm_tui.core.tool_events import (
+    ApprovalAnswered,
+    ApprovalRequested,
+    LoopAnswered,
+    LoopPaused,
+    ModelNudged,
+    ReplyFinished,
+    ToolFinished,
+    ToolOutputArrived,
+    ToolStarted,
+)
+from ollm_tui.engine.conversation import Conversation
+from ollm_tui.engine.goals import GoalKeeper
+from ollm_tui.engine.held_session import HeldSession
+from ollm_tui.engine.policy import Policy
+from ollm_tui.engine.tool_keeper import Outfit
+from ollm_tui.providers.scripted import Scripted, Step
+from ollm_tui.services.grants import Grants
+from ollm_tui.settings.schema import Settings, Tools
+from tests.engine.conftest import OpenWorkspace
+
+
+class Planned:
+    """A call that says what it was told to."""
+
+    def __init__(self, tool: Echo, text: str) -> None:
+        self._tool = tool
+        self._text = text
+        shell = "shell" if tool.effect == "run" else ""
+        self.action = Action(tool.effect, "use", text, language=shell)
+
+    async def run(self, tell: Tell) -> ToolOutcome:
+        tell("begun")
+        if self._tool.gate:
+            await self._tool.gate.wait()
+        if self._text == "fail":
+            raise ToolError("it does not work", "try another word")
+        if self._text == "break":
+            raise ZeroDivisionError("oh")
+        self._tool.done.append(self._text)
+        return ToolOutcome(self._text * self._tool.times, summary="said")
+
+
+class Echo:
+    """A tool that answers with its argument."""
+
+    def __init__(self, name: str = "echo", effect: Effect = "read", times: int = 1) -> None:
+        self.spec = ToolSpec(name, "Says it.", {"type": "object"})
+        self.effect: Effect = effect
+        self.times = times
+        self.done: list[str] = []
+        self.gate: asyncio.Event | None = None
+
+    async def plan(self, args: Mapping[str, Any]) -> Planned:
+        if "text" not in args:
+            raise ToolError(f"{self.spec.name} needs text: what to say")
+        return Planned(self, str(args["text"]))
+
+
+def call(name: str, **args: Any) -> ToolCallArrived:
+    return ToolCallArrived(ToolCallPart("c1", name, args))
+
+
+async def equipped(
+    open_workspace: OpenWorkspace,
+    script: list[list[Step]] | Scripted,
+    *tools: Tool,
+    settings: Settings | None = None,
+    home: Path,
+) -> Conversation:
+    """A conversation whose model has these tools."""
+    settings = settings or Settings()
+    workspace = await open_workspace(script, settings)
+    conversation = await workspace.begin()
+
+    async def outfit(_session: HeldSession, _goals: GoalKeeper) -> Outfit:
+        policy = Policy(settings.tools, home, Grants(None, home))
+        return Outfit(tuple(tools), policy, lambda text: text.replace("hunter2", "***"), None, "")
+
+    conversation.tools.make_outfit = outfit
+    conversation.tools.can_ask = True
+    return conversation
+
+
+async def collect(
+    conversation: Conversation, text: str = "Go", *decisions: Decision
+) -> list[AnyTurnEvent]:
+    """All events of a turn; questions are answered one after the other."""
+    answers = iter(decisions)
+    events: list[AnyTurnEvent] = []
+    async for event in conversation.send(text):
+        events.append(event)
+        if isinstance(event, ApprovalRequested):
+            asyncio.get_running_loop().call_soon(
+                conversation.tools.answer, event.call.call_id, next(answers)
+            )
+    return events
+
+
+def kinds(events: list[AnyTurnEvent]) -> list[str]:
+    quiet = (ReplyStarted,)
+    return [type(event).__name__ for event in events if not isinstance(event, quiet)]
+
+
+async def test_a_call_is_run_recorded_and_answered_and_the_model_goes_on(
+    open_workspace: OpenWorkspace, home: Path
+) -> None:
+    provider = Scripted([[call("echo", text="pong")], [TextDelta("It said pong.")]])
+    conversation = await equipped(open_workspace, provider, Echo(), home=home)
+    events = await collect(conversation)
+    assert kinds(events) == [
+        *("TurnStarted", "ToolCallRequested", "ReplyFinished", "ToolStarted"),
+        *("ToolOutputArrived", "ToolFinished", "TextArrived", "TurnFinished"),
+    ]
+    question, reply, result, answer = conversation.state.branch()
+    assert [reply.role, result.role, answer.role] == ["assistant", "tool", "assistant"]
+    assert answer.parent_id == result.id and result.parent_id == reply.id
+    [asked] = reply.tool_calls
+    assert result.parts == (ToolResultPart(asked.call_id, "echo", "pong"),)
+    [recorded] = conversation.state.tool_calls
+    assert (recorded.id, recorded.result.llm_content) == (asked.call_id, "pong")
+    sent = provider.requests[1].messages
+    assert [message.role for message in sent[-3:]] == ["user", "assistant", "tool"]
+    assert "pong" in sent[-1].text and sent[-1].tool_call_id == asked.call_id
+    assert [tool.name for tool in provider.requests[0].tools] == ["echo"]
+    assert question.text == "Go"
+    await conversation.close()
+
+
+async def test_parallel_calls_are_all_answered_and_errors_are_answers(
+    open_workspace: OpenWorkspace, home: Path
+) -> None:
+    asked = [
+        call("Echo", text="one"),
+        call("echo"),
+        call("echo", text="fail"),
+        call("echo", text="break"),
+        call("nothing", text="x"),
+        ToolCallArrived(ToolCallPart("c", "echo", {}, raw_arguments="{oops")),
+    ]
+    conversation = await equipped(open_workspace, [asked, [TextDelta("ok")]], Echo(), home=home)
+    events = await collect(conversation)
+    results = [event.result for event in events if isinstance(event, ToolFinished)]
+    assert [result.is_error for result in results] == [False, True, True, True, True, True]
+    assert len({result.call_id for result in results}) == 6
+    assert "needs text" in results[1].content
+    assert "try another word" in results[2].content
+    assert "there are: echo" in results[4].content
+    assert isinstance(events[-1], TurnFinished)
+    await conversation.close()
+
+
+@pytest.mark.parametrize(
+    ("decision", "is_done", "told"),
+    [
+        (Decision("yes"), True, "rm notes"),
+        (Decision("no"), False, "the user refused this"),
+        (Decision("no", words="use the trash"), False, "the user refused this: use the trash"),
+    ],
+)
+async def test_what_changes_something_asks_first(
+    open_workspace: OpenWorkspace, home: Path, decision: Decision, is_done: bool, told: str
+) -> None:
+    tool = Echo("exec", "run")
+    script: list[list[Step]] = [[call("exec", text="rm notes")], [TextDelta("ok")]]
+    conversation = await equipped(open_workspace, script, tool, home=home)
+    events = await collect(conversation, "Go", decision)
+    [asked] = [event for event in events if isinstance(event, ApprovalRequested)]
+    assert asked.action.subject == "rm notes"
+    assert bool(tool.done) == is_done
+    assert any(isinstance(event, ToolStarted) for event in events) == is_done
+    result = conversation.state.branch()[2]
+    assert isinstance(result.parts[0], ToolResultPart) and result.parts[0].content == told
+    assert Approval(result.parts[0].call_id, decision.answer, "once") in result.parts
+    assert [event.decision for event in events if isinstance(event, ApprovalAnswered)] == [decision]
+    await conversation.close()
+
+
+async def test_where_nobody_can_be_asked_it_is_refused(
+    open_workspace: OpenWorkspace, home: Path
+) -> None:
+    tool = Echo("exec", "run")
+    script: list[list[Step]] = [[call("exec", text="touch x")], [TextDelta("ok")]]
+    conversation = await equipped(open_workspace, script, tool, home=home)
+    conversation.tools.can_ask = False
+    events = await collect(conversation)
+    assert tool.done == []
+    assert not any(isinstance(event, ApprovalRequested) for event in events)
+    assert isinstance(events[-1], TurnFinished)
+    await conversation.close()
+
+
+async def test_always_is_not_asked_again_and_never_is_refused(
+    open_workspace: OpenWorkspace, home: Path
+) -> None:
+    tool = Echo("exec", "run")
+    turn: list[Step] = [call("exec", text="make it")]
+    other: list[Step] = [call("exec", text="make that")]
+    script: list[list[Step]] = [turn, [TextDelta("1")], turn, [TextDelta("2")]]
+    script += [other, [TextDelta("3")], other, [TextDelta("4")]]
+    conversation = await equipped(open_workspace, script, tool, home=home)
+    await collect(conversation, "a", Decision("always", "session"))
+    await collect(conversation, "b")
+    assert tool.done == ["make it", "make it"]
+    await collect(conversation, "c", Decision("never", "session"))
+    await collect(conversation, "d")
+    assert tool.done == ["make it", "make it"]
+    assert len(conversation.tools.grants()) == 2
+    assert conversation.tools.clear_grants() == 2
+    await conversation.close()
+
+
+async def test_stopping_cancels_what_runs_and_what_is_left(
+    open_workspace: OpenWorkspace, home: Path
+) -> None:
+    tool = Echo()
+    tool.gate = asyncio.Event()
+    script: list[list[Step]] = [[call("echo", text="a"), call("echo", text="b")]]
+    conversation = await equipped(open_workspace, script, tool, home=home)
+    events: list[AnyTurnEvent] = []
+    async for event in conversation.send("Go"):
+        events.append(event)
+        if isinstance(event, ToolOutputArrived):
+            conversation.cancel()
+    assert isinstance(events[-1], TurnCancelled)
+    results = [event.result.content for event in events if isinstance(event, ToolFinished)]
+    assert results == ["cancelled by the user"] * 2
+    assert tool.done == []
+    roles = [message.role for message in conversation.state.branch()]
+    assert roles == ["user", "assistant", "tool", "tool"]
+    tool.gate = None
+    again = await collect(conversation, "And now?")
+    assert isinstance(again[-1], TurnFinished)
+    await conversation.close()
+
+
+async def test_stopping_while_the_user_is_asked_refuses_it(
+    open_workspace: OpenWorkspace, home: Path
+) -> None:
+    tool = Echo("exec", "run")
+    conversation = await equipped(open_workspace, [[call("exec", text="touch x")]], tool, home=home)
+    last: AnyTurnEvent | None = None
+    async for event in conversation.send("Go"):
+        last = event
+        if isinstance(event, ApprovalRequested):
+            conversation.cancel()
+    assert isinstance(last, TurnCancelled)
+    assert tool.done == []
+    await conversation.close()
+
+
+async def test_a_long_output_is_cut_for_the_model_and_whole_on_record(
+    open_workspace: OpenWorkspace, home: Path
+) -> None:
+    text = "\n".join(f"line {number} of hunter2" for number in range(2000))
+    conversation = await equipped(
+        open_workspace, [[call("echo", text=text)], [TextDelta("ok")]], Echo(), home=home
+    )
+    events = await collect(conversation)
+    [done] = [event for event in events if isinstance(event, ToolFinished)]
+    assert "cut here" in done.result.content
+    assert done.result.content.startswith("line 0 of ***")
+    assert done.result.content.endswith("line 1999 of ***")
+    whole = conversation.tools.whole_output(done.result.call_id)
+    assert whole == text.replace("hunter2", "***")
+    await conversation.close()
+
+
+async def test_a_call_written_into_the_answer_is_understood(
+    open_workspace: OpenWorkspace, home: Path
+) -> None:
+    words = 'I will look.\n```json\n{"name": "echo", "arguments": {"text": "pong"}}\n```\n'
+    conversation = await equipped(
+        open_workspace, [[TextDelta(words)], [TextDelta("pong it is")]], Echo(), home=home
+    )
+    events = await collect(conversation)
+    assert [e.result.content for e in events if isinstance(e, ToolFinished)] == ["pong"]
+    await conversation.close()
+
+
+async def test_a_model_without_tools_is_asked_again_without_them_and_that_is_remembered(
+    open_workspace: OpenWorkspace, home: Path
+) -> None:
+    def turn(request: ChatRequest) -> list[Step]:
+        if request.tools:
+            return [BadAnswer("the model does not support tools")]
+        return [TextDelta("Just words.")]
+
+    provider = Scripted(turn)
+    conversation = await equipped(open_workspace, provider, Echo(), home=home)
+    events = await collect(conversation)
+    assert isinstance(events[-1], TurnFinished)
+    await collect(conversation, "Again")
+    assert [bool(request.tools) for request in provider.requests] == [True, False, False]
+    await conversation.close()
+
+
+def looping(_request: ChatRequest) -> list[Step]:
+    return [call("echo", text="same")]
+
+
+async def test_a_loop_tells_the_model_once_and_then_asks_the_user(
+    open_workspace: OpenWorkspace, home: Path
+) -> None:
+    conversation = await equipped(open_workspace, Scripted(looping), Echo(), home=home)
+    events: list[AnyTurnEvent] = []
+    async for event in conversation.send("Go"):
+        events.append(event)
+        if isinstance(event, LoopPaused):
+            asyncio.get_running_loop().call_soon(conversation.tools.answer_loop, "stop")
+    nudged = [event for event in events if isinstance(event, ModelNudged)]
+    paused = [event for event in events if isinstance(event, LoopPaused)]
+    assert len(nudged) == len(paused) == 1
+    assert "3 times" in nudged[0].found.evidence
+    assert isinstance(events[-1], TurnCancelled)
+    answers = [loop.answer for loop in conversation.state.header.metadata.loops]
+    assert answers == ["nudge", "stop"]
+    notes = [m.text for m in conversation.state.branch() if m.role == "system"]
+    assert len(notes) == 1 and "Do not repeat it" in notes[0]
+    await conversation.close()
+
+
+async def test_once_more_tell_and_allow_go_on(open_workspace: OpenWorkspace, home: Path) -> None:
+    conversation = await equipped(open_workspace, Scripted(looping), Echo(), home=home)
+    answers = iter(("once", "tell", "allow"))
+    told: list[str] = []
+    rounds = 0
+    async for event in conversation.send("Go"):
+        if isinstance(event, LoopPaused):
+            answer = next(answers)
+            words = "read the other file" if answer == "tell" else ""
+            asyncio.get_running_loop().call_soon(conversation.tools.answer_loop, answer, words)
+        elif isinstance(event, LoopAnswered):
+            told.append(event.answer)
+        elif isinstance(event, ReplyFinished):
+            rounds += 1
+            if len(told) == 3 and rounds > 20:
+                conversation.cancel()
+    assert told == ["once", "tell", "allow"]
+    said = [m.text for m in conversation.state.branch() if m.role == "user"]
+    assert said == ["Go", "read the other file"]
+    await conversation.close()
+
+
+async def test_without_anybody_to_ask_a_loop_ends_the_turn(
+    open_workspace: OpenWorkspace, home: Path
+) -> None:
+    conversation = await equipped(open_workspace, Scripted(looping), Echo(), home=home)
+    conversation.tools.can_ask = False
+    events = await collect(conversation)
+    last = events[-1]
+    assert isinstance(last, TurnFailed)
+    assert last.kind == "StoppedByLoop" and last.error.startswith("stopped: the model")
+    await conversation.close()
+
+
+async def test_tools_that_are_not_allowed_are_not_offered(
+    open_workspace: OpenWorkspace, home: Path
+) -> None:
+    provider = Scripted([[TextDelta("Hi.")]])
+    settings = Settings(tools=Tools(permissions={"exec": "deny"}, allowed=("e*", "read_file")))
+    tools = (Echo("echo"), Echo("exec"), Echo("git"), Echo("read_file"))
+    conversation = await equipped(open_workspace, provider, *tools, settings=settings, home=home)
+    await collect(conversation)
+    assert [tool.name for tool in provider.requests[0].tools] == ["echo", "read_file"]
+    await conversation.close()
+
+
+async def test_in_a_reading_mode_nothing_that_changes_is_offered(
+    open_workspace: OpenWorkspace, home: Path
+) -> None:
+    provider = Scripted([[TextDelta("Hi.")]])
+    tools = (Echo("read_file"), Echo("write_file"), Echo("exec"))
+    conversation = await equipped(open_workspace, provider, *tools, home=home)
+    await conversation.change_mode("reviewer")
+    await collect(conversation)
+    assert [tool.name for tool in provider.requests[0].tools] == ["read_file"]
+    await conversation.close()

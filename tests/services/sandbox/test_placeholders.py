@@ -1,0 +1,93 @@
+"""Placeholders stand only as long as somebody needs them, and never in place of something real."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ollm_tui.services.sandbox.placeholders import Placeholder, Placeholders
+
+
+@pytest.fixture
+def wanted(tmp_path: Path) -> list[Placeholder]:
+    return [
+        Placeholder(str(tmp_path / "work" / "folder")),
+        Placeholder(str(tmp_path / "work" / "file"), "text"),
+    ]
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    return folder
+
+
+def test_they_come_and_go(work: Path, wanted: list[Placeholder]) -> None:
+    held = Placeholders(wanted)
+    held.hold()
+    assert (work / "folder").is_dir()
+    assert (work / "file").read_text() == "text"
+    held.release()
+    assert list(work.iterdir()) == []
+
+
+def test_the_last_of_several_users_takes_them_away(work: Path, wanted: list[Placeholder]) -> None:
+    first, second = Placeholders(wanted), Placeholders(wanted)
+    first.hold()
+    second.hold()
+    first.release()
+    assert len(list(work.iterdir())) == 2
+    second.release()
+    assert list(work.iterdir()) == []
+
+
+def test_what_a_crash_left_behind_goes_with_the_next_user(
+    work: Path, wanted: list[Placeholder]
+) -> None:
+    crashed = Placeholders(wanted)
+    crashed.hold()
+    del crashed
+    later = Placeholders(wanted)
+    later.hold()
+    later.release()
+    # Its own lock is gone with the process; here it still lives in this one.
+    assert len(list(work.iterdir())) in (0, 2)
+
+
+def test_what_is_the_users_own_stays(work: Path, wanted: list[Placeholder]) -> None:
+    (work / "folder").mkdir()
+    (work / "file").write_text("")
+    held = Placeholders(wanted)
+    held.hold()
+    held.release()
+    assert (work / "folder").is_dir()
+    assert (work / "file").read_text() == ""
+
+
+def test_what_somebody_puts_into_one_stays(work: Path, wanted: list[Placeholder]) -> None:
+    held = Placeholders(wanted)
+    held.hold()
+    (work / "folder").chmod(0o700)
+    (work / "folder" / "mine").write_text("mine")
+    held.release()
+    assert (work / "folder" / "mine").read_text() == "mine"
+
+
+def test_links_are_left_alone(work: Path, wanted: list[Placeholder], tmp_path: Path) -> None:
+    (work / "folder").symlink_to(tmp_path / "nowhere")
+    (work / "file").symlink_to(tmp_path / "nowhere-either")
+    held = Placeholders(wanted)
+    held.hold()
+    held.release()
+    assert (work / "folder").is_symlink()
+    assert (work / "file").is_symlink()
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_place_whose_directory_is_missing_fails(
+    tmp_path: Path, wanted: list[Placeholder]
+) -> None:
+    with pytest.raises(FileNotFoundError):
+        Placeholders(wanted).hold()

@@ -1,0 +1,97 @@
+"""The calendar of days: what it shows, how one moves in it, and that a day is a way in."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from pathlib import Path
+from typing import cast
+
+from textual.widgets import Static
+
+from ollm_tui.core.search import Activity
+from ollm_tui.tui.activity_days import ActivityDays, ModelTotal, level, monday_of
+from ollm_tui.tui.screens.activity import EMPTY, ActivityScreen
+from ollm_tui.tui.widgets.day_map import DayMap
+from tests.tui.conftest import OpenApp
+from tests.tui.search_desk import Desk, desk
+from tests.tui.seen import send
+
+
+def screen(at: Desk) -> ActivityScreen:
+    return cast(ActivityScreen, at.app.screen)
+
+
+def text(at: Desk, name: str) -> str:
+    return str(screen(at).query_one(name, Static).content)
+
+
+async def open_calendar(at: Desk) -> DayMap:
+    await send(at.app, at.pilot, "/activity")
+    await at.settle()
+    return screen(at).query_one(DayMap)
+
+
+async def test_it_says_how_much_was_said_and_by_which_models(open_app: OpenApp, home: Path) -> None:
+    async with desk(open_app, home) as at:
+        await open_calendar(at)
+        assert "13 messages on 4 days · 4.4k tokens" in text(at, "#heading")
+        first, second = text(at, "#models").splitlines()
+        assert first.split("  ")[0] == "qwen2.5-coder:1.5b"
+        assert "6 answers   3.9k tokens" in first
+        assert "1 answer    460 tokens" in second
+
+
+async def test_it_begins_at_the_last_day_and_a_day_leads_to_what_was_said(
+    open_app: OpenApp, home: Path
+) -> None:
+    async with desk(open_app, home) as at:
+        calendar = await open_calendar(at)
+        assert calendar.day == date(2025, 11, 2)
+        assert text(at, "#day") == "Sunday 2 November 2025 · 4 messages · 1.7k tokens"
+        await at.press("left", "left", "left", *["up"] * 5)
+        assert calendar.day == date(2025, 10, 7)
+        await at.press("down", "down")
+        assert "Thursday 9 October 2025 · 2 messages" in text(at, "#day")
+        await at.press("enter")
+        assert at.screen.text == "in:2025-10-09"
+        assert sorted(at.hits) == ["s1m0", "s1m1"]
+
+
+async def test_nobody_leaves_the_days_there_were(open_app: OpenApp, home: Path) -> None:
+    async with desk(open_app, home, size=(60, 20)) as at:
+        calendar = await open_calendar(at)
+        await at.press("home")
+        assert calendar.day == date(2025, 9, 3)
+        assert "Sep 2025" in calendar.render_line(0).text
+        await at.press(*["pageup"] * 3)
+        assert calendar.day == monday_of(date(2025, 9, 3))
+        await at.press("end", "right", "down")
+        assert calendar.day == date.today()
+
+
+async def test_without_a_message_it_teaches(open_app: OpenApp, home: Path) -> None:
+    async with open_app() as (app, pilot):
+        at = Desk(app, pilot)
+        await open_calendar(at)
+        assert text(at, "#day") == EMPTY
+        await at.press("escape")
+        assert at.is_chat
+
+
+def test_the_days_of_a_wrong_clock_do_not_stretch_the_calendar() -> None:
+    today = date(2025, 10, 14)
+    days = ActivityDays((Activity(date(2999, 1, 1), "m", 5, 1, 10),), today)
+    assert (days.first, days.last) == (today, today)
+
+
+def test_models_are_added_up_over_all_days() -> None:
+    today = date(2025, 10, 14)
+    rows = [Activity(today - timedelta(days=day), "m", 4, 2, 10) for day in range(3)]
+    days = ActivityDays((*rows, Activity(today, "n", 1, 0, 0)), today)
+    assert days.models() == [ModelTotal("m", 6, 30), ModelTotal("n", 0, 0)]
+    assert days.messages[today] == 5
+    assert days.week_tokens(monday_of(today)) == 20
+
+
+def test_only_nothing_at_all_looks_like_nothing() -> None:
+    assert [level(number, 100, 5) for number in (0, 1, 25, 26, 100)] == [0, 1, 1, 2, 4]

@@ -1,0 +1,203 @@
+"""The search screen on real files: found while typing, seen in its place, narrowed by keys."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ollm_tui.core.provider import TextDelta
+from ollm_tui.tui.dialogs.saved_search_picker import SavedSearchPicker
+from ollm_tui.tui.screens.search import SearchLine
+from ollm_tui.tui.widgets.facet_bar import FacetBar
+from ollm_tui.tui.widgets.hit_timeline import HitTimeline
+from tests.tui.conftest import OpenApp
+from tests.tui.search_desk import desk
+from tests.tui.search_samples import full_id
+from tests.tui.seen import send
+
+
+async def test_what_was_said_is_found_while_typing_and_grouped_by_session(
+    open_app: OpenApp, home: Path
+) -> None:
+    async with desk(open_app, home) as at:
+        await at.press("f4")
+        assert "Type words to find everything ever said" in at.lines[0]
+        await at.type("retr")
+        assert "6 hits in 3 sessions · " in at.count
+        assert "celery vs rq 2 hits" in at.lines
+        assert "09 Oct 2025 you How many retries does celery do by it…" in at.lines
+        await at.type("xyz")
+        assert at.lines[0].startswith("No message is like that.")
+        assert at.count.startswith("0 hits in 0 sessions")
+
+
+async def test_the_hit_is_seen_in_its_conversation_with_the_words_marked(
+    open_app: OpenApp, home: Path
+) -> None:
+    async with desk(open_app, home) as at:
+        await at.search("jitter")
+        assert at.stream.keys == ["s0m0", "s0m1", "s0m2", "s0m3"]
+        assert at.stream.cursor.key == "s0m1"
+        assert at.stream.finder.position == (1, 1)
+        assert at.stream.finder.key == "s0m1"
+
+
+async def test_a_hit_in_the_output_of_a_tool_is_unfolded(open_app: OpenApp, home: Path) -> None:
+    async with desk(open_app, home) as at:
+        await at.search("gave role:tool")
+        [fold] = at.stream.entry("s3m2").folds
+        assert fold.is_open
+
+
+async def test_a_hit_on_another_branch_says_so_and_is_shown_there(
+    open_app: OpenApp, home: Path
+) -> None:
+    async with desk(open_app, home) as at:
+        await at.search("queue outside")
+        assert at.hits == ["s0b3"]
+        assert at.lines[1].endswith("other branch")
+        assert at.stream.keys == ["s0m0", "s0m1", "s0m2", "s0b3"]
+
+
+async def test_what_is_no_filter_is_told_in_one_line(open_app: OpenApp, home: Path) -> None:
+    async with desk(open_app, home) as at:
+        await at.search("role:nobody ")
+        assert at.notes == "role:nobody is no filter, so it is looked for as text"
+        await at.press(*["backspace"] * 20)
+        assert at.notes == ""
+
+
+@pytest.mark.parametrize("text", ('"', "((", "'; DROP TABLE words", "😀 " * 50, "a" * 3000, "*"))
+async def test_any_text_is_harmless_and_searching_goes_on(
+    open_app: OpenApp, home: Path, text: str
+) -> None:
+    async with desk(open_app, home) as at:
+        await at.press("f4")
+        at.screen.query_one(SearchLine).value = text
+        await at.settle()
+        at.screen.query_one(SearchLine).value = "jitter"
+        await at.settle()
+        assert at.hits == ["s0m1"]
+
+
+# Narrowing
+
+
+async def test_facets_are_filter_words_in_the_line(open_app: OpenApp, home: Path) -> None:
+    async with desk(open_app, home) as at:
+        await at.search("retries")
+        await at.press("tab")
+        assert isinstance(at.screen.focused, FacetBar)
+        await at.press("space")
+        assert at.screen.text == "retries role:user"
+        assert sorted(at.hits) == ["s0m0", "s1m0"]
+        await at.press("right", "right", "space")
+        assert at.screen.text == "retries role:user role:tool"
+        assert sorted(at.hits) == ["s0m0", "s1m0", "s3m2"]
+        await at.press("left", "left", "space")
+        assert at.screen.text == "retries role:tool"
+        assert at.hits == ["s3m2"]
+
+
+async def test_models_and_projects_that_were_found_are_facets(
+    open_app: OpenApp, home: Path
+) -> None:
+    async with desk(open_app, home) as at:
+        await at.search("retries")
+        bar = at.screen.query_one(FacetBar).render_line(0).text
+        assert "model ○ qwen2.5-coder:1.5b  ○ gemma3:4b" in bar
+        assert "in ○ uploader" in bar
+        await at.press("tab", *["right"] * 4, "enter")
+        assert at.screen.text == "retries model:gemma3:4b"
+        assert sorted(at.hits) == ["s1m0", "s1m1"]
+
+
+async def test_the_timeline_is_moved_through_and_narrows(open_app: OpenApp, home: Path) -> None:
+    async with desk(open_app, home) as at:
+        await at.search("retries")
+        await at.press("tab", "tab")
+        strip = at.screen.query_one(HitTimeline)
+        assert at.screen.focused is strip
+        assert "Sun 2 Nov 2025 · 1 hit" in strip.render_line(0).text
+        assert at.hit == "s3m2"
+        await at.press("left")
+        assert "Tue 14 Oct 2025 · 3 hits" in strip.render_line(0).text
+        await at.press("enter")
+        assert at.screen.text == "retries in:2025-10-14"
+        assert sorted(at.hits) == ["s0m0", "s0m1", "s0m3"]
+        await at.press("backspace")
+        assert at.screen.text == "retries"
+        assert len(at.hits) == 6
+
+
+async def test_the_order_is_changed_by_a_key(open_app: OpenApp, home: Path) -> None:
+    async with desk(open_app, home) as at:
+        await at.search("retries")
+        assert at.hit == "s1m0"
+        assert "Ctrl+O by time" in at.keys
+        await at.press("ctrl+o")
+        assert at.hit == "s3m2"
+        assert "Ctrl+O by relevance" in at.keys
+
+
+async def test_a_search_is_kept_taken_again_and_let_go(open_app: OpenApp, home: Path) -> None:
+    async with desk(open_app, home) as at:
+        await at.search("retries in:2025-10")
+        await at.press("ctrl+s", "enter")
+        assert at.keys == "kept: Ctrl+S brings it back"
+        await at.press(*["backspace"] * 30)
+        await at.press("ctrl+s", "enter")
+        assert at.screen.text == "retries in:2025-10"
+        assert len(at.hits) == 5
+        await at.press("ctrl+s", "ctrl+d")
+        picker = at.app.screen
+        assert isinstance(picker, SavedSearchPicker)
+        assert [line.text for line in picker._lines()] == ["Keep: retries in:2025-10"]  # pyright: ignore[reportPrivateUsage] what it shows
+        await at.press("escape")
+
+
+# Small screens
+
+
+async def test_on_a_small_screen_the_place_is_shown_on_demand(
+    open_app: OpenApp, home: Path
+) -> None:
+    async with desk(open_app, home, size=(60, 20)) as at:
+        await at.search("jitter")
+        assert not at.screen.preview.display
+        await at.press("f4")
+        assert at.screen.preview.display and not at.screen.hit_list.display
+        assert at.stream.cursor.key == "s0m1"
+        await at.press("escape")
+        assert at.screen.hit_list.display and at.screen.focused is at.screen.hit_list
+
+
+async def test_the_whole_screen_goes_from_hit_to_hit(open_app: OpenApp, home: Path) -> None:
+    async with desk(open_app, home) as at:
+        await at.search("retries")
+        await at.press("f4", "n")
+        assert at.stream.cursor.key == "s1m1"
+        await at.press("n")
+        assert at.stream.cursor.key == "s0m0"
+        await at.press("N")
+        assert at.stream.cursor.key == "s1m1"
+
+
+# The index
+
+
+async def test_what_was_just_said_is_found_without_leaving(open_app: OpenApp, home: Path) -> None:
+    async with desk(open_app, home, script=[[TextDelta("An answer about zebras.")]]) as at:
+        await send(at.app, at.pilot, "tell me about zebras")
+        await at.search("zebras")
+        assert [hit.session_id for hit in at.screen.hit_list.hits] == [full_id(2)] * 2
+
+
+async def test_what_was_looked_for_last_is_there_again(open_app: OpenApp, home: Path) -> None:
+    async with desk(open_app, home) as at:
+        await at.search("jitter")
+        await at.press("escape", "f4")
+        assert at.screen.text == "jitter"
+        await at.type("grid")
+        assert at.screen.text == "grid"

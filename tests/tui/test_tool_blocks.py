@@ -1,0 +1,199 @@
+"""Tools in the chat: one line each in their reply, live while they run, whole when opened."""
+
+from __future__ import annotations
+
+import asyncio
+
+from ollm_tui.core.tool import ToolOutcome
+from ollm_tui.tui.screens.tool_page import ToolPage
+from ollm_tui.tui.transcript.transcript import Transcript
+from tests.tui.conftest import OpenApp
+from tests.tui.seen import chat, send, settled, state, stream, title, type_in
+from tests.tui.tool_desk import (
+    FakePolicy,
+    approval,
+    ask,
+    calls,
+    editor,
+    page,
+    reader,
+    runner,
+    says,
+    tools_open,
+    until,
+)
+
+READ = ("read_file", {"path": "uploader.py"})
+RUN = ("exec", {"code": "pytest -q"})
+
+
+async def test_a_call_is_one_line_of_the_reply_that_asked_for_it(open_app: OpenApp) -> None:
+    script = [calls(READ), says("It is short.")]
+    async with tools_open(open_app, script, reader()) as (app, pilot):
+        await send(app, pilot, "go")
+        first, words, tool, answer = stream(app)
+        assert (first, words, answer) == ("▌ go", "┃ Let me see.", "┃ It is short.")
+        assert tool.startswith("┃ ▸ read_file uploader.py · 212 lines · ") and tool.endswith(" ms")
+
+
+async def test_it_opens_with_the_key_of_all_folds(open_app: OpenApp) -> None:
+    async with tools_open(open_app, [calls(READ), says("ok")], reader()) as (app, pilot):
+        await send(app, pilot, "go")
+        await pilot.press("ctrl+o")
+        await pilot.pause()
+        assert "┃ path: uploader.py" in stream(app) and "┃ import time" in stream(app)
+
+
+async def test_a_running_call_tells_its_time_and_opened_its_last_lines(
+    open_app: OpenApp,
+) -> None:
+    go_on = asyncio.Event()
+    tool = runner(prints=[f"test {number}\n" for number in range(50)], until=go_on)
+    async with tools_open(open_app, [calls(RUN), says("ok")], tool) as (app, pilot):
+        await ask(app, pilot)
+        await approval(app, pilot)
+        await pilot.press("y")
+        await until(pilot, lambda: "┃ ● exec pytest -q · 1 s" in stream(app))
+        assert "exec pytest -q" in state(app)
+        await pilot.press("ctrl+o")
+        await until(pilot, lambda: "┃ test 49" in stream(app))
+        assert "┃ test 10" not in stream(app)
+        go_on.set()
+        await settled(app, pilot)
+        assert any("exec pytest -q · exit 0" in line for line in stream(app))
+        assert "┃ 2 passed" in stream(app) and "┃ test 49" not in stream(app)
+
+
+async def test_nothing_ticks_when_all_is_over(open_app: OpenApp) -> None:
+    async with tools_open(open_app, [calls(READ, READ), says("ok")], reader()) as (app, pilot):
+        await send(app, pilot, "go")
+        timers = [task.get_name() for task in asyncio.all_tasks()]
+        assert not [name for name in timers if name.startswith("set_interval#")]
+
+
+async def test_an_edit_shows_its_diff_in_colours(open_app: OpenApp) -> None:
+    edit = ("edit_file", {"path": "uploader.py", "old": "1", "new": "2"})
+    async with tools_open(open_app, [calls(edit), says("ok")], editor()) as (app, pilot):
+        await ask(app, pilot)
+        await approval(app, pilot)
+        await pilot.press("y")
+        await settled(app, pilot)
+        await pilot.press("ctrl+o")
+        await pilot.pause()
+        transcript = chat(app).query_one(Transcript)
+        inks = {
+            segment.text.strip(): segment.style.color
+            for y in range(transcript.size.height)
+            for segment in transcript.render_line(y)
+            if segment.style
+        }
+        looks = app.transcript_styles.tones
+        assert inks["-    return 1"] == looks["gone"].color
+        assert inks["+    return min(60, 2 ** attempt)"] == looks["added"].color
+
+
+async def test_a_wrong_call_is_told_as_failed(open_app: OpenApp) -> None:
+    wrong = ("read_file", {"path": "a", "wrong": True})
+    async with tools_open(open_app, [calls(wrong), says("ok")], reader()) as (app, pilot):
+        await send(app, pilot, "go")
+        assert any("read_file a · failed: that makes no sense" in line for line in stream(app))
+
+
+async def test_stopping_cancels_what_runs_and_what_would_come(open_app: OpenApp) -> None:
+    script = [calls(RUN, READ), says("never said")]
+    async with tools_open(open_app, script, runner(until=asyncio.Event()), reader()) as (
+        app,
+        pilot,
+    ):
+        await ask(app, pilot)
+        await approval(app, pilot)
+        await pilot.press("y")
+        await until(pilot, lambda: "exec pytest -q" in state(app))
+        await pilot.press("escape")
+        await settled(app, pilot)
+        cancelled = [line for line in stream(app) if line.endswith("· cancelled")]
+        assert len(cancelled) == 2 and "┃ never said" not in stream(app)
+
+
+async def test_a_session_that_is_opened_again_shows_the_same_lines(open_app: OpenApp) -> None:
+    fine = ToolOutcome("all good", summary="all good")
+    async with tools_open(open_app, [calls(READ), says("ok")], reader(fine)) as (app, pilot):
+        await send(app, pilot, "go")
+        assert app.conversation
+        session_id = app.conversation.session_id
+        before = [line.partition(" · ")[0] for line in stream(app)]
+    async with open_app(session_id=session_id, size=(100, 30)) as (app, _):
+        assert [line.partition(" · ")[0] for line in stream(app)] == before
+        assert "┃ ▸ read_file uploader.py · all good" in stream(app)
+
+
+async def test_the_next_message_joins_a_stream_with_tools_in_it(open_app: OpenApp) -> None:
+    script = [calls(READ), says("one"), says("two")]
+    async with tools_open(open_app, script, reader()) as (app, pilot):
+        await send(app, pilot, "go")
+        await pilot.press("ctrl+o")
+        await send(app, pilot, "again")
+        opened = chat(app).transcript.entry(chat(app).transcript.keys[1]).folds[0]
+        assert opened.is_open, "nothing was shown anew"
+        assert stream(app)[-2:] == ["▌ again", "┃ two"]
+
+
+async def test_o_shows_all_that_a_tool_printed_also_what_was_cut(open_app: OpenApp) -> None:
+    lines = "".join(f"line {number}\n" for number in range(4000))
+    tool = reader(ToolOutcome(lines, summary="4,000 lines"))
+    async with tools_open(open_app, [calls(READ), says("ok")], tool) as (app, pilot):
+        await send(app, pilot, "go")
+        await pilot.press("ctrl+o", "alt+up", "alt+up", "o")
+        await pilot.pause()
+        assert isinstance(app.screen, ToolPage)
+        await pilot.press("G")
+        await pilot.pause()
+        assert "line 3999" in page(app)
+        await pilot.press("g", *["space"] * 60)
+        await pilot.pause()
+        assert "line 16" in page(app), "the middle is there too"
+
+
+async def test_the_title_says_how_freely_the_model_may_act(open_app: OpenApp) -> None:
+    async with tools_open(open_app, [says("hi")], reader()) as (app, pilot):
+        await send(app, pilot, "go")
+        assert title(app)[1].endswith("ask   ⛨ bwrap")
+        await pilot.press("shift+tab")
+        await pilot.pause()
+        assert title(app)[1].endswith("auto-edit   ⛨ bwrap")
+        assert "commands ask" in state(app)
+        await pilot.press("shift+tab", "shift+tab")
+        await pilot.pause()
+        assert title(app)[1].endswith("ask   ⛨ bwrap")
+
+
+async def test_a_narrow_title_says_only_what_is_unusual(open_app: OpenApp) -> None:
+    async with tools_open(open_app, [says("hi")], reader(), size=(60, 20)) as (app, pilot):
+        await send(app, pilot, "go")
+        assert title(app)[1] == "scripted · scripted"
+        await send(app, pilot, "/approval auto")
+        assert title(app)[1] == "scripted · scripted   auto"
+        await send(app, pilot, "/approval whatever")
+        assert "there are: ask, auto-edit, auto" in state(app)
+
+
+async def test_the_page_about_tools_says_what_there_is_and_forgets(
+    open_app: OpenApp,
+) -> None:
+    policy = FakePolicy()
+    script = [calls(RUN), says("ok")]
+    async with tools_open(open_app, script, reader(), runner(), policy=policy) as (app, pilot):
+        await ask(app, pilot)
+        await approval(app, pilot)
+        await pilot.press("a")
+        await settled(app, pilot)
+        assert [decision.scope for decision in policy.kept] == ["session"]
+        await type_in(pilot, "/tools")
+        await pilot.press("enter")
+        await pilot.pause()
+        seen = page(app)
+        assert "ask: you are asked before every change" in seen
+        assert "bwrap, no network" in seen and "read_file" in seen and "exec" in seen
+        await pilot.press("escape")
+        await send(app, pilot, "/tools clear")
+        assert policy.kept == [] and "1 answer forgotten" in state(app)
