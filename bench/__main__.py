@@ -24,6 +24,7 @@ from bench import (
     markdown,
     recording,
     redaction,
+    sandbox,
     screen_compression,
     screen_idle,
     screen_keys,
@@ -33,6 +34,7 @@ from bench import (
     search,
     snapshots,
     startup,
+    tool_calls,
 )
 from bench.measure import Outcome, table
 
@@ -48,7 +50,9 @@ BENCHMARKS: Mapping[str, Callable[[], list[Outcome]]] = {
     "context_growth": context_growth.main,
     "compression": compression.main,
     "jobs": jobs.main,
+    "sandbox": sandbox.main,
     "loop_detection": loop_detection.main,
+    "tool_calls": tool_calls.main,
     "markdown": markdown.main,
     "discovery": discovery.main,
     "search": search.main,

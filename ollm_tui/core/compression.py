@@ -14,6 +14,7 @@ import msgspec
 from ollm_tui.core.counts import counted
 from ollm_tui.core.ledger import Ledger
 from ollm_tui.core.message import Value
+from ollm_tui.core.provider import CompactedPrompt
 
 Strategy = Literal["truncate", "summarize", "hybrid"]
 Trigger = Literal["auto", "manual", "overflow"]
@@ -45,6 +46,8 @@ class Checkpoint(Value, frozen=True):
     edited: bool = False
     """Whether the user changed the summary."""
     trusted: bool = False
+    compacted: CompactedPrompt | None = None
+    """The same in the form of the server that compacted it, for that server only."""
 
 
 class CompressedContext(Value, frozen=True):

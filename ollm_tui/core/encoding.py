@@ -156,16 +156,21 @@ def _refuse_constant(name: str) -> None:
 
 
 def _absorb(kind: type[Value], tree: Tree) -> Tree:
-    known = {field.encode_name for field in msgspec.structs.fields(kind)}
-    tag_field = kind.__struct_config__.tag_field
-    if tag_field:
-        known.add(tag_field)
+    known = _known_names(kind)
     extra = {key: item for key, item in tree.items() if key not in known}
     if not extra:
         return dict(tree)
     kept = {key: item for key, item in tree.items() if key in known}
     kept[EXTRA_KEY] = extra
     return kept
+
+
+@cache
+def _known_names(kind: type[Value]) -> frozenset[str]:
+    """Kept: msgspec reads the annotations of a class anew each time it is asked."""
+    names = {field.encode_name for field in msgspec.structs.fields(kind)}
+    tag_field = kind.__struct_config__.tag_field
+    return frozenset(names | {tag_field} if tag_field else names)
 
 
 def _absorb_part(tree: Tree) -> Tree:

@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 import msgspec
 
-from ollm_tui.core.message import Role, ToolCallPart, Usage
+from ollm_tui.core.message import Role, ToolCallPart, Usage, Value
 
 Finish = Literal["stop", "length", "tool_calls", "filtered", "unknown"]
 
@@ -17,6 +17,16 @@ class Image(msgspec.Struct, frozen=True):
 
     media_type: str
     data: str
+
+
+class CompactedPrompt(Value, frozen=True):
+    """Messages as a server has compacted them: nobody but that server can read its items."""
+
+    provider: str
+    model: str
+    items: tuple[dict[str, Any], ...]
+    tokens: int
+    """What the items take of a prompt."""
 
 
 class PromptMessage(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,6 +40,8 @@ class PromptMessage(msgspec.Struct, frozen=True, kw_only=True):
     """On a tool message: the call it answers."""
     tool_name: str | None = None
     images: tuple[Image, ...] = ()
+    compacted: CompactedPrompt | None = None
+    """The same in the form of the server that is asked: it is sent in the place of the text."""
 
 
 class ToolSpec(msgspec.Struct, frozen=True):
@@ -167,6 +179,20 @@ class CanPull(Protocol):
 
     def pull(self, model: str) -> AsyncGenerator[Preparing, None]:
         """Fetch a model, telling how far it is. ModelMissing if nobody has it."""
+        ...
+
+
+@runtime_checkable
+class CanCompact(Protocol):
+    """A provider whose server compacts prompts itself, where `Capabilities.compaction` says so.
+
+    With the strategy `summarize` a checkpoint then carries the server's form of what it stands
+    for besides its own words, which stay what people read, edit and undo, and what every other
+    server is sent. The server's form is kept only if it is no longer than these words.
+    """
+
+    async def compact(self, request: ChatRequest) -> CompactedPrompt:
+        """The messages of a request, compacted. A ProviderError."""
         ...
 
 

@@ -39,6 +39,8 @@ class ReasoningStorage(Value, frozen=True):
 
 
 def _has_thought(message: Message) -> bool:
+    if message.role != "assistant":
+        return False
     return any(type(part) is Reasoning and part.text for part in message.parts)
 
 

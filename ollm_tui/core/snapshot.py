@@ -46,8 +46,8 @@ Reason = Literal[
 ALWAYS_HELD = ("user", "system")
 """Whose messages a snapshot has in full: some of these are sent beside a checkpoint."""
 _CHARACTERS_PER_TOKEN = 4
-_LOOKED_AT = 500
-"""Characters of a message that are enough for a title."""
+_LOOKED_AT = 200
+"""Characters of a message that are enough for a title; all of them are measured."""
 
 
 class GoalStack(Value, frozen=True):

@@ -270,6 +270,6 @@ class CompressionKeeper:
 def _with_summary(draft: Draft, summary: str) -> Draft:
     """The user's words in the place of the model's."""
     assert draft.checkpoint is not None
-    edited = replace(draft.checkpoint, summary=summary, edited=True)
+    edited = replace(draft.checkpoint, summary=summary, edited=True, compacted=None)
     made = tuple(edited if each.id == edited.id else each for each in draft.compression.created)
     return replace(draft, checkpoint=edited, compression=replace(draft.compression, created=made))

@@ -84,6 +84,7 @@ class Assembly:
         self.shortening = shortening
         """As far as it holds on this branch."""
         self._covered = shortening.covered
+        self._compacted = {each.id: each.compacted for each in shortening.checkpoints}
         self._endings = {each.messages[-1]: each for each in shortening.checkpoints}
         self.leaf: str | None = None
         """The last message."""
@@ -181,8 +182,9 @@ class Assembly:
         yield self._piece(run.owners, message)
 
     def _checkpoint(self, run: _Run) -> Iterable[tuple[tuple[Owner, ...], Piece]]:
-        text = run.said[0][1].text
-        message = PromptMessage(role="assistant", text=text)
+        key, said = run.said[0]
+        text, compacted = said.text, self._compacted.get(key)
+        message = PromptMessage(role="assistant", text=text, compacted=compacted)
         key = f"checkpoint:{digest(text)}"
         yield tuple(run.owners), Piece.of(key, message, "checkpoints")
 

@@ -25,6 +25,7 @@ SECTION_TITLES = {
     "system": "system prompt and chat template",
     "mode": "mode",
     "goals": "goal and locked decisions",
+    "tools": "tools the model may use",
 }
 
 
@@ -39,7 +40,7 @@ class ContextItem(NamedTuple):
     """One line of the breakdown. The tokens of all items add up to those of the prompt."""
 
     key: str
-    """The id of a message, or system, mode, note:KEY, data:KEY, goals, reply."""
+    """The id of a message, or system, mode, note:KEY, data:KEY, goals, tools, reply."""
     group: Group
     title: str
     """The first words, in one line."""
@@ -65,6 +66,8 @@ class ContextView:
     """Tokens of the reply that is being written."""
     compresses: bool = False
     """Whether it is compressed by itself when it reaches the trigger."""
+    tools: int = 0
+    """Tokens that the descriptions of the model's tools take."""
 
     @cached_property
     def items(self) -> tuple[ContextItem, ...]:
@@ -72,6 +75,9 @@ class ContextView:
         taken = self._tokens_by_message()
         said = list(self._said(taken))
         parts = [self._section(section, taken) for section in self.prompt.assembly.sections]
+        if self.tools:
+            taught = Count(self.tools, "estimated")
+            parts.append(ContextItem("tools", "system", SECTION_TITLES["tools"], taught, taught))
         if self.writing:
             writing = Count(self.writing, "estimated")
             said.append(ContextItem("reply", "assistant", "being written", writing, writing))

@@ -88,6 +88,7 @@ class Conversation(HeldSession):
         self.tools = ToolKeeper(
             self, self._context, settings, super().change_metadata, self.snapshots.before
         )
+        self.snapshots.files = self.tools.file_versions
         self.on_overflow: OverflowPolicy = "fail"
         """What happens to a prompt that is too long, where nobody can be asked."""
         self.recall: Callable[[str], Awaitable[tuple[Retrieval, ...]]] | None = None

@@ -79,7 +79,7 @@ class Outfitter:
                 rules,
                 self.project,
                 Grants(self.home, self.project, writes=keeps),
-                lambda: sandbox.holds,
+                lambda: sandbox.confines,
             ),
             redact=jobs.redact,
             files=watch if keeps else None,

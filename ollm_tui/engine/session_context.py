@@ -17,7 +17,7 @@ from ollm_tui.core.context_marks import (
     resolved,
 )
 from ollm_tui.core.message import Message
-from ollm_tui.core.provider import ChatRequest, ToolSpec
+from ollm_tui.core.provider import ChatRequest, PromptMessage, ToolSpec
 from ollm_tui.core.session import Metadata, Session
 from ollm_tui.core.session_state import SessionState
 from ollm_tui.engine.budget import Budget, BudgetRules
@@ -154,7 +154,10 @@ class SessionContext:
         live = self.live.count or count
         writing = max(0, live.tokens - count.tokens)
         frozen, compresses = self.assembly.frozen(), self._compresses
-        return ContextView(live, self.budget(live), frozen, self.counter, writing, compresses)
+        taught = self.counter.tools(self.tools)
+        return ContextView(
+            live, self.budget(live), frozen, self.counter, writing, compresses, taught
+        )
 
     def view_as(
         self, metadata: Metadata | None = None, choice: ModelChoice | None = None
@@ -241,7 +244,7 @@ class SessionContext:
         choice, mode = self.choice, self.mode
         return ChatRequest(
             model=choice.model,
-            messages=assembly.prompt,
+            messages=tuple(_for_server(choice, message) for message in assembly.prompt),
             tools=self.tools,
             window=choice.window,
             max_output=choice.max_output,
@@ -276,7 +279,10 @@ class SessionContext:
         count = counter.count(assembly.pieces, self.tools)
         budget = Budget.of(choice.window, count.parts, self._rules)
         compresses = self._compresses
-        return ContextView(count, budget, assembly.frozen(), counter, compresses=compresses)
+        taught = counter.tools(self.tools)
+        return ContextView(
+            count, budget, assembly.frozen(), counter, compresses=compresses, tools=taught
+        )
 
     def _marks(self, header: Session) -> Marks:
         """What is being answered is sent in any case."""
@@ -294,6 +300,14 @@ class SessionContext:
             found.append(self._state[leaf])
             leaf = self._state.parent(leaf)
         return found[::-1]
+
+
+def _for_server(choice: ModelChoice, message: PromptMessage) -> PromptMessage:
+    """What one server has compacted is of no use to another one, or to another model."""
+    made = message.compacted
+    if made is None or (made.provider, made.model) == (choice.provider.name, choice.model):
+        return message
+    return replace(message, compacted=None)
 
 
 def _shortening(header: Session) -> Shortening:

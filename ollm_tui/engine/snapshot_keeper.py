@@ -11,6 +11,7 @@ from ollm_tui.core import clock
 from ollm_tui.core.branches import words_of
 from ollm_tui.core.encoding import to_tree
 from ollm_tui.core.errors import StoreError, UsageError
+from ollm_tui.core.file_change import FileVersion
 from ollm_tui.core.intake import clean
 from ollm_tui.core.record import SessionChanged
 from ollm_tui.core.session import Restore
@@ -42,6 +43,8 @@ class SnapshotKeeper:
         self._check_free = check_free
         self._thresholds = Thresholds()
         self._is_over = False
+        self.files: Callable[[], tuple[FileVersion, ...]] = tuple
+        """What tools changed so far."""
         self._thresholds.on_context_threshold(settings.auto_threshold, self._pass_threshold)
 
     @property
@@ -63,6 +66,7 @@ class SnapshotKeeper:
             reason=reason,
             name=" ".join(clean(name).split()),
             window=self._context.choice.window,
+            files=self.files(),
         )
 
     async def take(self, name: str = "") -> SnapshotSummary:

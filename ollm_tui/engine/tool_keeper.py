@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, NamedTuple
 
+from ollm_tui.core.file_change import FileVersion
 from ollm_tui.core.loop import LoopAnswer
 from ollm_tui.core.session import Metadata
 from ollm_tui.core.snapshot import Reason
@@ -81,13 +82,12 @@ class ToolKeeper:
         if self.make_outfit is None or not self._can_use_tools:
             self._offer({})
             return
-        if self._outfit is None:
-            if self._making is None:
-                made = self.make_outfit(self._session, self._goals)
-                self._making = asyncio.ensure_future(made)
-            self._outfit = await asyncio.shield(self._making)
-            self._approvals.keep = self._outfit.policy.remember
-        self._offer(self._fitting(self._allowed(self._outfit.tools)))
+        if self._making is None:
+            made = self.make_outfit(self._session, self._goals)
+            self._making = asyncio.ensure_future(made)
+        outfit = self._outfit = await asyncio.shield(self._making)
+        self._approvals.keep = outfit.policy.remember
+        self._offer(self._fitting(self._allowed(outfit.tools)))
 
     def model_refused(self) -> None:
         """The model cannot use tools after all: they are not offered to it again."""
@@ -167,6 +167,11 @@ class ToolKeeper:
             outfit.redact,
         )
 
+    def file_versions(self) -> tuple[FileVersion, ...]:
+        """The files that tools changed, as they left them: a snapshot remembers this."""
+        files = self._outfit and self._outfit.files
+        return files.versions() if files else ()
+
     def whole_output(self, call_id: str) -> str | None:
         """What a call printed, also what the model was not given; None if nobody knows."""
         for call in reversed(self._session.state.tool_calls):
@@ -236,6 +241,8 @@ class ToolKeeper:
     async def _shorten(self, text: str) -> str:
         room = self._context.budget(self._context.count()).room
         tokens = allowance(room.limit if room else None)
+        if len(text) <= tokens:
+            return text
         return await asyncio.to_thread(cut, text, tokens, self._context.counter.text_tokens)
 
 

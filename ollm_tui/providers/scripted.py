@@ -14,6 +14,7 @@ from ollm_tui.core.message import ToolCallPart, Usage
 from ollm_tui.core.provider import (
     Capabilities,
     ChatRequest,
+    CompactedPrompt,
     Completed,
     Finish,
     ModelInfo,
@@ -58,10 +59,18 @@ class Scripted:
     """Plays a script, one turn a request; afterwards it repeats what the user said.
 
     A callable instead of a list makes every turn from its request, without end. `requests`
-    holds what was asked.
+    holds what was asked. With `compacts` it compacts prompts, to one token each.
     """
 
-    def __init__(self, script: Script = (), *, name: str = "scripted", window: int = 8192) -> None:
+    def __init__(
+        self,
+        script: Script = (),
+        *,
+        name: str = "scripted",
+        window: int = 8192,
+        compacts: bool = False,
+    ) -> None:
+        self._compacts = compacts
         self._name = name
         self._make_turn = script if callable(script) else None
         self._turns = iter(() if callable(script) else script)
@@ -111,6 +120,12 @@ class Scripted:
         """One token a word."""
         return _count(request)
 
+    async def compact(self, request: ChatRequest) -> CompactedPrompt:
+        """One item that says how many messages it is made of."""
+        self.requests.append(request)
+        items = ({"type": "compaction", "messages": len(request.messages)},)
+        return CompactedPrompt(self._name, request.model, items, tokens=1)
+
     async def capabilities(self, model: str) -> Capabilities:
         """Everything the script may use."""
         return Capabilities(
@@ -118,6 +133,7 @@ class Scripted:
             counting=True,
             thinking=True,
             images=True,
+            compaction=self._compacts,
             window=self._window,
             max_window=self._window,
         )
@@ -146,7 +162,10 @@ def _echo(request: ChatRequest) -> Turn:
 
 
 def _count(request: ChatRequest) -> int:
-    said = sum(len(f"{m.text} {m.reasoning}".split()) for m in request.messages)
+    said = sum(
+        m.compacted.tokens if m.compacted else len(f"{m.text} {m.reasoning}".split())
+        for m in request.messages
+    )
     calls = (call for m in request.messages for call in m.tool_calls)
     written = (len(msgspec.json.encode(each)) for each in (*request.tools, *calls))
     return said + sum(written) // CHARACTERS_PER_TOKEN

@@ -124,9 +124,10 @@ def _is_there(key: str, message: Message | None, parent: str | None, state: Sess
     """Whether the session has this message in this place, saying the same."""
     if key not in state or state.parent(key) != parent:
         return False
+    there = state[key]
     if message is None:
-        return _can_be_behind_a_checkpoint(state[key])
-    return (state[key].role, state[key].parts) == (message.role, message.parts)
+        return _can_be_behind_a_checkpoint(there)
+    return there.role == message.role and there.parts == message.parts
 
 
 def _behind_a_checkpoint(key: str, snapshot: ContextSnapshot, state: SessionState) -> Message:

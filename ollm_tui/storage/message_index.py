@@ -25,7 +25,7 @@ from ollm_tui.storage.message_rows import (
     write_sessions,
 )
 
-RANKED = 1000
+RANKED = 500
 """Of the messages that match, so many of the latest are compared with each other."""
 BUSY_MILLISECONDS = 10_000
 """Another process may be building it; nobody records in this thread."""

@@ -7,6 +7,9 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple
 
+import msgspec
+from msgspec.structs import astuple
+
 from ollm_tui.core.message import Role
 from ollm_tui.storage.directory import Fingerprint
 from ollm_tui.storage.message_words import TOKENIZER, as_words
@@ -74,8 +77,10 @@ _ROWS = (
 )
 
 
-class IndexedMessage(NamedTuple):
-    """What the index keeps of a message."""
+class IndexedMessage(msgspec.Struct, frozen=True, gc=False):
+    """What the index keeps of a message. A hundred thousand of them are made when it is built, so
+    the garbage collector does not look at them: none refers to another.
+    """
 
     id: str
     role: Role
@@ -92,6 +97,11 @@ class IndexedMessage(NamedTuple):
     """What was thought or came along."""
     tools: str | None
     """What tools were asked for, and what they answered."""
+
+    @property
+    def facts(self) -> tuple[str | None, bool, bool, bool, int]:
+        """What may change without anything else being said."""
+        return self.model, self.on_branch, self.has_tool, self.pinned, self.tokens
 
     @property
     def texts(self) -> tuple[str | None, str | None, str | None]:
@@ -153,14 +163,18 @@ def _changes(
         number, known = rows.pop(message.id, (0, None))
         if known == message:
             continue
-        if known and known[1:3] == message[1:3] and known.texts == message.texts:
-            connection.execute(_SET_FACTS, (*message[3:8], number))
+        if known and _is_as_said(known, message):
+            connection.execute(_SET_FACTS, (*message.facts, number))
             continue
         if known:
             rows[message.id] = number, known
         new.append(message)
     _delete(connection, list(rows.values()))
     return new
+
+
+def _is_as_said(one: IndexedMessage, other: IndexedMessage) -> bool:
+    return (one.role, one.at) == (other.role, other.at) and one.texts == other.texts
 
 
 def _delete(connection: sqlite3.Connection, rows: list[tuple[int, IndexedMessage]]) -> None:
@@ -180,17 +194,18 @@ def _insert(connection: sqlite3.Connection, new: list[tuple[int, IndexedMessage]
     seconds = [max(0, min(message.at // 1_000_000, _LATEST_SECOND)) for _, message in new]
     numbers = _FreeNumbers(connection, seconds)
     numbered = sorted((numbers.take(at), *each) for at, each in zip(seconds, new, strict=True))
+    # Made one by one: rows that wait in a list would all be looked at by the garbage collector.
     connection.executemany(
         "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [(number, session, *message[:8]) for number, session, message in numbered],
+        ((number, session, *astuple(message)[:8]) for number, session, message in numbered),
     )
     connection.executemany(
         "INSERT INTO texts VALUES (?, ?, ?, ?)",
-        [(number, *message.texts) for number, _, message in numbered],
+        ((number, *message.texts) for number, _, message in numbered),
     )
     connection.executemany(
         f"INSERT INTO words (rowid, {_WORDS}) VALUES (?, ?, ?, ?, ?)",
-        [(number, *_words(message)) for number, _, message in numbered],
+        ((number, *_words(message)) for number, _, message in numbered),
     )
 
 

@@ -63,14 +63,15 @@ class SnapshotIndex:
             "ours" if found.version == SNAPSHOT_VERSION else "another"
         )
 
-    def write(self, rows: Rows) -> None:
-        """Remember all this. Another program's index stays beside it under another name."""
+    def write(self, rows: Rows, owner: Owner) -> None:
+        """Remember all this in the place of an index of that owner; another program's stays
+        beside it under another name."""
         index = _IndexFile(
             SNAPSHOT_VERSION,
             tuple(summary for summary, _ in rows.values()),
             {key: mark for key, (_, mark) in rows.items()},
         )
-        if self.rows()[1] == "another":
+        if owner == "another":
             self._keep_original()
         try:
             data = msgspec.json.encode(index)

@@ -29,7 +29,7 @@ ASIDE = "deleted"
 
 
 class _Found(NamedTuple):
-    path: Path
+    path: str
     mark: FileMark
 
 
@@ -156,14 +156,14 @@ class SnapshotStore:
             elif row and row[1] == mark:
                 rows[key] = row
             else:
-                summary = self._summary(path, session_id, key, mark)
+                summary = self._summary(Path(path), session_id, key, mark)
                 if summary.damage:
                     damaged.append(summary)
                 else:
                     rows[key] = (summary, mark)
         # Where nothing of ours was written yet, an earlier program's index stays as it is.
         if rows != known and (writes or owner != "another") and self._folder(session_id).is_dir():
-            index.write(rows)
+            index.write(rows, owner)
         summaries = [*(summary for summary, _ in rows.values()), *damaged]
         return sorted(summaries, key=lambda each: each.timestamp, reverse=True)
 
@@ -225,7 +225,7 @@ def _files_in(folder: Path) -> Iterator[tuple[str, _Found]]:
                 continue  # removed in between
             if stat.S_ISREG(status.st_mode):
                 mark = (status.st_size, status.st_mtime_ns, status.st_ino)
-                yield key, _Found(Path(entry.path), mark)
+                yield key, _Found(entry.path, mark)
 
 
 def _move(path: Path, target: Path) -> None:

@@ -53,12 +53,12 @@ class EditFile:
         if after == before.data:
             raise ToolError(f"{place.name} has this text already; nothing would change")
         diff = unified_diff(place.name, content.text, change.text)
-        return PlannedWrite(place, self._memory, before, after, diff, _note(change))
+        return PlannedWrite(place, self._memory, before, after, diff, _note(change, diff))
 
 
-def _note(change: Change) -> str:
+def _note(change: Change, diff: str) -> str:
     if change.places > 1:
         return f", in {change.places:,} places"
     if change.is_exact:
         return f", from line {change.line}"
-    return f", from line {change.line}; old was not exact, the most similar lines were taken"
+    return f"; old was not exact, so the most similar lines were taken:\n{diff}"

@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta
-from msgspec.structs import replace
 
 from ollm_tui.core.errors import JobError, ToolError
 from ollm_tui.core.job import Job, JobEvent, JobFinished, JobMoved, JobOutputArrived
@@ -111,13 +110,13 @@ class Exec:
         timeout = wanted.timeout if wanted.timeout and wanted.timeout > 0 else None
         if not wanted.background:
             timeout = min(timeout or self._timeout_seconds, self._timeout_seconds)
-        job = Wanted(
+        return Wanted(
             code=wanted.code,
             language=wanted.language,
             background=wanted.background,
             timeout=timeout,
+            confinement=self._confinement,
         )
-        return replace(job, confinement=self._confinement) if self._confinement else job
 
 
 class _Waiting:

@@ -62,7 +62,11 @@ class HardenedGit:
         if found is None:
             raise ToolError("there is no git repository here")
         own = (0, os.geteuid())
-        if any(path.stat().st_uid not in own for path in (found.top, found.git, found.common)):
+        try:
+            owners = [path.stat().st_uid for path in (found.top, found.git, found.common)]
+        except OSError as error:
+            raise ToolError(f"the git repository cannot be read: {error.strerror}") from error
+        if any(owner not in own for owner in owners):
             raise ToolError("the repository belongs to another user; git is not run in it")
         return found
 

@@ -26,12 +26,20 @@ BEFORE_CHARACTERS = 60
 
 def main() -> None:
     """Answer the one question on stdin."""
-    for what, most in ((resource.RLIMIT_AS, MOST_MEMORY), (resource.RLIMIT_CPU, MOST_SECONDS)):
-        resource.setrlimit(what, (most, most))
+    _bound(resource.RLIMIT_AS, MOST_MEMORY)
+    _bound(resource.RLIMIT_CPU, MOST_SECONDS)
     question = json.load(sys.stdin.buffer)
     for answer in answers(question):
         sys.stdout.write(json.dumps(answer) + "\n")
         sys.stdout.flush()
+
+
+def _bound(what: int, most: int) -> None:
+    _, hard = resource.getrlimit(what)
+    try:
+        resource.setrlimit(what, (most if hard < 0 else min(most, hard), hard))
+    except (OSError, ValueError):
+        pass  # not every system can bound everything
 
 
 def answers(question: dict[str, Any]) -> Iterator[dict[str, Any]]:

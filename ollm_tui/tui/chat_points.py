@@ -13,6 +13,7 @@ from ollm_tui.core.session import Restore
 from ollm_tui.core.snapshot import ContextSnapshot
 from ollm_tui.engine.points import Point
 from ollm_tui.tui.screens.chat import ChatScreen
+from ollm_tui.tui.shown_messages import shown_at
 from ollm_tui.tui.transcript.spots import Words
 
 LONGEST_TITLE = 40
@@ -64,21 +65,15 @@ class ChatPoints:
         the current one. OllmError."""
         chat = self._chat
         await chat.open_session(point.session_id)
-        transcript, note = chat.transcript, ""
-        if point.message not in transcript.keys:
-            conversation = chat.conversation
-            if chat.is_busy:
-                raise UsageError("the model is still answering", "Esc stops it")
-            if point.message not in conversation.state:
-                raise UsageError("that message is no longer there", "search again")
-            await conversation.switch_to(conversation.state.latest_leaf(point.message))
-            self._show()
-            note = "on another branch, which is the current one now"
-        transcript.finder.look_for(words)
-        transcript.focus()
-        chat.call_after_refresh(self._stand_on, point.message)
-        if note:
-            self._tell(note)
+        branch = chat.transcript.keys
+        if not chat.opening.following:
+            branch = [message.id for message in chat.conversation.state.branch()]
+        if point.message not in branch:
+            branch = await self._switch_to(point.message)
+            self._tell("on another branch, which is the current one now")
+        chat.transcript.finder.look_for(words)
+        chat.transcript.focus()
+        chat.call_after_refresh(self._stand_on, point.message, branch)
 
     async def fork(self, point: Point) -> None:
         """Go on from a point in a new session. OllmError."""
@@ -118,12 +113,22 @@ class ChatPoints:
         conversation = self._chat.app.conversation
         return conversation.snapshots.now() if conversation and len(conversation.state) else None
 
-    def _stand_on(self, message_id: str) -> None:
+    async def _switch_to(self, message_id: str) -> list[str]:
+        """Make the branch of a message the current one; gives the messages of it."""
+        conversation = self._chat.conversation
+        if message_id not in conversation.state:
+            raise UsageError("that message is no longer there", "search again")
+        await conversation.switch_to(conversation.state.latest_leaf(message_id))
+        self._show()
+        return [message.id for message in conversation.state.branch()]
+
+    def _stand_on(self, message_id: str, branch: Sequence[str]) -> None:
         """When the stream is seen: before that it has no height."""
         transcript = self._chat.transcript
-        if message_id in transcript.keys:
-            transcript.go_to(message_id)
-            transcript.cursor.move_to(message_id, reveal=False)
+        key = shown_at(message_id, branch, transcript.keys)
+        if key:
+            transcript.go_to(key)
+            transcript.cursor.move_to(key, reveal=False)
 
     def _tell(self, text: str) -> None:
         """When the focus has moved: that shows the keys of another place."""

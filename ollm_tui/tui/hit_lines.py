@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import NamedTuple
 
 from rich.cells import cell_len
@@ -45,12 +45,12 @@ def one_line(snippet: Snippet, width: int) -> MarkedText:
     return MarkedText(front + text[start:end] + ("…" if end < len(text) else ""), shown)
 
 
-def day_words(timestamp: str) -> str:
-    """The day on which something was said."""
+def day_of(timestamp: str) -> date | None:
+    """The day on which something was said, in the user's zone."""
     try:
-        return f"{clock.parse(timestamp).astimezone():%d %b %Y}"
+        return clock.parse(timestamp).astimezone().date()
     except (ValueError, OverflowError):
-        return ""
+        return None
 
 
 def moment_words(timestamp: str, now: datetime) -> str:

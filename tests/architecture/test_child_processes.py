@@ -18,6 +18,7 @@ OWN_ENVIRONMENT = {
     "services/jobs/launching.py": "passes nothing at all but where our own modules are",
     "tools/hardened_git.py": "what git_program passes, and editors and helpers switched off",
     "tools/search_text.py": "passes nothing at all but where our own modules are",
+    "services/sandbox/probing.py": "passes nothing at all but where our own modules are",
     "services/jobs/keeper.py": "runs a job with the environment of its order, cleaned before",
 }
 """Places that make an environment of their own, smaller than the service would."""

@@ -193,7 +193,7 @@ def test_folding_keeps_the_tool_pair_and_drops_what_it_brought() -> None:
     ]
     prompt = assemble((), branch, Marks(folded={"3": 400})).prompt
     assert prompt[1].tool_calls == (CALL,)
-    assert prompt[2].text.endswith("[… 400 tokens folded]")
+    assert "[… 400 tokens folded]" in prompt[2].text
     assert len(prompt[2].text) < 200
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ from ollm_tui.engine.goals import GoalKeeper
 from ollm_tui.engine.held_session import HeldSession
 from ollm_tui.engine.policy import Policy
 from ollm_tui.engine.tool_keeper import Outfit
-from ollm_tui.providers.scripted import Scripted, Step
+from ollm_tui.providers.scripted import Script, Scripted, Step
 from ollm_tui.services.grants import Grants
 from ollm_tui.settings.schema import Settings, Tools
 from tests.engine.conftest import OpenWorkspace
@@ -79,7 +79,7 @@ def call(name: str, **args: Any) -> ToolCallArrived:
 
 async def equipped(
     open_workspace: OpenWorkspace,
-    script: list[list[Step]] | Scripted,
+    script: Script | Scripted,
     *tools: Tool,
     settings: Settings | None = None,
     home: Path,
@@ -89,9 +89,12 @@ async def equipped(
     workspace = await open_workspace(script, settings)
     conversation = await workspace.begin()
 
+    def redact(text: str) -> str:
+        return text.replace("hunter2", "***")
+
     async def outfit(_session: HeldSession, _goals: GoalKeeper) -> Outfit:
         policy = Policy(settings.tools, home, Grants(None, home))
-        return Outfit(tuple(tools), policy, lambda text: text.replace("hunter2", "***"), None, "")
+        return Outfit(tuple(tools), policy, redact, None, "")
 
     conversation.tools.make_outfit = outfit
     conversation.tools.can_ask = True
@@ -178,7 +181,7 @@ async def test_what_changes_something_asks_first(
     open_workspace: OpenWorkspace, home: Path, decision: Decision, is_done: bool, told: str
 ) -> None:
     tool = Echo("exec", "run")
-    script: list[list[Step]] = [[call("exec", text="rm notes")], [TextDelta("ok")]]
+    script: list[Sequence[Step]] = [[call("exec", text="rm notes")], [TextDelta("ok")]]
     conversation = await equipped(open_workspace, script, tool, home=home)
     events = await collect(conversation, "Go", decision)
     [asked] = [event for event in events if isinstance(event, ApprovalRequested)]
@@ -196,7 +199,7 @@ async def test_where_nobody_can_be_asked_it_is_refused(
     open_workspace: OpenWorkspace, home: Path
 ) -> None:
     tool = Echo("exec", "run")
-    script: list[list[Step]] = [[call("exec", text="touch x")], [TextDelta("ok")]]
+    script: list[Sequence[Step]] = [[call("exec", text="touch x")], [TextDelta("ok")]]
     conversation = await equipped(open_workspace, script, tool, home=home)
     conversation.tools.can_ask = False
     events = await collect(conversation)
@@ -212,7 +215,7 @@ async def test_always_is_not_asked_again_and_never_is_refused(
     tool = Echo("exec", "run")
     turn: list[Step] = [call("exec", text="make it")]
     other: list[Step] = [call("exec", text="make that")]
-    script: list[list[Step]] = [turn, [TextDelta("1")], turn, [TextDelta("2")]]
+    script: list[Sequence[Step]] = [turn, [TextDelta("1")], turn, [TextDelta("2")]]
     script += [other, [TextDelta("3")], other, [TextDelta("4")]]
     conversation = await equipped(open_workspace, script, tool, home=home)
     await collect(conversation, "a", Decision("always", "session"))
@@ -231,7 +234,7 @@ async def test_stopping_cancels_what_runs_and_what_is_left(
 ) -> None:
     tool = Echo()
     tool.gate = asyncio.Event()
-    script: list[list[Step]] = [[call("echo", text="a"), call("echo", text="b")]]
+    script: list[Sequence[Step]] = [[call("echo", text="a"), call("echo", text="b")]]
     conversation = await equipped(open_workspace, script, tool, home=home)
     events: list[AnyTurnEvent] = []
     async for event in conversation.send("Go"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -20,7 +20,7 @@ VECTORS = ((0.5, 1.0), (0.0, -1.0))
 
 
 @asynccontextmanager
-async def server(document: Any, status: int = 200) -> AsyncIterator[tuple[str, list[Request]]]:
+async def server(document: Any, status: int = 200) -> AsyncGenerator[tuple[str, list[Request]]]:
     """A server that answers everything with a document."""
     asked: list[Request] = []
 

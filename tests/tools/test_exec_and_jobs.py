@@ -11,6 +11,7 @@ import pytest
 from ollm_tui.core.errors import JobError, ToolError
 from ollm_tui.services.jobs.jobs import Jobs
 from ollm_tui.services.jobs.process_tree import marked
+from ollm_tui.services.sandbox.sandbox import Sandbox
 from ollm_tui.tools.exec_code import Exec
 from ollm_tui.tools.jobs import JobsTool
 from tests.tools.conftest import SESSION, call
@@ -163,6 +164,27 @@ async def test_what_cannot_be_done_is_said(look: JobsTool, run: Exec) -> None:
         await call(look, action="output", job=1, since="much")
     with pytest.raises(ToolError, match="exec needs code"):
         await call(run, code="  ")
+
+
+async def test_what_holds_commands_holds_those_of_the_model(
+    jobs: Jobs, project: Path, outside: Path
+) -> None:
+    sandbox = await asyncio.to_thread(Sandbox.find, (project,), network=False)
+    if sandbox.confinement is None:
+        pytest.skip("nothing on this machine holds commands")
+
+    async def open_shell() -> None:
+        await jobs.open_shell(SESSION, project)
+
+    run = Exec(jobs, SESSION, open_shell, 20.0, sandbox.confinement)
+    for language, code in (
+        ("shell", f"touch inside; touch {outside}/new"),
+        ("python", f"open('too', 'w'); open('{outside}/new', 'w')"),
+    ):
+        called = await call(run, code=code, language=language)
+        assert called.outcome.is_error, called.text
+    assert (project / "inside").exists() and (project / "too").exists()
+    assert not (outside / "new").exists()
 
 
 async def test_a_shell_that_cannot_be_opened_is_an_error_of_the_tool(jobs: Jobs) -> None:

@@ -82,7 +82,11 @@ class Desk(App[None]):
 
     def on_compression_panel_whole_wanted(self) -> None:
         self.wanted.append("whole")
-        self.push_screen(self.view.whole_screen(lambda: self.wanted.append("cancel")))
+        told = self.wanted.append
+        self.push_screen(self.view.whole_screen(lambda: told("cancel"), lambda: told("edit")))
+
+    def on_compression_panel_edit_wanted(self) -> None:
+        self.wanted.append("edit")
 
     def on_compression_panel_left(self) -> None:
         self.wanted.append("left")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from textual.events import Key
 
@@ -99,11 +101,11 @@ async def test_escape_leaves_the_words_first_and_then_stops_the_turn(open_app: O
 
 
 async def test_who_is_writing_keeps_the_focus_and_is_told_the_way(open_app: OpenApp) -> None:
-    tool = runner()
-    async with tools_open(open_app, [calls(RUN), says("ok")], tool) as (app, pilot):
-        prompt(app).put("go")
-        await pilot.press("enter")
+    tool, gate = runner(), asyncio.Event()
+    async with tools_open(open_app, [[gate, *calls(RUN)], says("ok")], tool) as (app, pilot):
+        await ask(app, pilot)
         prompt(app).put("and then")
+        gate.set()
         block = await approval(app, pilot)
         assert prompt_has_focus(app) and "Alt+A, then y yes" in page(app)
         await type_in(pilot, " yna")
@@ -258,12 +260,13 @@ async def test_the_mode_is_changed_while_it_asks_and_told(open_app: OpenApp) -> 
 
 
 async def test_it_is_answered_by_a_command_too(open_app: OpenApp) -> None:
-    async with tools_open(open_app, [calls(RUN), says("ok")], runner()) as (app, pilot):
+    gate = asyncio.Event()
+    async with tools_open(open_app, [[gate, *calls(RUN)], says("ok")], runner()) as (app, pilot):
         await send(app, pilot, "/answer yes")
         assert "nothing is asked now" in state(app)
-        prompt(app).put("go")
-        await pilot.press("enter")
+        await ask(app, pilot)
         prompt(app).put("/answer no use tox")
+        gate.set()
         await approval(app, pilot)
         await pilot.press("enter")
         await settled(app, pilot)

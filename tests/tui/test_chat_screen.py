@@ -185,7 +185,8 @@ async def test_reading_above_is_not_disturbed_and_ctrl_end_comes_back(open_app: 
 
 
 async def test_it_works_at_60_by_20_and_survives_resizing(open_app: OpenApp) -> None:
-    async with open_app([[TextDelta(" ".join(f"word{n}" for n in range(200))), DONE]], size=(60, 20)) as (app, pilot):
+    words = " ".join(f"word{number}" for number in range(200))
+    async with open_app([[TextDelta(words), DONE]], size=(60, 20)) as (app, pilot):
         await type_in(pilot, "go")
         await pilot.press("enter")
         await settled(app, pilot)

@@ -196,7 +196,7 @@ async def test_esc_z_and_tab_work_once_it_has_the_focus() -> None:
         await tell(app, pilot, summarising())
         await pilot.click(CompressionPanel)
         assert app.focused is app.panel
-        assert app.seen[-1] == "Esc cancel, nothing changes   z whole screen"
+        assert app.seen[-1] == "Esc cancel   e edit first   z whole screen"
         await pilot.press("escape")
         assert app.wanted == ["cancel"]
         await pilot.press("tab")
@@ -292,7 +292,7 @@ async def test_the_whole_screen_stays_at_the_end_until_esc() -> None:
         (
             UserMessagesFill(tokens=3600, limit=6963, foldable=0),
             "Compressing",
-            "F5 shows the largest; leave one out, or begin a new session",
+            "/context shows the largest; leave one out, or begin a new session",
         ),
     ],
 )

@@ -37,7 +37,8 @@ class Three(Scripted):
 
 
 def three() -> Three:
-    return Three(lambda request: [TextDelta(f"I am {request.model}. " + " ".join(f"More words {n}." for n in range(250)))])
+    more = " ".join(f"More words {number}." for number in range(250))
+    return Three(lambda request: [TextDelta(f"I am {request.model}. {more}")])
 
 
 async def picked(app: OllmApp, pilot: Pilot[int], name: str) -> None:

@@ -46,7 +46,7 @@ async def test_the_hit_is_seen_in_its_conversation_with_the_words_marked(
 async def test_a_hit_in_the_output_of_a_tool_is_unfolded(open_app: OpenApp, home: Path) -> None:
     async with desk(open_app, home) as at:
         await at.search("gave role:tool")
-        [fold] = at.stream.entry("s3m2").folds
+        [fold] = at.stream.entry("s3m1").folds  # with the call
         assert fold.is_open
 
 

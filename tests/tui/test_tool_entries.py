@@ -184,7 +184,8 @@ def test_nothing_is_hidden_by_blanks_empty_lines_or_unseen_characters() -> None:
 
 def test_the_text_of_a_fold_knows_how_its_lines_are_meant() -> None:
     fold = ToolFold(ToolBlock(call("edit_file", path="a.py", old="a", new="b")))
-    meant = {fold.text[at:].split("\n")[0]: tone for at, tone in fold.tones}
+    text = fold.text
+    meant = {text[at:].split("\n")[0]: tone for at, tone in fold.tones}
     assert meant["- a"] == "gone" and meant["+ b"] == "added"
 
 

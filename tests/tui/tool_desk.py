@@ -165,7 +165,7 @@ async def tools_open(
     """The application; its model has these tools."""
     outfit = Outfit(tools, cast(Any, policy or FakePolicy()), str, None, SANDBOX)
 
-    async def make() -> Outfit:
+    async def make(*_: object) -> Outfit:
         return outfit
 
     async with open_app(script, size=size, **options) as (app, pilot):
@@ -181,9 +181,10 @@ async def ask(app: OllmApp, pilot: Pilot[int], text: str = "go") -> None:
 
 
 async def until(pilot: Pilot[int], what: Callable[[], object]) -> None:
-    """Wait for something to be so."""
-    while not what():
-        await pilot.pause(0.02)
+    """Wait for something to be so; what never comes ends the test, not the day."""
+    async with asyncio.timeout(60):
+        while not what():
+            await pilot.pause(0.02)
 
 
 async def approval(app: OllmApp, pilot: Pilot[int], *, quiet: bool = True) -> Approval:

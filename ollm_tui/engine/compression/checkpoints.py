@@ -151,7 +151,8 @@ class CheckpointMaker:
         if has_summary:  # what the summary leaves is for more facts
             facts = rendered(checkpoint.ledger, max(0, room - self._count(summary)), self._count)
         ledger = bounded(checkpoint.ledger, facts)
-        made = replace(checkpoint, summary=summary, facts=facts, ledger=ledger)
+        # What a server compacted tells what the words told before.
+        made = replace(checkpoint, summary=summary, facts=facts, ledger=ledger, compacted=None)
         return replace(made, current_tokens=self._count(checkpoint_text(made)) + self._around)
 
     @property

@@ -144,6 +144,8 @@ def named_until(tokens: Sequence[Token], at: int) -> int:
 
 def dimension_of(token: Token, unit: str) -> str:
     """What kind of quantity a number with its unit is: 30 s and 30s are times."""
+    if token.low in _NUMBER_WORDS and unit not in _UNITS:
+        return "count"
     return _UNITS.get(unit, "") or _UNITS.get(token.low.lstrip("$€£0123456789.,_"), "")
 
 

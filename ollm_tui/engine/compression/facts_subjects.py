@@ -42,6 +42,12 @@ _NOBODY = word_set(
     "please thanks sorry sure also however still instead otherwise finally first second third "
     "everywhere today yesterday tomorrow meanwhile"
 )
+_VAGUE = word_set(
+    "former latter rest other others first second third last end beginning way user team project "
+    "system app code file files test tests data server page list table line part name job work "
+    "moment week month year morning evening night change version release thing side top bottom"
+)
+"""A single word that many sentences speak of, each of something else."""
 _NO_NAME = re.compile(r"[\w.~-]*/|.*\(\)|.*[A-Z]-\d|[0-9a-f]{7,40}$|https?:|.*\.[a-z]{1,5}$")
 """Files, functions, tickets and addresses: a sentence may name any number of them."""
 _TOWARDS = word_set("to on at by from as with around about is are was")
@@ -101,6 +107,8 @@ def _numbers(tokens: Sequence[Token]) -> Iterator[tuple[str, str]]:
         if token.low.isalpha() or not is_number(token) or (at and is_label(tokens[at - 1])):
             continue
         behind = tokens[at + 1].low if at + 1 < len(tokens) else ""
+        if not at and behind and tokens[1].start > token.end + 1:
+            continue  # "3: the shed" only counts what is said
         unit = behind if is_unit(behind) else ""
         yield dimension_of(token, unit) or NUMBER, f"{token.low} {unit}".strip()
 
@@ -159,8 +167,12 @@ def _subject(run: list[str], anchored: bool, before_value: bool = False) -> Iter
         return
     subject = tuple(map(stem, run))
     if before_value and len(run) > 1 and _DEED.match(run[-1]):
-        yield subject[:-1]
-    if not GENERIC.issuperset(subject):
+        yield from _telling(subject[:-1])
+    yield from _telling(subject)
+
+
+def _telling(subject: Subject) -> Iterator[Subject]:
+    if not GENERIC.issuperset(subject) and not (len(subject) == 1 and subject[0] in _VAGUE):
         yield subject
 
 

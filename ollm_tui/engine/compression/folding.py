@@ -20,9 +20,11 @@ from ollm_tui.engine.compression.checkpoints import CheckpointMaker, ledger_for
 from ollm_tui.engine.compression.ledger import KnownFacts, merged
 from ollm_tui.engine.compression.material import Material
 from ollm_tui.engine.compression.plan import Plan
+from ollm_tui.engine.compression.server_compaction import compacted
 from ollm_tui.engine.compression.summariser import SummaryWanted
 from ollm_tui.engine.compression.summary_guard import SummaryFailed
 from ollm_tui.engine.compression.summary_writer import FACTS_ALONE, SummaryWriter
+from ollm_tui.engine.model_choice import ModelChoice
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +40,9 @@ class Folding:
         writer: SummaryWriter,
         longest_summary: int,
         known: KnownFacts,
+        choice: ModelChoice,
     ) -> None:
+        self._choice = choice
         self._known = known
         self._plan = plan
         self._maker = maker
@@ -88,7 +92,8 @@ class Folding:
         folded, rolled = self._plan.fold, self._plan.rolled
         tokens = self._material.total(folded)
         text = self._writer.text
-        self.new = await asyncio.to_thread(self._maker.made, folded, rolled, ledger, text, tokens)
+        made = await asyncio.to_thread(self._maker.made, folded, rolled, ledger, text, tokens)
+        self.new = await compacted(made, self._plan, self._choice)
         yield CheckpointCreated(checkpoint=self.new)
 
     def shrink(self, share: float) -> None:

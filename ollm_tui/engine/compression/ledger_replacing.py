@@ -10,7 +10,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from ollm_tui.core.ledger import Fact, FactKind
-from ollm_tui.engine.compression.facts_claims import Said, said_in, takes_back
+from ollm_tui.engine.compression.facts_claims import Claim, Said, said_in, takes_back
 from ollm_tui.engine.compression.facts_prose import PERHAPS
 from ollm_tui.engine.compression.facts_subjects import stands_in_for
 from ollm_tui.engine.compression.facts_text import one_line
@@ -113,34 +113,38 @@ def settle_between(entry: Entry, newer: Entry) -> Fact | None:
     """Ends an earlier fact that no longer holds, or marks it as the earlier one where that is
     not sure; what other clauses of it say is a fact of its own."""
     if _is_taken_back_by_name(entry, newer) or _is_retold(entry, newer):
-        _replace(entry, newer)
+        if entry.fact.from_user and entry.fact.kind in _OF_THE_USER:
+            entry.pass_by(newer)
+        else:
+            entry.end()
         return None
     speaks = newer.said.claims or newer.said.replaced
     claims = entry.said.claims if speaks else ()
     stale = [claim for claim in claims if takes_back(newer.said, claim)]
     if not stale or (not newer.said.changes and _is_of_something_else(entry, newer)):
-        if value := _value_instead(entry, newer):
+        value = _value_instead(entry, newer)
+        if value and entry.fact.kind == "value":
+            entry.end()
+        elif value:
             entry.pass_by(newer, value)
         return None
+    return _cut_down(entry, newer, stale)
+
+
+def _cut_down(entry: Entry, newer: Entry, stale: Sequence[Claim]) -> Fact | None:
+    """Ends a fact some claims of which no longer hold, and gives back what is left of it."""
     fact = entry.fact
     rest = _without_clauses(fact.text, [claim.start for claim in stale])
-    if fact.kind != "value" and len(slot_of(rest) - GENERIC) >= _WORTH_KEEPING:
-        entry.end()
-        return replace(fact, text=rest)
-    changed = frozenset[str]().union(*(slot_of(claim.phrase) for claim in stale))
-    if len(entry.topic - changed) > 1:
-        _replace(entry, newer)
-    else:
-        entry.end()
-    return None
-
-
-def _replace(entry: Entry, newer: Entry) -> None:
-    """What else the user's words say stays, where it cannot be told apart."""
-    if entry.fact.from_user and entry.fact.kind in _OF_THE_USER:
+    left = slot_of(rest)
+    changed = left.union(*(slot_of(claim.phrase) for claim in stale))
+    if fact.from_user and fact.kind in _OF_THE_USER and len(entry.topic - changed) > 1:
+        # It says more than what changed, and that cannot be told apart.
         entry.pass_by(newer)
-    else:
-        entry.end()
+        return None
+    entry.end()
+    if fact.kind == "value" or len(left - GENERIC) < _WORTH_KEEPING:
+        return None
+    return replace(fact, text=rest)
 
 
 def _value_instead(entry: Entry, newer: Entry) -> str:
@@ -189,8 +193,10 @@ def _is_retold(entry: Entry, newer: Entry) -> bool:
     """Whether a later fact speaks of all that an earlier one is about, or of all but its value."""
     if newer.words & _ADDING:
         return False
-    if entry.fact.kind == "constraint" and entry.fact.source == newer.fact.source:
-        return False
+    if entry.fact.kind == "constraint":
+        said_again = entry.topic <= newer.topic and not newer.said.changes
+        if said_again or entry.fact.source == newer.fact.source:
+            return False
     same = len(entry.topic & newer.told)
     both_count = entry.topic < entry.content and newer.topic < newer.content
     if entry.fact.kind == "todo" and not both_count:

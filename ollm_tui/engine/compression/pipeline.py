@@ -105,7 +105,8 @@ class Pipeline:
                 after_tokens=plan.elided_after,
             )
         maker = self._maker(material, plan)
-        folding = Folding(material, plan, maker, self._writer, self._longest, self._known)
+        choice = self._context.choice
+        folding = Folding(material, plan, maker, self._writer, self._longest, self._known, choice)
         if plan.fold or plan.excess:
             yield StageReached(stage="summarise")
             # A context that stays too full is worse than one without a summary: it would only

@@ -67,7 +67,7 @@ _OTHER_TOKEN = words(
     "public next continuation page pagination idempotency cancellation change lock tik"
 )
 _NO_WORD = r"[0-9@#$%^&*+=~!]"
-_OTHER_LANGUAGES = ("de passe", "kennwort", "contraseña", "senha", "пароль", "密码", "パスワード")
+_OTHER_LANGUAGES = ("kennwort", "contraseña", "senha", "пароль", "密码", "パスワード")
 _SHORT = ("pass", "pwd", "psk", "auth")
 """Names that are also words or parts of words."""
 _LOGIN = r"(?:\blogin[ \t]+\S{1,30}[ \t]+|\n[ \t]*|\A[ \t]*)\Z"
@@ -93,6 +93,7 @@ ASSIGNMENTS: tuple[Rule, ...] = (
     _rule("password", "pass", r"pass(?:word|wort|wd|phrase|code)?s?[0-9]{0,2}", Name.PASSWORD),
     _rule("password", "pwd", r"pwd", Name.PASSWORD),
     _rule("password", "psk", r"psk", Name.PASSWORD),
+    _rule("password", "passe", r"(?<=de )passe", Name.PASSWORD),
     *(_rule("password", word, word, Name.PASSWORD) for word in _OTHER_LANGUAGES),
     _rule(
         "secret",

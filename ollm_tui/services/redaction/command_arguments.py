@@ -9,6 +9,7 @@ from ollm_tui.services.redaction.values import Name, Place, is_secret
 
 _WORD = rf"[^{SPACE}\"'`\\]"
 _GAP = r"[ \t]{1,4}"
+_OPEN = rf"[\"']?{_WORD}{{0,200}}+"
 
 
 def _password(match: re.Match[str]) -> Span | None:
@@ -29,7 +30,7 @@ def _after(kind: str, anchor: str, between: str, *, is_token: bool = False) -> R
         rf"{anchor}{_GAP}{between}[\"']?(?P<secret>{_WORD}{{5,200}}+)",
         _token if is_token else _password,
         # Every other word may be the next one of those between.
-        unfinished=rf"{anchor}(?:{_GAP}{_WORD}{{0,200}}+){{0,6}}[ \t]{{0,4}}[\"']?{_WORD}{{0,200}}+\Z",
+        unfinished=rf"{anchor}(?:{_GAP}{_WORD}{{0,200}}+){{0,6}}[ \t]{{0,4}}{_OPEN}\Z",
     )
 
 
@@ -39,11 +40,14 @@ COMMAND_ARGUMENTS: tuple[Rule, ...] = (
     _after("password", "rabbitmqctl", rf"(?:add_user|change_password){_GAP}{_WORD}{{1,60}}+{_GAP}"),
     _after(
         "secret",
-        "configure set",
-        rf"[a-z_.\-]{{0,30}}(?:secret|token|key)[a-z_]{{0,20}}{_GAP}",
+        "configure",
+        rf"set{_GAP}[a-z_.\-]{{0,30}}(?:secret|token|key)[a-z_]{{0,20}}{_GAP}",
         is_token=True,
     ),
     _after(
-        "secret", "secret set", rf"{_WORD}{{1,60}}+{_GAP}(?:-b|--body)(?:{_GAP}|=)", is_token=True
+        "secret",
+        "secret",
+        rf"set{_GAP}{_WORD}{{1,60}}+{_GAP}(?:-b|--body)(?:{_GAP}|=)",
+        is_token=True,
     ),
 )

@@ -16,7 +16,6 @@ import msgspec
 
 import ollm_tui
 from ollm_tui.core.errors import JobError
-from ollm_tui.services.jobs.order import memory_file
 from ollm_tui.services.sandbox.canary import Attempts, Findings
 from ollm_tui.services.sandbox.confinement import Confinement, HeldProgram
 from ollm_tui.services.sandbox.placeholders import Placeholders
@@ -73,30 +72,32 @@ def _arrived(listener: socket.socket) -> bool:
 def _outside(scope: Sequence[Path], temporary: Path) -> Path:
     """A directory we can write and a job must not; the home directory, mostly."""
     inside = (*scope, temporary.resolve())
-    for place in (Path.home(), *(root.parent for root in scope), _HERE):
-        real = place.resolve()
-        if os.access(real, os.W_OK) and not any(real.is_relative_to(root) for root in inside):
-            return real
-    return Path("/")
+    places = [place.resolve() for place in (Path.home(), *(root.parent for root in scope), _HERE)]
+    fitting = [
+        place
+        for place in places
+        if os.access(place, os.W_OK) and not any(place.is_relative_to(root) for root in inside)
+    ]
+    # Below /tmp a job has another directory of the same name, which proves little.
+    fitting.sort(key=lambda place: place.is_relative_to("/tmp"))
+    return fitting[0] if fitting else Path("/")
 
 
 def _run(confinement: Confinement | None, attempts: Attempts, cwd: str) -> dict[str, bool]:
     environment = {"PYTHONPATH": str(_HERE)}
-    arguments_file = memory_file("ollm-walls")
-    try:
-        if confinement is None:
-            held = HeldProgram([*COMMAND, json.dumps(attempts._asdict())], environment)
-        else:
-            rules = confinement.rules() if confinement.kind == "landlock" else None
-            if rules is not None:
-                attempts = attempts._replace(writable=list(rules.writable), tcp=rules.tcp)
-            argv = [*COMMAND, json.dumps(attempts._asdict())]
-            held = confinement.hold(argv, cwd, environment, arguments_file=arguments_file)
-        if held.arguments is not None:
-            os.pwrite(arguments_file, held.arguments, 0)
-        return _output(held, arguments_file, cwd)
-    finally:
-        os.close(arguments_file)
+    if confinement is not None and confinement.kind == "landlock":
+        rules = confinement.rules()
+        attempts = attempts._replace(writable=list(rules.writable), tcp=rules.tcp)
+    argv = [*COMMAND, json.dumps(attempts._asdict())]
+    with tempfile.TemporaryFile() as arguments:
+        held = (
+            confinement.hold(argv, cwd, environment, arguments.fileno())
+            if confinement is not None
+            else HeldProgram(argv, environment)
+        )
+        arguments.write(held.arguments or b"")
+        arguments.seek(0)
+        return _output(held, arguments.fileno(), cwd)
 
 
 def _output(held: HeldProgram, arguments_file: int, cwd: str) -> dict[str, bool]:

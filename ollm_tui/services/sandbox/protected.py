@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,9 +13,8 @@ from ollm_tui.services.sandbox.placeholders import Placeholder
 _GIT_SELF = ".\n"
 """What .git/commondir says in a repository of its own: git finds its settings where they are."""
 _GIT_PLACES = ("modules", "worktrees", "config.worktree")
-_IN_ITS_PLACE = dict.fromkeys(
-    (".bash_profile", ".bash_login"), "test -r ~/.profile && . ~/.profile\n"
-)
+_PROFILE = "test -r ~/.profile && . ~/.profile\n"
+_IN_ITS_PLACE: Mapping[str, str] = {".bash_profile": _PROFILE, ".bash_login": _PROFILE}
 """bash reads only the first of these that is there."""
 _HOME_PLACES = (".gitconfig", ".config/git", ".config/systemd", ".config/autostart", ".config/fish")
 
@@ -41,9 +40,8 @@ def protected_in(scope: Sequence[Path], others: Sequence[Path]) -> Protected:
     fixed = tuple(git for root in scope if (git := root / ".git").is_dir())
     places = [place for root in scope for place in _of_project(root)]
     if any(Path.home().is_relative_to(root) for root in scope):
-        places += [
-            _Place(Path.home() / name, _IN_ITS_PLACE.get(name, "")) for name in sorted(SHELL_STARTS)
-        ]
+        names = sorted(name for name in SHELL_STARTS if name.startswith("."))
+        places += [_Place(Path.home() / name, _IN_ITS_PLACE.get(name, "")) for name in names]
         places += _existing(Path.home(), _HOME_PLACES)
     places += [_Place(path, None) for path in others if path.exists() and _inside(path, scope)]
     for path in (*fixed, *(place.path for place in places)):

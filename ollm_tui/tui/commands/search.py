@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import date
 
-from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import UsageError
 from ollm_tui.engine.recall import Passage
 from ollm_tui.tui.chat_points import ChatPoints
@@ -51,8 +50,6 @@ async def recall(chat: ChatScreen, argument: str) -> None:
         for passage in chosen or ():
             points.bring((passage.message,), passage.session_id)
         if chosen:
-            tokens = sum(passage.tokens for passage in chosen)
             chat.prompt.focus()
-            chat.lines.tell(f"{counted(len(chosen), 'passage')} in the prompt, ≈{tokens:,} tokens")
 
     chat.app.push_screen(PassagePicker(passages, finder.budget), bring)

@@ -81,16 +81,15 @@ def permissions(chat: ChatScreen, argument: str) -> None:
 
 def output(chat: ChatScreen, _argument: str) -> None:
     """All that the tools of the message under the cursor printed, or of the last with tools."""
-    keys = chat.transcript.keys
-    wanted = [chat.transcript.cursor.key] if chat.transcript.cursor.key else list(reversed(keys))
-    for key in wanted:
-        folds = chat.transcript.entry(key).folds if key else []
+    transcript = chat.transcript
+    for key in (transcript.cursor.key, *reversed(transcript.keys)):
+        folds = transcript.entry(key).folds if key else []
         calls = [fold.block for fold in folds if isinstance(fold, ToolFold)]
         if calls:
             lines = list(output_lines(calls, chat.conversation.tools.whole_output))
             chat.app.push_screen(ToolPage("What the tools answered", lines))
             return
-    raise UsageError("no tool was called here", "o works on a message that asks for tools")
+    raise UsageError("no tool was called here", "the model asks for them")
 
 
 def _answer_request(

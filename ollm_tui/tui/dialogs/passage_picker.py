@@ -12,7 +12,7 @@ from ollm_tui.core.intake import visible
 from ollm_tui.core.titles import UNTITLED
 from ollm_tui.engine.recall import Passage
 from ollm_tui.tui.dialogs.picker import PickerOf
-from ollm_tui.tui.hit_lines import SPEAKERS, day_words
+from ollm_tui.tui.hit_lines import SPEAKERS, day_of
 from ollm_tui.tui.widgets.choice_list import Choice, ChoiceList
 
 KEYS = "Tab mark several   Enter take   Up Down move   Esc close"
@@ -96,4 +96,6 @@ class PassagePicker(PickerOf[tuple[Passage, ...]]):
 def _source(passage: Passage) -> str:
     title = " ".join(visible(passage.title).split()) or UNTITLED
     short = title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1]}…"
-    return f"{short} · {day_words(passage.timestamp)} · ≈{short_count(passage.tokens)}"
+    day = day_of(passage.timestamp)
+    when = f" · {day:%d %b %Y}" if day else ""
+    return f"{short}{when} · ≈{short_count(passage.tokens)}"

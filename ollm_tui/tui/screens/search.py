@@ -16,7 +16,6 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from ollm_tui.core import clock
 from ollm_tui.core.errors import OllmError
 from ollm_tui.core.search import Hit, Overview, Results
 from ollm_tui.engine.workspace import Workspace
@@ -25,6 +24,7 @@ from ollm_tui.services.search.filter_words import toggled, within
 from ollm_tui.services.search.query import FILTER_EXAMPLES
 from ollm_tui.tui.dialogs.line_input import LineInput
 from ollm_tui.tui.dialogs.saved_search_picker import SavedSearchPicker
+from ollm_tui.tui.hit_lines import day_of
 from ollm_tui.tui.screens.search_deeds import Beside, Deed, SearchDeeds
 from ollm_tui.tui.screens.search_facets import SearchFacets
 from ollm_tui.tui.screens.search_keys import BINDINGS, keys_for
@@ -191,8 +191,8 @@ class SearchScreen(Screen[None]):
     def _show_first_of(self, event: HitTimeline.Moved) -> None:
         """The list goes along, as far as it has hits of that time."""
         for hit in self.hit_list.hits:
-            day = clock.parse(hit.timestamp).astimezone().date()
-            if event.span.holds(day):
+            day = day_of(hit.timestamp)
+            if day and event.span.holds(day):
                 self.hit_list.go_to(hit)
                 return
 

@@ -82,12 +82,12 @@ class SearchDeeds:
         await self._beside.go_to(await self._end_of_turn(hit))
 
     async def _quote(self, hit: Hit) -> None:
-        state, _ = await self._screen.reading.branch(hit)
+        state = (await self._screen.reading.place(hit)).state
         self._beside.bring((state[hit.message_id],), hit.session_id)
         self._screen.say("quoted: it is in the prompt and goes along with your next message")
 
     async def _copy(self, hit: Hit) -> None:
-        state, _ = await self._screen.reading.branch(hit)
+        state = (await self._screen.reading.place(hit)).state
         where = await copy(self._screen.app, _words(state, hit))
         self._screen.say(f"message {where}")
 
@@ -100,13 +100,13 @@ class SearchDeeds:
         self._screen.app.push_screen(question, answer)
 
     async def _export(self, hit: Hit, name: str) -> None:
-        state, branch = await self._screen.reading.branch(hit)
+        state, branch, _ = await self._screen.reading.place(hit)
         file = await export_to(name, state.session(), [state[key] for key in branch])
         self._screen.say(f"exported to {visible(str(file))}")
 
     async def _end_of_turn(self, hit: Hit) -> Point:
         """The point after a message and what answers it."""
-        state, branch = await self._screen.reading.branch(hit)
+        state, branch, _ = await self._screen.reading.place(hit)
         end = end_of_turn([state[key] for key in branch], hit.message_id)
         return Point(hit.session_id, message=end)
 

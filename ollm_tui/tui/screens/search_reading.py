@@ -14,7 +14,9 @@ from ollm_tui.core.errors import OllmError, StoreError
 from ollm_tui.core.search import Hit, IndexProgress, Order, Overview, Query, Results
 from ollm_tui.core.session_state import SessionState
 from ollm_tui.services.search.query import parse_query
+from ollm_tui.tui.entries import branch_entries
 from ollm_tui.tui.transcript.terms import Terms
+from ollm_tui.tui.widgets.hit_preview import Place
 
 if TYPE_CHECKING:
     from ollm_tui.tui.screens.search import SearchScreen
@@ -35,8 +37,8 @@ class SearchReading:
         self.query = Query()
         self.results = Results((), 0, at_least=False)
         self.order: Order = "relevance"
-        self._state: SessionState | None = None
-        """The session that was looked into last."""
+        self._place: Place | None = None
+        """What was looked into last."""
 
     def begin(self) -> None:
         """Take in what is not in the index yet, then look again."""
@@ -61,20 +63,23 @@ class SearchReading:
         """What is to be marked."""
         return Terms(self.query.terms, self.results.where)
 
-    async def state(self, session_id: str) -> SessionState:
-        """A whole session; that of the last hit is known. StoreError."""
-        known = self._state
-        if known is None or known.header.session_id != session_id:
-            known = await self._screen.workspace.points.state(session_id)
-            self._state = known
-        return known
+    async def place(self, hit: Hit) -> Place:
+        """The session of a hit, and the branch it is on. StoreError if it is gone.
 
-    async def branch(self, hit: Hit) -> tuple[SessionState, list[str]]:
-        """The session of a hit, and the branch it is on. StoreError if it is gone."""
-        state = await self.state(hit.session_id)
+        The last one is known: hits of one session follow each other.
+        """
+        known = self._place
+        if known and known.state.header.session_id == hit.session_id:
+            if hit.message_id in known.branch:
+                return known
+            state = known.state
+        else:
+            state = await self._screen.workspace.points.state(hit.session_id)
         if hit.message_id not in state:
             raise StoreError(GONE, "searching again shows what there is")
-        return state, branch_through(state, hit.message_id)
+        branch = _branch_through(state, hit.message_id)
+        self._place = Place(state, branch, branch_entries(state, branch[-1]))
+        return self._place
 
     async def _refresh(self) -> None:
         stop = self._history.progress.subscribe(self._tell_progress)
@@ -126,14 +131,14 @@ class SearchReading:
             return
         await asyncio.sleep(REST_SECONDS)
         try:
-            state, branch = await self.branch(hit)
+            place = await self.place(hit)
         except OllmError as error:
             preview.show_problem(f"{error.message}\n{error.hint}".strip())
             return
-        preview.show(hit, state, branch, self.words)
+        preview.show(hit, place, self.words)
 
 
-def branch_through(state: SessionState, message_id: str) -> list[str]:
+def _branch_through(state: SessionState, message_id: str) -> list[str]:
     """The messages of the current branch if one is on it, else of the latest through it."""
     current = [message.id for message in state.branch()]
     if message_id in current:

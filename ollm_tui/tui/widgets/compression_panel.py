@@ -30,6 +30,8 @@ SHORT, SHORT_LINES = 24, 6
 
 CANCEL = "cancel, nothing changes"
 EDIT = "edit before applying"
+CANCEL_SHORT, EDIT_SHORT = "cancel", "edit first"
+"""Where there is less room."""
 
 
 class CompressionPanel(Widget, can_focus=True):
@@ -175,15 +177,24 @@ class CompressionPanel(Widget, can_focus=True):
             for key, active in reversed(self.screen.active_bindings.items())
             if active.enabled
         }
+        lines = [
+            "   ".join(f"{live[name]} {words}" for name, words in wanted if name in live)
+            for wanted in (self._wanted(CANCEL, EDIT), self._wanted(CANCEL_SHORT, EDIT_SHORT))
+        ]
+        return next((line for line in lines if len(line) <= self.content_size.width), lines[-1])
+
+    def _wanted(self, cancel: str, edit: str) -> tuple[tuple[str, str], ...]:
+        """Bindings and a word for each."""
         if not self.progress.is_running:
-            wanted = {"compression.cancel": "close"}
-        elif self.has_focus:
-            size = "beside the chat" if self._whole else "whole screen"
-            wanted = {"compression.cancel": CANCEL, "compression.whole": size}
-            wanted["compression.edit"] = EDIT
-        else:
-            wanted = {"chat.stop": CANCEL, "compression.watch": "whole screen"}
-        return "   ".join(f"{live[name]} {words}" for name, words in wanted.items() if name in live)
+            return (("compression.cancel", "close"),)
+        if not self.has_focus:
+            return (("chat.stop", cancel), ("compression.watch", "whole screen"))
+        size = "beside the chat" if self._whole else "whole screen"
+        return (
+            ("compression.cancel", cancel),
+            ("compression.edit", edit),
+            ("compression.whole", size),
+        )
 
     # What the user does
 

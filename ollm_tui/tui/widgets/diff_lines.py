@@ -72,7 +72,7 @@ class DiffLines(ScrollView, can_focus=False):
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """As many lines as it takes, but most of the screen is others'."""
-        return min(len(self._fitted(width)), max(viewport.height * 3 // 10, 4))
+        return min(len(self._fitted(width)), max(viewport.height // 4, 4))
 
     def on_resize(self) -> None:
         """Another width breaks the lines elsewhere."""

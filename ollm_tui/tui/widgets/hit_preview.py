@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from textual import events
 from textual.app import ComposeResult
@@ -19,8 +19,9 @@ from ollm_tui.core.intake import visible
 from ollm_tui.core.search import Hit
 from ollm_tui.core.session_state import SessionState
 from ollm_tui.core.titles import UNTITLED
-from ollm_tui.tui.entries import entry_of, local_time
+from ollm_tui.tui.entries import local_time
 from ollm_tui.tui.hit_lines import SPEAKERS
+from ollm_tui.tui.shown_messages import shown_at
 from ollm_tui.tui.transcript.entry import Entry
 from ollm_tui.tui.transcript.spots import Words
 from ollm_tui.tui.transcript.styles import TranscriptStyles
@@ -29,6 +30,14 @@ from ollm_tui.tui.widgets.hit_keys import HIT_KEYS
 
 AROUND = 100
 """Messages that are shown before a hit, and after it."""
+
+
+class Place(NamedTuple):
+    """A session, and one of its branches: the messages of it, and how they are shown."""
+
+    state: SessionState
+    branch: Sequence[str]
+    entries: Sequence[Entry]
 
 
 class HitStream(Transcript):
@@ -87,22 +96,25 @@ class HitPreview(Vertical):
         """What was said."""
         return self.query_one(HitStream)
 
-    def show(self, hit: Hit, state: SessionState, branch: Sequence[str], words: Words) -> None:
+    def show(self, hit: Hit, place: Place, words: Words) -> None:
         """Show a hit among the messages of a branch."""
+        state, branch, entries = place
         header = state.header
         facts = [local_time(hit.timestamp), SPEAKERS[hit.role], visible(hit.model)]
         facts += [visible(header.project or "")]
         if not hit.on_branch:
             facts.append(f"other branch: {visible(words_of(state[branch[-1]]))}")
         self._tell(visible(header.title) or UNTITLED, " · ".join(filter(None, facts)))
-        at = branch.index(hit.message_id)
-        near = branch[max(at - AROUND, 0) : at + AROUND]
+        keys = [entry.key for entry in entries]
+        key = shown_at(hit.message_id, branch, keys)
+        at = keys.index(key) if key else 0
         stream = self.stream
         stream.finder.clear()
-        stream.show(entry_of(state[key], state) for key in near)
+        stream.show(entries[max(at - AROUND, 0) : at + AROUND])
         stream.finder.look_for(words)
-        stream.go_to(hit.message_id)
-        self.call_after_refresh(self._stand_on, hit.message_id)
+        if key:
+            stream.go_to(key)
+            self.call_after_refresh(self._stand_on, key)
 
     def show_problem(self, text: str) -> None:
         """Say why there are no words."""

@@ -12,6 +12,7 @@ from ollm_tui.services.redaction.redactor import Redactor
 from ollm_tui.services.redaction.rule import REACH
 from ollm_tui.services.redaction.stream import StreamRedactor
 from tests.services.redaction.fake_secrets import FORMATS, SETTINGS, fill, placed
+from tests.services.redaction.further_texts import FURTHER_SETTINGS
 from tests.services.redaction.harmless_texts import HARMLESS
 
 KNOWN = "two words\nand ünicode"
@@ -32,7 +33,7 @@ def secretive_texts(draw: st.DrawFn) -> str:
     piece = st.one_of(
         st.sampled_from(PIECES),
         st.sampled_from(sorted(FORMATS)).map(lambda name: FORMATS[name](rng)),
-        st.sampled_from(SETTINGS).map(lambda where: placed(where, rng)[0]),
+        st.sampled_from((*SETTINGS, *FURTHER_SETTINGS)).map(lambda where: placed(where, rng)[0]),
         st.sampled_from(HARMLESS),
         st.text(max_size=3),
     )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Callable
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from ollm_tui.core.job import Job
 from ollm_tui.services.jobs.jobs import Jobs
 from ollm_tui.services.jobs.starting import Wanted
 from ollm_tui.services.sandbox.sandbox import Kind, Sandbox
+from tests.conftest import REPOSITORY
 
 SESSION = f"sandboxed-{os.getpid()}"
 FindSandbox = Callable[..., Sandbox]
@@ -58,6 +60,15 @@ def project(tmp_path: Path) -> Path:
     folder = tmp_path / "work"
     folder.mkdir()
     return folder
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[Path]:
+    """A directory out of the project and, where possible, not below /tmp: jobs have another one."""
+    base = REPOSITORY / ".cache"
+    base.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=base) as folder:
+        yield Path(folder)
 
 
 @pytest.fixture

@@ -16,7 +16,6 @@ from tests.services.jobs.conftest import until
 from tests.services.sandbox.conftest import FindSandbox, HoldJobs
 
 EVERY_KIND = pytest.mark.parametrize("kind", ("bwrap", "landlock"))
-KINDS: tuple[Kind, ...] = ("bwrap", "landlock")
 CONNECT = "import socket; socket.create_connection(('127.0.0.1', {port}), 2)"
 
 
@@ -36,20 +35,20 @@ def repository(project: Path) -> Path:
 
 @EVERY_KIND
 async def test_the_project_can_be_written_and_the_rest_cannot(
-    kind: Kind, find_sandbox: FindSandbox, held_jobs: HoldJobs, project: Path, tmp_path: Path
+    kind: Kind, find_sandbox: FindSandbox, held_jobs: HoldJobs, project: Path, elsewhere: Path
 ) -> None:
     jobs = held_jobs(find_sandbox(kind))
-    code = f"echo mine > inside; mkdir -p d && mv inside d/; touch {tmp_path}/outside; cat d/inside"
+    code = f"echo mine > inside; mkdir d && mv inside d/; touch {elsewhere}/outside; cat d/inside"
     assert (await jobs.run(code)).stdout == "mine\n"
     assert (project / "d" / "inside").read_text() == "mine\n"
-    assert not (tmp_path / "outside").exists()
+    assert not (elsewhere / "outside").exists()
 
 
 @EVERY_KIND
 async def test_no_way_of_writing_gets_out(
-    kind: Kind, find_sandbox: FindSandbox, held_jobs: HoldJobs, tmp_path: Path
+    kind: Kind, find_sandbox: FindSandbox, held_jobs: HoldJobs, elsewhere: Path
 ) -> None:
-    victim = tmp_path / "victim"
+    victim = elsewhere / "victim"
     victim.write_text("whole")
     jobs = held_jobs(find_sandbox(kind))
     for code in (
@@ -59,7 +58,7 @@ async def test_no_way_of_writing_gets_out(
         f"mv {victim} .",
         f"ln -s {victim} link && echo x > link",
         f"ln {victim} hard && echo x > hard",
-        f"cd .. && echo x > {victim.name}",
+        f"cd {elsewhere} && echo x > {victim.name}",
         f"python3 -c 'import os; os.truncate({str(victim)!r}, 0)'",
         f"setsid sh -c 'echo x > {victim}'",
     ):
@@ -112,6 +111,17 @@ async def test_a_job_that_ignores_the_question_is_killed(
 
 
 @EVERY_KIND
+async def test_a_stopped_job_can_be_ended(
+    kind: Kind, find_sandbox: FindSandbox, held_jobs: HoldJobs, project: Path
+) -> None:
+    jobs = held_jobs(find_sandbox(kind))
+    job = await jobs.start("sleep 60 & touch ready; kill -STOP $! $$")
+    await until((project / "ready").exists)
+    assert (await jobs.jobs.kill(job.id)).status == "killed"
+    assert not marked(job.id)
+
+
+@EVERY_KIND
 async def test_children_in_sessions_of_their_own_end_with_the_job(
     kind: Kind, find_sandbox: FindSandbox, held_jobs: HoldJobs
 ) -> None:
@@ -123,17 +133,17 @@ async def test_children_in_sessions_of_their_own_end_with_the_job(
 
 @EVERY_KIND
 async def test_commands_of_python_code_are_held_too(
-    kind: Kind, find_sandbox: FindSandbox, held_jobs: HoldJobs, tmp_path: Path
+    kind: Kind, find_sandbox: FindSandbox, held_jobs: HoldJobs, elsewhere: Path
 ) -> None:
     jobs = held_jobs(find_sandbox(kind))
     code = f"""
-print(cmd("touch", ["made"]).code, cmd("touch", ["{tmp_path}/outside"]).code)
-open("{tmp_path}/outside", "w")
+print(cmd("touch", ["made"]).code, cmd("touch", ["{elsewhere}/outside"]).code)
+open("{elsewhere}/outside", "w")
 """
     said = await jobs.run(code, "python")
     assert said.stdout == "0 1\n"
     assert said.job.exit_code == 1
-    assert not (tmp_path / "outside").exists()
+    assert not (elsewhere / "outside").exists()
 
 
 async def test_no_network_means_none(find_sandbox: FindSandbox, held_jobs: HoldJobs) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -46,14 +48,31 @@ def test_the_last_of_several_users_takes_them_away(work: Path, wanted: list[Plac
 def test_what_a_crash_left_behind_goes_with_the_next_user(
     work: Path, wanted: list[Placeholder]
 ) -> None:
-    crashed = Placeholders(wanted)
-    crashed.hold()
-    del crashed
+    crashing = os.fork()
+    if crashing == 0:
+        Placeholders(wanted).hold()
+        os._exit(0)
+    os.waitpid(crashing, 0)
+    assert len(list(work.iterdir())) == 2
     later = Placeholders(wanted)
     later.hold()
     later.release()
-    # Its own lock is gone with the process; here it still lives in this one.
-    assert len(list(work.iterdir())) in (0, 2)
+    assert list(work.iterdir()) == []
+
+
+def test_users_that_come_and_go_at_once_never_lose_them(
+    work: Path, wanted: list[Placeholder]
+) -> None:
+    def use(_number: int) -> bool:
+        held = Placeholders(wanted)
+        held.hold()
+        there = len(list(work.glob("f*"))) >= 2
+        held.release()
+        return there
+
+    with ThreadPoolExecutor(8) as users:
+        assert all(users.map(use, range(300)))
+    assert list(work.iterdir()) == []
 
 
 def test_what_is_the_users_own_stays(work: Path, wanted: list[Placeholder]) -> None:

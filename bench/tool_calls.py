@@ -1,0 +1,105 @@
+"""Tool calls in a turn: what judging, recording and answering one costs besides the tool."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from bench.measure import Outcome, Promise
+from ollm_tui.core import clock
+from ollm_tui.core.message import ToolCallPart
+from ollm_tui.core.provider import ChatRequest, TextDelta, ToolCallArrived, ToolSpec
+from ollm_tui.core.session import Session
+from ollm_tui.core.tool import Action, PlannedCall, Tell, ToolOutcome
+from ollm_tui.engine.conversation import Conversation
+from ollm_tui.engine.goals import GoalKeeper
+from ollm_tui.engine.held_session import HeldSession
+from ollm_tui.engine.model_choice import ModelChoice
+from ollm_tui.engine.policy import Policy
+from ollm_tui.engine.tool_keeper import Outfit
+from ollm_tui.providers.scripted import Scripted, Step
+from ollm_tui.services.grants import Grants
+from ollm_tui.services.recording import Recording
+from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.settings.schema import Settings
+from ollm_tui.storage.layout import StoreLayout
+
+CALLS, ROUNDS = 10, 31
+"""More calls in one reply than any model asks for."""
+CALL = Promise("a tool call, besides the tool", "a millisecond of processor time", 1)
+PROMISES = (CALL,)
+
+
+class _Instant:
+    """Answers at once, each time something else."""
+
+    spec = ToolSpec("read_file", "Reads.", {"type": "object"})
+
+    async def plan(self, args: Mapping[str, Any]) -> PlannedCall:
+        return _Planned(Action("read", "read", str(args["path"])))
+
+
+class _Planned:
+    def __init__(self, action: Action) -> None:
+        self.action = action
+
+    async def run(self, tell: Tell) -> ToolOutcome:
+        return ToolOutcome(f"the content of {self.action.subject}", summary="1 line")
+
+
+def main() -> list[Outcome]:
+    """A turn of many calls and one of a single one, in sessions that are recorded."""
+    with tempfile.TemporaryDirectory() as folder:
+        each = asyncio.run(_measure(Path(folder)))
+    print(f"a tool call besides the tool: {each * 1e6:.0f} µs of processor time")
+    return [Outcome(CALL, each * 1000)]
+
+
+async def _measure(home: Path) -> float:
+    library = SessionLibrary.at(StoreLayout(home / "sessions"))
+    recording = Recording(library.store, library.index)
+    many, one = list[float](), list[float]()
+    for _ in range(ROUNDS):
+        many.append(await _seconds(_conversation(recording, home, CALLS + 1)))
+        one.append(await _seconds(_conversation(recording, home, 1)))
+    await recording.close()
+    return (median(many) - median(one)) / CALLS
+
+
+async def _seconds(conversation: Conversation) -> float:
+    await conversation.settle_context()
+    start = time.process_time()
+    async for _ in conversation.send("Read them all"):
+        pass
+    spent = time.process_time() - start
+    await conversation.close()
+    return spent
+
+
+def _conversation(recording: Recording, home: Path, calls: int) -> Conversation:
+    def turn(request: ChatRequest) -> Sequence[Step]:
+        if request.messages[-1].role == "tool":
+            return [TextDelta("Done.")]
+        return [
+            ToolCallArrived(ToolCallPart("", "read_file", {"path": f"file{number}.py"}))
+            for number in range(calls)
+        ]
+
+    async def outfit(_session: HeldSession, _goals: GoalKeeper) -> Outfit:
+        return Outfit(
+            (_Instant(),), Policy(Settings().tools, home, Grants(None, home)), str, None, ""
+        )
+
+    moment = clock.now()
+    session = Session(f"{calls}-{time.monotonic_ns()}", moment, moment, "scripted", "scripted")
+    choice = ModelChoice(Scripted(turn, window=1_000_000), "scripted", 1_000_000, tools=True)
+    conversation = Conversation(
+        recording.create(session, ephemeral=False), choice, recording.topic, begun=False
+    )
+    conversation.tools.make_outfit = outfit
+    return conversation
