@@ -29,22 +29,22 @@ class Policy:
 
     def __init__(
         self,
-        tools: Tools,
+        settings: Tools,
         project: Path,
         grants: Grants,
         confined: Callable[[], bool] = lambda: False,
     ) -> None:
-        self._tools = tools
+        self._settings = settings
         self._project = project
-        self._scope = scope_of(tools, project)
+        self._scope = scope_of(settings, project)
         self._grants = grants
         self._confined = confined
 
     def judge(self, tool: str, action: Action, mode: ApprovalMode) -> Verdict:
         """What holds for an action. What is denied stays so, whatever else allows it."""
-        if not any(fnmatchcase(tool, pattern) for pattern in self._tools.allowed):
+        if not any(fnmatchcase(tool, pattern) for pattern in self._settings.allowed):
             return Verdict("deny", f"{tool} is not among the tools that are allowed")
-        permission = self._tools.permissions.get(tool)
+        permission = self._settings.permissions.get(tool)
         if permission == "deny":
             return Verdict("deny", f"the settings forbid {tool}")
         answer = self._grants.answer(self._subject(tool, action))
@@ -150,6 +150,6 @@ class Policy:
                 return "exactly this"
 
 
-def scope_of(tools: Tools, project: Path) -> tuple[Path, ...]:
+def scope_of(settings: Tools, project: Path) -> tuple[Path, ...]:
     """The directories tools may touch."""
-    return tuple((project / Path(folder).expanduser()).resolve() for folder in tools.scope)
+    return tuple((project / Path(folder).expanduser()).resolve() for folder in settings.scope)

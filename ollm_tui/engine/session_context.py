@@ -73,7 +73,7 @@ class SessionContext:
         self._asked: str | None = None
         """The message that is being answered."""
         self.tools: tuple[ToolSpec, ...] = ()
-        """What the model is told it may ask for."""
+        """What the model is told it may ask for; with others, forget the count."""
         self.live = LiveCount()
         self._is_watched = False
         self.read = 0
@@ -84,12 +84,6 @@ class SessionContext:
         """Count for another model from now on."""
         self.choice = choice
         self.counter = self._counters.counter(choice.provider, choice.model)
-        self.forget_count()
-        self.read = 0
-
-    def offer(self, tools: tuple[ToolSpec, ...]) -> None:
-        """Tell the model of other tools from now on."""
-        self.tools = tools
         self.forget_count()
         self.read = 0
 

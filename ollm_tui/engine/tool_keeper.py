@@ -116,6 +116,7 @@ class ToolKeeper:
 
     @can_ask.setter
     def can_ask(self, can: bool) -> None:
+        """Say whether somebody is."""
         self._approvals.can_ask = can
 
     def answer(self, call_id: str, decision: Decision) -> None:
@@ -230,7 +231,9 @@ class ToolKeeper:
     def _offer(self, tools: Mapping[str, Tool]) -> None:
         if list(tools) != list(self._offered):
             self._offered = dict(tools)
-            self._context.offer(tuple(tool.spec for tool in tools.values()))
+            self._context.tools = tuple(tool.spec for tool in tools.values())
+            self._context.forget_count()
+            self._context.read = 0
 
     def _asks(self) -> bool:
         return self._approvals.can_ask

@@ -11,8 +11,6 @@ from tests.conftest import REPOSITORY
 
 WAITING_FOR_THEIR_FEATURE = frozenset(
     """
-    loop_detection.enabled loop_detection.max_turns loop_detection.repeat_threshold
-    loop_detection.strict loop_detection.nudge
     retention.max_items retention.store_tool_outputs
     tools.permissions tools.allowed tools.scope tools.network tools.timeout_seconds
     """.split()

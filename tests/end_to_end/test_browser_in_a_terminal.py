@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ SIZES = ((120, 36), (60, 20))
 
 
 @contextmanager
-def browser(home: Path, size: tuple[int, int]) -> Iterator[Terminal]:
+def browser(home: Path, size: tuple[int, int]) -> Generator[Terminal]:
     """The chat on the rich session, with the browser open; left by its keys in the end."""
     fill_with_snapshots(home)
     with Terminal(home, [], "chat", "--resume", full_id(0), size=size) as terminal:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import time
 from pathlib import Path
-
-import pytest
 
 from ollm_tui.services.jobs.process_tree import descendants
 from tests.conftest import REPOSITORY
 from tests.end_to_end.terminal import Terminal
 
-SECRETS = {"SERVICE_TOKEN": "marker-of-a-secret-1", "LD_AUDIT": "", "BASH_ENV": "/dev/null"}
-ALLOWED = {"EDITOR": "marker-that-may-pass"}
+TOKEN = "marker-of-a-secret"
+VARIABLES = {"SERVICE_TOKEN": TOKEN, "BASH_ENV": "/dev/null", "DISPLAY": ":9"}
 MODEL = "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 
@@ -42,41 +41,53 @@ def seen_while(terminal: Terminal, *parts: str) -> dict[str, bytes]:
     return seen
 
 
-def slow_program(folder: Path, name: str) -> Path:
-    """A program of this name that takes its time."""
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / name
-    file.write_text("#!/bin/sh\nexec sleep 5\n", encoding="utf-8")
+def recorder(folder: Path, name: str) -> Path:
+    """A program of this name that writes down its environment, then does its work."""
+    folder.mkdir(exist_ok=True)
+    record, file = folder / f"{name}.environment", folder / name
+    real = shutil.which(name)
+    work = f'exec {real} "$@"' if real else "cat > /dev/null"
+    file.write_text(f"#!/bin/sh\nenv >> {record}\n{work}\n", encoding="utf-8")
     file.chmod(0o755)
-    return file
+    return record
 
 
-def test_jobs_hooks_git_and_clipboard_programs_see_no_secret(home: Path, tmp_path: Path) -> None:
-    programs = tmp_path / "programs"
-    hook = slow_program(programs, "slow-hook")
-    slow_program(programs, "xclip")
-    subprocess.run(("git", "init", "-q"), cwd=Path.cwd(), check=True)
-    home.mkdir(parents=True, exist_ok=True)
-    (home / "config.yaml").write_text(f"hooks:\n  session-start: ['{hook}']\n")
-    variables = {**SECRETS, **ALLOWED, "DISPLAY": ":9"}
-    path = f"{programs}:{os.environ['PATH']}"
-    with Terminal(home, [[{"text": "One"}]], PATH=path, **variables) as terminal:
+def test_commands_and_what_they_start_see_no_secret(home: Path) -> None:
+    with Terminal(home, [[{"text": "One"}]], **VARIABLES) as terminal:
         terminal.wait_for("scripted")
         terminal.type("!sleep 600 & sleep 601\r")
         seen = seen_while(terminal, "sleep 600", "sleep 601")
-        assert seen
     for command, environment in seen.items():
-        assert SECRETS["SERVICE_TOKEN"].encode() not in environment, command
+        assert TOKEN.encode() not in environment, command
         assert b"BASH_ENV=" not in environment, command
 
 
-@pytest.mark.skipif(
-    not (REPOSITORY / ".cache/models" / MODEL).exists(), reason="the small model is not there"
-)
+def test_git_and_clipboard_programs_see_no_secret(home: Path, tmp_path: Path) -> None:
+    programs = tmp_path / "programs"
+    records = [recorder(programs, "git"), recorder(programs, "xclip")]
+    subprocess.run(("git", "init", "-q"), cwd=Path.cwd(), check=True)
+    Path("notes.txt").write_text("some", encoding="utf-8")
+    path = f"{programs}:{os.environ['PATH']}"
+    with Terminal(home, [[{"text": "One and only"}]], PATH=path, **VARIABLES) as terminal:
+        terminal.wait_for("scripted")
+        terminal.type("hello\r")
+        terminal.wait_for("One and only")
+        terminal.settle()
+        terminal.type("/copy\r")
+        terminal.wait_for("copied")
+        terminal.type("@not")
+        terminal.wait_for("notes.txt")
+    for record in records:
+        written = record.read_text(encoding="utf-8")
+        assert TOKEN not in written and "BASH_ENV=" not in written
+
+
 def test_the_server_of_the_embedded_model_sees_no_secret(home: Path) -> None:
     (home / "models").mkdir(parents=True, exist_ok=True)
     (home / "models" / MODEL).symlink_to(REPOSITORY / ".cache/models" / MODEL)
-    with Terminal(home, None, **SECRETS) as terminal:
+    with Terminal(home, None, **VARIABLES) as terminal:
+        terminal.wait_for("Type a message")
+        terminal.type("hello\r")
         seen = seen_while(terminal, "embedded")
-        for command, environment in seen.items():
-            assert SECRETS["SERVICE_TOKEN"].encode() not in environment, command
+    for command, environment in seen.items():
+        assert TOKEN.encode() not in environment, command

@@ -68,7 +68,8 @@ async def test_stopping_ends_the_turn_and_leaves_a_note(open_app: OpenApp, key: 
         await pilot.press("alt+a", key)
         await settled(app, pilot)
         assert not bar.display and prompt_has_focus(app)
-        assert "↻ The model called" in stream(app)[-2] and stream(app)[-1].endswith("stopped")
+        note = " ".join(stream(app)[-2:])
+        assert "↻ The model called" in note and note.endswith("· stopped")
 
 
 async def test_once_more_lets_it_go_on_and_asks_again(open_app: OpenApp) -> None:

@@ -19,6 +19,9 @@ from ollm_tui.services.command_safety.read_only import (
 
 _NUMBER = re.compile(r"-\d+")
 _LINES_OF_SED = re.compile(r"(?:(?:\d+|\$)(?:,(?:\d+|\$|\+\d+))?p;?)+")
+_PATTERN_IN_VALUE = re.compile(r"--[a-z-]+=.*")
+"""Files that match it begin with the same option."""
+_COUNTS_INTO_VARIABLE = re.compile(r"%[^A-Za-z%]*n")
 _FILE_TESTS = frozenset(("-e", "-f", "-d", "-r", "-w", "-x", "-s", "-L", "-h"))
 _HOLDS_PATTERN = frozenset(("-e", "regexp", "files", "type-list"))
 GIT = "git in a shell may run programs the repository names; the git tool does not"
@@ -48,6 +51,8 @@ def refusal(words: Sequence[Word], places: Places) -> str:
     operands = own(rest) if own else _operands(argv[0], rest, rule or Rule())
     if operands.refusal:
         return operands.refusal
+    if argv[0] == "diff" and any(places.real(word.text).is_dir() for word in operands.paths):
+        return "it compares directories, and would follow links in them"
     leads = rule is not None and rule.globs
     return next(filter(None, (_path(word, places, leads) for word in operands.paths)), "")
 
@@ -75,7 +80,7 @@ def _operands(name: str, words: Sequence[Word], rule: Rule) -> _Operands:
             others.append(word)
         elif text == "--":
             ended = True
-        elif word.glob:
+        elif word.glob and not _PATTERN_IN_VALUE.fullmatch(text):
             return _Operands(refusal="its pattern could stand for an option")
         elif rule.number and _NUMBER.fullmatch(text):
             continue
@@ -155,6 +160,8 @@ def _echo(words: Sequence[Word]) -> _Operands:
 def _printf(words: Sequence[Word]) -> _Operands:
     if not words or words[0].text.startswith("-") or any(word.glob for word in words):
         return _Operands(refusal="printf with options can set variables")
+    if _COUNTS_INTO_VARIABLE.search(words[0].text):
+        return _Operands(refusal="printf with %n sets a variable")
     return _Operands()
 
 

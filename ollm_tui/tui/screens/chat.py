@@ -52,7 +52,7 @@ LONG_TURN_SECONDS = 10
 OPENED_AFTER_SECONDS = 0.05
 """The first key is shown before everything behind the screen is loaded."""
 NARROW = 80
-PLACEHOLDER = "Type a message, / for commands, ? for keys"
+PLACEHOLDER = "Type a message, / for commands, @ for files, ! for a shell"
 
 
 class ChatScreen(Screen[None]):

@@ -46,11 +46,13 @@ class Welcome(Static):
 
 
 def _lines(hints: Hints, is_demonstration: bool) -> Content:
-    names = ("screen.keys", "session.picker", "session.sidebar", "model.choose")
+    names = ("screen.keys", "session.picker", "session.sidebar", "model.choose", "jobs.panel")
     # The last of several: Ctrl+S and Ctrl+B, which come first, are taken by some terminals.
     keys = {name: hints.keys(name)[-1] for name in names}
     rows = [
         ("/", "commands, with what each of them does"),
+        ("@", "a file of this folder, as part of the message"),
+        ("!", f"a command in a shell, as !ls; {keys['jobs.panel']} shows what ran"),
         (keys["screen.keys"], "all keys"),
         (keys["session.picker"], f"sessions; {keys['session.sidebar']} keeps them beside the chat"),
         (keys["model.choose"], "another model"),

@@ -116,11 +116,11 @@ async def test_after_a_paste_that_fills_the_window_the_next_question_is_answered
     workspace: Workspace,
 ) -> None:
     conversation = await begun(workspace)
-    log = "\n".join(f"{n:03} upload {n * 7919 % 1000} done" for n in range(230))
+    log = "\n".join(f"{n:03} upload {n * 7919 % 1000} done" for n in range(310))
     paste = Attachment(name="log.txt", media_type="text/plain", content=log)
     await ask(conversation, "What is this?", [paste])
     assert conversation.context().count.tokens > 2_900
-    await ask(conversation, f"And what follows from that? {'Please say it. ' * 60}")
+    await ask(conversation, f"And what follows from that? {'Please say it. ' * 120}")
     assert "What is this?" in conversation.prompt_text()
     assert "117 upload" not in conversation.prompt_text()
     await conversation.close()
