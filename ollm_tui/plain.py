@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from typing import TextIO
 
 from ollm_tui.core.errors import OllmError
+from ollm_tui.core.events import AnyTurnEvent
 from ollm_tui.core.intake import visible
+from ollm_tui.core.loop import LoopAnswer
+from ollm_tui.core.tool import Decision
+from ollm_tui.core.tool_events import ApprovalRequested, LoopPaused
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.headless import Headless, with_room
 
@@ -43,6 +48,7 @@ class PlainChat:
     async def run(self) -> int:
         """Chat until the input ends; gives back the exit code."""
         choice = self._conversation.choice
+        self._conversation.tools.can_ask = True
         who = visible(f"{choice.model} on {choice.provider.name}")
         self._say(f"{who}. /help for help, /quit to leave.\n")
         while (text := self._read()) is not None:
@@ -65,7 +71,7 @@ class PlainChat:
         conversation = self._conversation
         conversation.on_overflow = "compress"
         turn = conversation.send(text) if text else conversation.regenerate()
-        events = with_room(conversation, turn)
+        events = self._with_questions(with_room(conversation, turn))
         task = asyncio.ensure_future(Headless("text", self._out, self._err).show(events))
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGINT, conversation.cancel)
@@ -76,6 +82,46 @@ class PlainChat:
         finally:
             loop.remove_signal_handler(signal.SIGINT)
         self._say("\n")
+
+    async def _with_questions(
+        self, events: AsyncGenerator[AnyTurnEvent, None]
+    ) -> AsyncGenerator[AnyTurnEvent, None]:
+        """The same events; what waits for the user is asked in the place where it comes."""
+        tools = self._conversation.tools
+        async with aclosing(events):
+            async for event in events:
+                yield event
+                if isinstance(event, ApprovalRequested):
+                    tools.answer(event.call.call_id, self._decision(event))
+                elif isinstance(event, LoopPaused):
+                    tools.answer_loop(self._loop_answer(event))
+
+    def _decision(self, asked: ApprovalRequested) -> Decision:
+        """Whole words, so that nothing that was typed before answers by accident."""
+        action, verdict = asked.action, asked.verdict
+        shown = [f"The model wants to {action.title}:", action.subject, action.diff]
+        shown += [f"in {action.place}" if action.place else "", f"({verdict.reason})"]
+        lines = (visible(line) for part in shown if part for line in part.splitlines())
+        self._say("\n" + "\n".join(lines) + "\n")
+        always = ", always" if verdict.grant else ""
+        said = self._ask(f"yes{always}, no, or no and why? ")
+        if said == "yes":
+            return Decision("yes")
+        if said == "always" and verdict.grant:
+            return Decision("always", "session")
+        return Decision("no", words=said.removeprefix("no").strip(" ,.:"))
+
+    def _loop_answer(self, paused: LoopPaused) -> LoopAnswer:
+        self._say(visible(f"\nThe model {paused.found.evidence}.") + "\n")
+        answers: dict[str, LoopAnswer] = {"once": "once", "allow": "allow"}
+        return answers.get(self._ask("stop, once (more), or allow? "), "stop")
+
+    def _ask(self, question: str) -> str:
+        """One line; no answer if the input is over or Ctrl+C was pressed."""
+        try:
+            return self._read_line(question).strip().lower()
+        except (EOFError, KeyboardInterrupt):
+            return ""
 
     def _read(self) -> str | None:
         """One message, or None when the input is over or a signal ended it, such as Ctrl+C.

@@ -7,10 +7,14 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from ollm_tui.core.intake import visible
 from ollm_tui.core.tool import Action, ApprovalMode, Decision, Verdict
 from ollm_tui.services.command_safety.places import Places, keeps_secrets, runs_by_itself
 from ollm_tui.services.grants import Grant, Grants, Subject
 from ollm_tui.settings.schema import Tools
+
+HELD_TOOLS = frozenset(("exec",))
+"""What these run is run in the sandbox; git, for instance, is not."""
 
 
 class _Assessment(NamedTuple):
@@ -60,7 +64,9 @@ class Policy:
             return Verdict("allow", f"the settings allow {tool} unasked", grant=grant)
         if permission == "confirm":
             return Verdict("ask", f"the settings want {tool} to ask", grant=grant)
-        return self._by_mode(action, found, mode, grant)
+        if found.level == "harmless":
+            return Verdict("allow", found.reason)
+        return self._by_mode(tool, action, found, mode, grant)
 
     def remember(self, tool: str, action: Action, verdict: Verdict, decision: Decision) -> None:
         """Keep an answer that holds for more than once; what is dangerous is never allowed so."""
@@ -79,17 +85,14 @@ class Policy:
         return self._grants.clear()
 
     def _by_mode(
-        self, action: Action, found: _Assessment, mode: ApprovalMode, grant: str
+        self, tool: str, action: Action, found: _Assessment, mode: ApprovalMode, grant: str
     ) -> Verdict:
-        if found.level == "harmless":
-            return Verdict("allow", found.reason)
         if action.effect == "write" and mode in ("auto-edit", "auto"):
             return Verdict(
                 "allow", f"mode {mode} changes files of the project unasked", grant=grant
             )
         if action.effect == "run" and mode == "auto":
-            # Only code is run in the sandbox; git, for instance, is not.
-            if action.language and self._confined():
+            if tool in HELD_TOOLS and self._confined():
                 return Verdict("allow", "mode auto runs it unasked in the sandbox", grant=grant)
             return Verdict("ask", f"no sandbox holds it; {found.reason}", grant=grant)
         return Verdict("ask", found.reason, grant=grant)
@@ -130,24 +133,24 @@ class Policy:
             return _Assessment("harmless", found.reason)
         if found.level == "dangerous":
             return _Assessment("dangerous", found.reason)
-        return _Assessment("ordinary", found.reason)
+        return _Assessment("ordinary", found.reason if action.language else "it runs something")
 
     def _subject(self, tool: str, action: Action) -> Subject:
         place = action.place or str(self._project)
         return Subject(tool, action.subject, place, action.language)
 
     def _grant_words(self, action: Action) -> str:
-        """What "always" would remember."""
+        """What "always" would remember, in one line."""
         match action.effect:
             case "run":
-                where = action.place or str(self._project)
-                return f"exactly this {'code' if action.language else 'command'}, in {where}"
+                words = f"exactly this, in {action.place or self._project}"
             case "write":
-                return f"changes of {action.subject}"
+                words = f"changes of {action.subject}"
             case "read":
-                return f"reading {action.subject}"
+                words = f"reading {action.subject}"
             case "none":
-                return "exactly this"
+                words = "exactly this"
+        return " ".join(visible(words).split())
 
 
 def scope_of(settings: Tools, project: Path) -> tuple[Path, ...]:

@@ -68,12 +68,13 @@ class ChatPoints:
         branch = chat.transcript.keys
         if not chat.opening.following:
             branch = [message.id for message in chat.conversation.state.branch()]
+        note = ""
         if point.message not in branch:
             branch = await self._switch_to(point.message)
-            self._tell("on another branch, which is the current one now")
+            note = "on another branch, which is the current one now"
         chat.transcript.finder.look_for(words)
         chat.transcript.focus()
-        chat.call_after_refresh(self._stand_on, point.message, branch)
+        chat.call_after_refresh(self._stand_on, point.message, branch, note)
 
     async def fork(self, point: Point) -> None:
         """Go on from a point in a new session. OllmError."""
@@ -122,13 +123,16 @@ class ChatPoints:
         self._show()
         return [message.id for message in conversation.state.branch()]
 
-    def _stand_on(self, message_id: str, branch: Sequence[str]) -> None:
-        """When the stream is seen: before that it has no height."""
+    def _stand_on(self, message_id: str, branch: Sequence[str], note: str) -> None:
+        """When the stream is seen and has the focus: before that it has no height, and the keys
+        of another place would be shown over the note."""
         transcript = self._chat.transcript
         key = shown_at(message_id, branch, transcript.keys)
         if key:
             transcript.go_to(key)
             transcript.cursor.move_to(key, reveal=False)
+        if note:
+            self._tell(note)
 
     def _tell(self, text: str) -> None:
         """When the focus has moved: that shows the keys of another place."""

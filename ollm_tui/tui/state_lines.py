@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 READING = (
     ("read.down", "k move"),
-    ("message.copy", "copy"),
-    ("message.copy_code", "code"),
-    ("message.edit", "edit"),
     ("snapshot.back", "back to here"),
     ("snapshot.before", "before it"),
+    ("message.copy", "copy"),
+    ("message.edit", "edit"),
+    ("message.copy_code", "code"),
     ("message.regenerate", "again"),
     ("message.fork", "fork"),
     ("chat.stop", "back"),

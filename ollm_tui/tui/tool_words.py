@@ -21,6 +21,11 @@ class Brakes(Protocol):
     """What says how freely the model may act."""
 
     @property
+    def offered(self) -> tuple[str, ...]:
+        """The tools the model is told about."""
+        ...
+
+    @property
     def approval_mode(self) -> ApprovalMode:
         """When the user is asked."""
         ...
@@ -32,9 +37,10 @@ class Brakes(Protocol):
 
 
 def brakes(tools: Brakes, width: int) -> str:
-    """For the title line; where there is little room, only what is not as usual."""
+    """For the title line; where there is little room, or nothing the model could do, only what
+    is not as usual."""
     mode = tools.approval_mode
-    if width < WIDE:
+    if width < WIDE or not tools.offered:
         return "" if mode == "ask" else mode
     sandbox = visible(tools.sandbox_words).partition(",")[0]
     return "   ".join(fact for fact in (mode, f"⛨ {sandbox}" if sandbox else "") if fact)

@@ -121,7 +121,7 @@ def test_other_code_runs_unasked_only_in_mode_auto_and_in_a_sandbox(
 
 
 def test_a_program_that_is_not_run_in_the_sandbox_asks_in_mode_auto(project: Path) -> None:
-    action = run("git commit -m x", language="")
+    action = run("git commit -m x")
     assert policy_for(project, confined=True).judge("git", action, "auto").ruling == "ask"
 
 

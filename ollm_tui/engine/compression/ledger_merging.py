@@ -34,10 +34,15 @@ class _Settling:
         self._entries: dict[tuple[FactKind, str], Entry] = {}
         self._by_word: dict[str, list[Entry]] = {}
         self._last: dict[FactKind, Entry] = {}
+        self._added = 0
 
     def take(self, fact: Fact) -> None:
         """One more fact, newer than all before."""
         known = self._entries.pop(_key(fact), None)
+        if known and known.fact.current == fact.current and self._is_latest(known):
+            known.fact = _again(known.fact, fact)
+            self._entries[_key(fact)] = self._last[fact.kind] = known
+            return
         if known:
             known.holds = False
         newer = Entry(_again(known.fact, fact) if known else fact)
@@ -48,9 +53,19 @@ class _Settling:
     def _add(self, newer: Entry) -> None:
         self._entries[_key(newer.fact)] = newer
         self._last[newer.fact.kind] = newer
+        self._added += 1
+        newer.number = self._added
         if newer.fact.kind in CHANGEABLE and newer.holds:
             for word in newer.content:
                 self._by_word.setdefault(word, []).append(newer)
+
+    def _is_latest(self, known: Entry) -> bool:
+        """Whether nothing was said since that shares a word: said again it changes nothing."""
+        return all(
+            self._by_word[word][-1].number <= known.number
+            for word in known.content
+            if word in self._by_word
+        )
 
     def facts(self) -> list[Fact]:
         """What still holds, in the order it was last said."""

@@ -66,12 +66,14 @@ def _read(text: str) -> _Read:
 class Entry:
     """A fact on its way through the settling, with what it says worked out once."""
 
-    __slots__ = ("content", "fact", "holds", "said", "told", "topic", "words")
+    __slots__ = ("content", "fact", "holds", "number", "said", "told", "topic", "words")
 
     def __init__(self, fact: Fact) -> None:
         self.fact = fact
         self.holds = fact.current
         """Whether it is there and current."""
+        self.number = 0
+        """How many were there when it was said."""
         claims = fact.kind in _CLAIMING and (fact.current or fact.kind == "todo")
         self.said = said_in(fact.text) if claims else _SILENT
         self.words, self.content, self.topic, self.told = _read(fact.text) if claims else _UNREAD

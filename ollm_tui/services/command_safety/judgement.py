@@ -8,6 +8,7 @@ from typing import Literal
 
 import msgspec
 
+from ollm_tui.core.intake import visible
 from ollm_tui.services.command_safety.places import Places
 from ollm_tui.services.command_safety.plain_words import PlainCommand, plain_code
 from ollm_tui.services.command_safety.python_dangers import python_danger
@@ -19,6 +20,8 @@ LONGEST_CODE = 10_000
 so much code that was made to keep it busy, and four times that for twice as much."""
 LONGEST_READING = 4_000
 """Characters of a command that may run unasked: nobody types more to look at something."""
+
+LONGEST_REASON = 200
 
 Level = Literal["read-only", "ordinary", "dangerous"]
 
@@ -47,7 +50,7 @@ def judge(code: str, place: Path, scope: Sequence[Path]) -> CommandJudgement:
         return CommandJudgement("read-only", "it only reads files of the project", argvs)
     if danger := shell_danger(code, places):
         return CommandJudgement("dangerous", danger, argvs)
-    return CommandJudgement("ordinary", why, argvs)
+    return CommandJudgement("ordinary", _line(why), argvs)
 
 
 def judge_python(code: str, place: Path, scope: Sequence[Path]) -> CommandJudgement:
@@ -73,6 +76,11 @@ def _refusal(commands: Sequence[PlainCommand], places: Places) -> str:
         elif why := refusal(words, places):
             return why
     return ""
+
+
+def _line(reason: str) -> str:
+    """In one line: words of the command stand in it."""
+    return " ".join(visible(reason).split())[:LONGEST_REASON]
 
 
 def _is_plain_cd(command: PlainCommand) -> bool:

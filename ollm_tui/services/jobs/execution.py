@@ -35,13 +35,20 @@ class Execution:
     """Listens to one job on behalf of its shell."""
 
     def __init__(
-        self, shell: Shell, told: Told, report: int | None, only_then: dict[str, str], most: int
+        self,
+        shell: Shell,
+        told: Told,
+        report: int | None,
+        only_then: dict[str, str],
+        most: int,
+        held: bool = False,
     ) -> None:
         self._shell = shell
         self._told = told
         self._report = report
         self._only_then = only_then
         self._most = most
+        self._held = held
 
     def started(self, running: RunningJob) -> None:
         """Tell and record that it runs."""
@@ -74,10 +81,11 @@ class Execution:
         os.close(self._report)
         self._report = None
         if job.status in ("completed", "failed") and not job.background:
-            shell.state = state_after(
+            after = state_after(
                 report,
-                shell.state,
+                shell.state_for(self._held),
                 self._only_then,
                 python=job.language == "python",
                 most=self._most,
             )
+            shell.take_over(after, self._held)

@@ -38,6 +38,7 @@ class Shell:
     ) -> None:
         self.session_id = session_id
         self.state = state
+        self._held_state: ShellState | None = None
         self.home = state.cwd
         """Where it goes back to when its directory is gone."""
         self._limits = limits
@@ -45,6 +46,21 @@ class Shell:
         self._earlier = {job.id: job for job in earlier}
         self._jobs: dict[str, RunningJob] = {}
         self._sequence = max((job.sequence for job in self._earlier.values()), default=0)
+
+    def state_for(self, held: bool) -> ShellState:
+        """What a job begins with. Those in a sandbox have a state of their own: a PATH or a
+        function they left would else be obeyed by the user's own commands, outside of it."""
+        if held and self._held_state is not None:
+            return msgspec.structs.replace(self._held_state, cwd=self.state.cwd)
+        return self.state
+
+    def take_over(self, after: ShellState, held: bool) -> None:
+        """What a job left; the directory holds for all."""
+        if held:
+            self._held_state = after
+            self.state = msgspec.structs.replace(self.state, cwd=after.cwd)
+        else:
+            self.state = after
 
     def next_sequence(self) -> int:
         """The number of a new job; this is also when the shell was last active."""
@@ -124,7 +140,8 @@ class Shell:
             (each for each in self._jobs.values() if not each.job.running),
             key=lambda each: each.ended_at,
         )
-        used = self.state.size + sum(each.size for each in self._jobs.values())
+        used = self.state.size + (self._held_state.size if self._held_state else 0)
+        used += sum(each.size for each in self._jobs.values())
         kept = [
             Kept(each.job.id, 0 if each.job.trimmed else each.size, each.ended_at) for each in ended
         ]

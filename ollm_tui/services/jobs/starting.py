@@ -57,14 +57,15 @@ class JobStarter:
     async def start(self, shell: Shell, wanted: Wanted) -> RunningJob:
         """Run code in a shell. JobError if it cannot be started."""
         _check_directory(shell)
-        place = _Place(shell.state.cwd, {**shell.state.environment, **wanted.env})
+        state = shell.state_for(wanted.confinement is not None)
+        place = _Place(state.cwd, {**state.environment, **wanted.env})
         job = _new_job(shell, wanted, place.cwd)
         if wanted.language == "python":
             ours, theirs = socket.socketpair()
-            program = python_program(wanted.code, shell.state, theirs.detach())
+            program = python_program(wanted.code, state, theirs.detach())
             self._serve(ours, shell, job, wanted.confinement)
         else:
-            program = shell_program(wanted.code, shell.state)
+            program = shell_program(wanted.code, state)
         return await self._run(shell, job, program, place, wanted)
 
     async def run_command(
@@ -99,7 +100,12 @@ class JobStarter:
         self, shell: Shell, job: Job, program: Program, place: _Place, wanted: Wanted
     ) -> RunningJob:
         execution = Execution(
-            shell, self._told, program.report, wanted.env, self._limits.variable_bytes
+            shell,
+            self._told,
+            program.report,
+            wanted.env,
+            self._limits.variable_bytes,
+            held=wanted.confinement is not None,
         )
         try:
             order = self._order(job, program, place)

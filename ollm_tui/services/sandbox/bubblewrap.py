@@ -20,6 +20,8 @@ _WALLS = (
     "--new-session",
     *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run"),
 )
+_PROGRAMS_AMONG_SOCKETS = ("/run/current-system", "/run/opengl-driver")
+"""Where some systems have theirs."""
 _NAMES_OF_HOSTS = "/etc/resolv.conf"
 _KEYS = (
     *(".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".password-store"),
@@ -37,6 +39,8 @@ def bubblewrap_words(
 ) -> list[str]:
     """All words but the directory, the environment and the program. Later ones lie on top."""
     words = [*_WALLS, *(_host_names() if network else ("--unshare-net",))]
+    for place in _PROGRAMS_AMONG_SOCKETS:
+        words += ("--ro-bind-try", place, place)
     for place in sorted({str(temporary), "/tmp", "/var/tmp"}):
         if Path(place).is_dir():
             words += ("--bind", str(private), place)

@@ -86,6 +86,8 @@ def _confinement(kind: Kind, place: _Place) -> Confinement:
         raise JobError("the whole machine is in the scope")
     if kind == "bwrap" and not program:
         raise JobError("bubblewrap is not installed")
+    if any(Path(program).resolve().is_relative_to(root) for root in place.scope):
+        raise JobError("the bubblewrap that is found belongs to the project")
     if kind == "landlock" and version() < OLDEST:
         raise JobError("the kernel has no Landlock, or an old one")
     return Confinement(

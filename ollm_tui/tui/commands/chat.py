@@ -28,8 +28,11 @@ def stop(chat: ChatScreen, _argument: str) -> None:
         chat.transcript.cursor.move_to(None)
         chat.put_aside()
         chat.lines.show_state()
-    elif not chat.prompt.text and pressed_again(chat, "escape"):
-        rewind(chat, "")
+    elif not chat.prompt.text and len(chat.conversation.state):
+        if pressed_again(chat, "escape"):
+            rewind(chat, "")
+        else:
+            chat.lines.tell("Esc again goes back to an earlier message")
 
 
 async def interrupt(chat: ChatScreen, _argument: str) -> None:

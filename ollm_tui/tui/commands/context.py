@@ -48,11 +48,11 @@ async def trust(chat: ChatScreen, argument: str) -> None:
         told = "" if argument == "later" else await question.give(answers[argument])
         bar.questions.remove(question)
         bar.show()
-        next_one = bar if bar.questions else chat.prompt
-        chat.set_focus(next_one)
+        # Also where more is asked: what is typed next is meant for the prompt, not as an answer.
+        chat.set_focus(chat.prompt)
         # Behind the focus through both queues: the keys it shows would take the place of this.
         words = told or "not now; it is asked again next time"
-        next_one.call_later(chat.call_later, chat.lines.tell, words)
+        chat.prompt.call_later(chat.call_later, chat.lines.tell, words)
     elif chat.focused is not bar:
         known = ", ".join((*question.answers.values(), "view", "later"))
         raise UsageError(f"{visible(argument)} is no answer to that", f"there are: {known}")

@@ -58,9 +58,23 @@ class Beside(Protocol):
 class BrowserPane(SessionPane):
     """The tree with its lines."""
 
+    BINDINGS = [
+        Binding("tab", "look", "Look", id="sessions.look_found", tooltip="Read its messages"),
+    ]
+
     def make_list(self, *, unicode: bool) -> SessionList:
         """A tree."""
         return SessionTree(unicode=unicode)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Tab is this only while one finds; the tree has its own."""
+        if action == "look":
+            return isinstance(self.screen.focused, FindLine)
+        return super().check_action(action, parameters)
+
+    def action_look(self) -> None:
+        """To the messages of what is highlighted."""
+        self.query_one(SessionTree).action_ask("look")
 
 
 class SessionBrowser(Screen[None]):

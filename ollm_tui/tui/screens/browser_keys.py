@@ -21,12 +21,15 @@ def keys_for(
         go = "switch to this branch"
     elif point and point.session_id == current:
         go = "go on with it"
+    look = "its messages" if is_gone else "go back to a message"
     compare = "diff with the marked" if is_marked else "diff with now"
     return (
         ("sessions.open_found", go),
+        ("sessions.look_found", look),
         ("sessions.keep_title", "keep this name"),
         ("sessions.list", FROM_FINDING),
         ("sessions.open", go),
+        ("sessions.look", look),
         ("sessions.expand", "its snapshots"),
         ("sessions.fork", "fork"),
         ("sessions.diff", compare),
@@ -40,10 +43,9 @@ def keys_for(
         ("sessions.delete", "delete"),
         ("sessions.undo", "undo"),
         ("sessions.new", "new"),
-        ("sessions.look", "its messages"),
         ("sessions.find", "find"),
         ("sessions.back_to", "go back to this message"),
-        ("sessions.before", "to before it"),
+        ("sessions.before", "go back to before it"),
         ("sessions.graft", "bring into the prompt"),
         ("sessions.fork_here", "fork from here"),
         ("sessions.message_up", "j move"),

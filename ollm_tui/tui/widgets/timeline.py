@@ -16,7 +16,12 @@ from ollm_tui.tui.timeline_drawing import MARKS, WORDS, Drawing, drawing
 LEGEND_FROM = 76
 """Cells from which there is room to say what the marks mean."""
 LABEL = 9
-NO_SNAPSHOTS = "No snapshots yet. Ctrl+T takes one; every compression takes one by itself."
+NO_SNAPSHOTS = (
+    "No snapshots yet. Ctrl+T takes one; every compression takes one by itself.",
+    "No snapshots yet. Ctrl+T takes one, compressing does too.",
+    "No snapshots yet. Ctrl+T takes one.",
+)
+"""The first of them that there is room for."""
 
 
 class TimelineStrip(Widget):
@@ -78,7 +83,11 @@ class TimelineStrip(Widget):
             is_selected = bool(mark.key) and mark.key == self._selected
             style = self._style("selected" if is_selected else "mark")
             segments.append(Segment(MARKS[mark.kind], style))
-        return segments if any(drawn.marks) else [Segment(NO_SNAPSHOTS, self._style("words"))]
+        if any(drawn.marks):
+            return segments
+        room = self.size.width - LABEL - 1
+        words = next((text for text in NO_SNAPSHOTS if len(text) <= room), "")
+        return [Segment(words, self._style("words"))]
 
     def _peak(self) -> str:
         timeline = self._timeline

@@ -120,6 +120,12 @@ def test_code_that_is_too_long_to_be_looked_through_always_asks(project: Path) -
     assert judge_python("1" * (LONGEST_CODE + 1), project, [project]).level == "dangerous"
 
 
+def test_the_reason_is_one_line_whatever_stands_in_the_command(project: Path) -> None:
+    reason = judged("sort '-x\n\n" + "y" * 500 + "'", project).reason
+    assert "\n" not in reason
+    assert len(reason) <= 200
+
+
 def test_the_words_of_plain_commands_are_told(project: Path) -> None:
     assert judged("cat 'a b' | head -5; make", project).argvs == (
         ("cat", "a b"),

@@ -146,6 +146,25 @@ open("{elsewhere}/outside", "w")
     assert not (elsewhere / "outside").exists()
 
 
+@EVERY_KIND
+async def test_what_a_held_job_leaves_in_the_shell_does_not_reach_the_users_own_commands(
+    kind: Kind, find_sandbox: FindSandbox, held_jobs: HoldJobs, project: Path
+) -> None:
+    jobs = held_jobs(find_sandbox(kind))
+    session = jobs.jobs.shells()[0].id
+    await jobs.jobs.exec(session, "mine=1; export OURS=1")
+    await jobs.run("mkdir sub; cd sub; export PATH=$PWD:$PATH EVIL=1; ls() { echo evil; }; x=2")
+    await jobs.run("y = 3", "python")
+    own = await jobs.jobs.exec(session, 'echo "$mine$OURS$EVIL$x"; type -t ls; pwd')
+    shown = jobs.jobs.job_output(own.id).stdout.text()
+    assert shown == f"11\nfile\n{project}/sub\n"
+    own = await jobs.jobs.exec(session, "print('y' in globals())", "python")
+    assert jobs.jobs.job_output(own.id).stdout.text() == "False\n"
+    assert (await jobs.run('echo "$mine$OURS$EVIL$x"; ls; pwd')).stdout == (
+        f"1112\nevil\n{project}/sub\n"
+    )
+
+
 async def test_no_network_means_none(find_sandbox: FindSandbox, held_jobs: HoldJobs) -> None:
     jobs = held_jobs(find_sandbox("bwrap"))
     with socket.create_server(("127.0.0.1", 0)) as server:
