@@ -12,7 +12,7 @@ from ollm_tui.core.message import Message, sent_length
 from ollm_tui.core.session_state import SessionState
 from ollm_tui.core.snapshot import SnapshotSummary
 
-MarkKind = Literal["named", "automatic", "compression", "restore", "model"]
+MarkKind = Literal["named", "automatic", "compression", "restore", "model", "loop"]
 """What happened. `named` are all snapshots that stay until somebody deletes them."""
 
 _CHARACTERS_PER_TOKEN = 4
@@ -51,6 +51,7 @@ def timeline_of(state: SessionState, snapshots: Iterable[SnapshotSummary] = ()) 
             if entry.before != entry.after
         ),
         *(TimelineMark(bisect_right(times, each.at), "restore") for each in metadata.restores),
+        *(TimelineMark(bisect_right(times, each.at), "loop") for each in metadata.loops),
         *_model_marks(messages),
     ]
     marks.sort(key=lambda mark: mark.place)

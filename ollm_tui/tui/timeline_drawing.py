@@ -13,6 +13,7 @@ MARKS: Mapping[MarkKind, str] = {
     "automatic": "◇",
     "compression": "⤓",
     "restore": "↺",
+    "loop": "↻",
     "model": "⇄",
 }
 WORDS: Mapping[MarkKind, str] = {
@@ -20,13 +21,14 @@ WORDS: Mapping[MarkKind, str] = {
     "automatic": "automatic",
     "compression": "compressed",
     "restore": "went back",
+    "loop": "repeated itself",
     "model": "other model",
 }
 MOST_CELLS = 4
 """So wide a message may be, so that marks have room in a short session."""
 ASIDE = 2
 """Cells a mark may stand beside its place, where another stands there."""
-_RANKS: tuple[MarkKind, ...] = ("named", "compression", "restore", "automatic", "model")
+_RANKS: tuple[MarkKind, ...] = ("named", "compression", "restore", "loop", "automatic", "model")
 
 
 class Drawing(NamedTuple):

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
+from ollm_tui.core.loop import LoopRecord
 from ollm_tui.core.session_state import SessionState
 from ollm_tui.core.snapshot import SnapshotSummary
 from ollm_tui.core.timeline import TimelineMark, timeline_of, tokens_at
@@ -61,3 +62,12 @@ def test_a_clock_that_went_back_moves_no_mark_to_the_front() -> None:
     early = replace(plain.messages[3], timestamp="2020-01-01T00:00:00.000000Z")
     odd = replace(plain, messages=(*plain.messages[:3], early, *plain.messages[4:]))
     assert timeline_of(SessionState(odd), [taken("one", 15)]).marks[0].place == 4
+
+
+def test_where_the_model_repeated_itself_is_marked() -> None:
+    plain = rich_session(NOW)
+    at = clock.iso(datetime(2026, 11, 16, 9, 15, tzinfo=UTC))
+    loop = LoopRecord(at, "repeated-tool", "called echo 3 times", 3, "stop")
+    odd = replace(plain, metadata=replace(plain.metadata, loops=(loop,)))
+    marks = timeline_of(SessionState(odd)).marks
+    assert TimelineMark(4, "loop") in marks

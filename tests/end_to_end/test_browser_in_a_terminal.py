@@ -171,10 +171,9 @@ def test_from_its_messages_one_goes_to_before_one_of_them(
     home: Path, size: tuple[int, int]
 ) -> None:
     with browser(home, size) as terminal:
-        terminal.type(DOWN)
-        terminal.wait_for("Tab its messages")
+        terminal.wait_for("Tab go back to a message")
         terminal.type(TAB)
-        terminal.wait_for("to before it")
+        terminal.wait_for("B go back to before it")
         terminal.type(UP + UP)
         terminal.type("B")
         terminal.wait_for("Keep the counter with the job.", "set aside")

@@ -259,7 +259,7 @@ async def test_from_its_messages_one_goes_back_to_one_or_to_before_it(
 ) -> None:
     async with desk(open_app, home) as on:
         await on.press("f3", "down", "tab")
-        assert "Enter go back to this message" in on.keys and "B to before it" in on.keys
+        assert "Enter go back to this message" in on.keys and "B go back to before it" in on.keys
         await on.press("k", "k", "k", "B")
         assert isinstance(on.app.screen, ChatScreen)
         assert on.branch == ["q0", "a0", "q1", "a1", "q2", "a2"], "the log was the next"

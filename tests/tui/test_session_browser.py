@@ -164,10 +164,17 @@ async def test_a_narrow_screen_has_no_preview(home: Path) -> None:
         assert "What about regex for logs?" in picked.preview
 
 
-@pytest.mark.parametrize("key", ("down", "tab"))
-async def test_the_keys_of_the_list_work_when_it_has_the_focus(home: Path, key: str) -> None:
+async def test_tab_goes_to_the_messages_and_back_to_the_list(home: Path) -> None:
     async with picker(home) as picked:
-        await picked.press(key)
+        await picked.press("tab")
+        assert "B go back to before it" in picked.keys
+        await picked.press("tab")
+        assert picked.app.focused is picked.list
+
+
+async def test_the_keys_of_the_list_work_when_it_has_the_focus(home: Path) -> None:
+    async with picker(home) as picked:
+        await picked.press("down")
         assert picked.app.focused is picked.list and picked.line == "regex for logs"
         assert "r rename" in picked.keys and "/ find" in picked.keys
         await picked.press("n")

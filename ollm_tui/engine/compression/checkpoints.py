@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from functools import lru_cache
 
 from msgspec.structs import replace
 
@@ -34,7 +35,7 @@ class CheckpointMaker:
         """`count` gives the tokens of a text, `around` what a template adds to a message."""
         self.sizes = sizes
         self._number = number
-        self._count = count
+        self._count = lru_cache(maxsize=64)(count)
         self._frame = FRAME_TOKENS + around
         self._around = around
         self._model = model

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 
 from ollm_tui.core.ledger import Fact, FactKind, Ledger
 from ollm_tui.engine.compression.facts_kinds import is_strong
@@ -30,15 +32,24 @@ _FIRST_ROUND = 8
 def rendered(ledger: Ledger, most_tokens: int, count: Callable[[str], int]) -> str:
     """The ledger as text of at most `most_tokens`; empty if there is nothing to tell."""
     facts = _by_importance(ledger)
-    fits, too_many = 0, len(facts) + 1
-    best = ""
+    text = _text(facts)
+    tokens = count(text)
+    if tokens <= most_tokens:
+        return text
+    # Counting takes most of the time: letters tell about where the border is.
+    letters = list(accumulate(len(fact.text) for _, fact in facts))
+    middle = bisect_left(letters, letters[-1] * max(most_tokens, 0) // tokens)
+    fits, too_many, step, best = 0, len(facts), 1, ""
     while too_many - fits > 1:
-        middle = (fits + too_many) // 2
+        middle = min(max(middle, fits + 1), too_many - 1)
         text = _text(facts[:middle])
         if count(text) <= most_tokens:
             fits, best = middle, text
+            middle += step
         else:
             too_many = middle
+            middle -= step
+        step *= 2
     return best
 
 

@@ -60,6 +60,12 @@ def fitted(texts: Sequence[str], room: int, count: Count) -> list[str]:
     return [text for text in cut if text]
 
 
+def whole_if_short(texts: Sequence[str], room: int) -> list[str] | None:
+    """The texts as they are, unless they have surely more than so many tokens."""
+    whole = [text for text in texts if text]
+    return whole if sum(map(len, whole)) <= room * MOST_CHARACTERS_PER_TOKEN else None
+
+
 def shortened(text: str, most: int, count: Count) -> str:
     """The beginning and the end of a text in so many tokens; all of it if it fits."""
     tokens, most = count(text), max(most, 0)

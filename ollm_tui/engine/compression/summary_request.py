@@ -11,7 +11,7 @@ from ollm_tui.core.compression import COMPACT, DETAILED, MODERATE
 from ollm_tui.core.message import Message
 from ollm_tui.core.provider import ChatRequest, PromptMessage
 from ollm_tui.engine.compression.summary_guard import Given
-from ollm_tui.engine.compression.summary_input import Count, fitted, shortened
+from ollm_tui.engine.compression.summary_input import Count, fitted, shortened, whole_if_short
 from ollm_tui.engine.compression.summary_syntax import without_template_tokens
 from ollm_tui.engine.model_choice import ModelChoice
 
@@ -99,18 +99,21 @@ def write_prompt(
     system = _system(wanted, room // 8, count)
     left = room - TEMPLATE_TOKENS - count(system)
     beside = _beside(wanted, left, count) if wanted.messages else []
-    left -= count(_fenced(mark, beside))
+    around = count(_fenced(mark, beside))
+    most, room_for_all = min(left - around, most_read), min(left, around + most_read)
+    # Counting takes most of the time: what fits as it is, which is the rule, is counted once.
+    read = whole_if_short(transcript, most)
     while True:
-        read = fitted(transcript, min(left, most_read), count)
+        read = fitted(transcript, most, count) if read is None else read
         text = _fenced(mark, [*beside, *read])
-        excess = count(system) + count(text) + TEMPLATE_TOKENS - room
-        if excess <= 0 or not read:
+        tokens = count(text)
+        if tokens <= room_for_all or not read:
             break
-        left = min(left, most_read) - excess
+        read, most = None, most - (tokens - room_for_all)
     content = "\n".join(read)
     # A part of a summary is a shorter summary, so that may be copied.
     given = Given(system, content, wanted.earlier) if wanted.messages else Given(system, "")
-    return SummaryPrompt(system, text, mark, count(content), given)
+    return SummaryPrompt(system, text, mark, max(tokens - around, len(read)), given)
 
 
 def request_for(
