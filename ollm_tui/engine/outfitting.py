@@ -55,7 +55,10 @@ class Outfitter:
 
         rules, jobs = self.settings.tools, self.open_jobs()
         scope = scope_of(rules, self.project)
-        sandbox = await asyncio.to_thread(Sandbox.find, scope, network=rules.network)
+        kept = [self.layout.root, *([self.home] if self.home else [])]
+        sandbox = await asyncio.to_thread(
+            Sandbox.find, scope, self.settings.tools.network, read_only=kept
+        )
         place = Toolplace(
             root=self.project,
             scope=tuple(scope),
@@ -68,7 +71,7 @@ class Outfitter:
                 DiscoveryOptions.from_settings(self.settings),
                 environ=self.environ,
             ),
-            timeout_seconds=rules.timeout_seconds,
+            timeout_seconds=self.settings.tools.timeout_seconds,
             environ=self.environ,
             confinement=sandbox.confinement,
         )

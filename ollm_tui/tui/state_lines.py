@@ -86,7 +86,9 @@ class StateLines:
 
     def show_state(self) -> None:
         """What goes on, or which keys matter now."""
-        self._chat.query_one(Welcome).teach(self._chat.app.conversation, self.hints)
+        is_blank = not len(self._chat.transcript.stack)
+        welcome = self._chat.query_one(Welcome)
+        welcome.teach(self._chat.app.conversation, self.hints, is_blank=is_blank)
         line, shell = self._line, self._chat.app.shell
         if shell and shell.foreground:
             self._show(f"{line(*RUNNING)}   {shell.doing}")

@@ -12,7 +12,6 @@ from tests.conftest import REPOSITORY
 WAITING_FOR_THEIR_FEATURE = frozenset(
     """
     retention.max_items retention.store_tool_outputs
-    tools.network tools.timeout_seconds
     """.split()
 )
 """Understood in files today, used when the part they belong to is built. Only ever shorter."""

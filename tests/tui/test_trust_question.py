@@ -174,3 +174,15 @@ async def test_a_failing_hook_is_a_line_in_the_stream(open_app: OpenApp, home: P
             stream(app)
         )
         assert "fine" in " ".join(stream(app))
+
+
+async def test_what_is_typed_after_one_answer_does_not_answer_the_next_question(
+    open_app: OpenApp, home: Path, instructions: Path
+) -> None:
+    async with with_hook(open_app, home, "echo on main") as (app, pilot):
+        await pilot.press("alt+a", "y")
+        await settled(app, pilot)
+        assert "Alt+A, then   y yes" in asked(app)
+        await pilot.press("n", "y")
+        await settled(app, pilot)
+        assert prompt(app).text == "ny" and "a hook for before-turn" in asked(app)

@@ -60,10 +60,9 @@ def fitted(texts: Sequence[str], room: int, count: Count) -> list[str]:
     return [text for text in cut if text]
 
 
-def whole_if_short(texts: Sequence[str], room: int) -> list[str] | None:
-    """The texts as they are, unless they have surely more than so many tokens."""
-    whole = [text for text in texts if text]
-    return whole if sum(map(len, whole)) <= room * MOST_CHARACTERS_PER_TOKEN else None
+def may_fit(texts: Sequence[str], room: int) -> bool:
+    """Whether texts are short enough to be worth counting for so many tokens."""
+    return sum(map(len, texts)) <= room * MOST_CHARACTERS_PER_TOKEN
 
 
 def shortened(text: str, most: int, count: Count) -> str:

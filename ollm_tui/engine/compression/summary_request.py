@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 from secrets import token_hex
 from typing import NamedTuple
@@ -11,7 +12,7 @@ from ollm_tui.core.compression import COMPACT, DETAILED, MODERATE
 from ollm_tui.core.message import Message
 from ollm_tui.core.provider import ChatRequest, PromptMessage
 from ollm_tui.engine.compression.summary_guard import Given
-from ollm_tui.engine.compression.summary_input import Count, fitted, shortened, whole_if_short
+from ollm_tui.engine.compression.summary_input import Count, fitted, shortened, may_fit
 from ollm_tui.engine.compression.summary_syntax import without_template_tokens
 from ollm_tui.engine.model_choice import ModelChoice
 
@@ -100,19 +101,25 @@ def write_prompt(
     left = room - TEMPLATE_TOKENS - count(system)
     beside = _beside(wanted, left, count) if wanted.messages else []
     around = count(_fenced(mark, beside))
-    most, room_for_all = min(left - around, most_read), min(left, around + most_read)
+    most = min(left - around, most_read)
+
+    def tokens_with(read: Sequence[str]) -> int:
+        return count(_fenced(mark, [*beside, *read]))
+
     # Counting takes most of the time: what fits as it is, which is the rule, is counted once.
-    read = whole_if_short(transcript, most)
-    while True:
-        read = fitted(transcript, most, count) if read is None else read
-        text = _fenced(mark, [*beside, *read])
-        tokens = count(text)
-        if tokens <= room_for_all or not read:
-            break
-        read, most = None, most - (tokens - room_for_all)
+    read = [text for text in transcript if text]
+    tokens = tokens_with(read) if may_fit(read, most) else sys.maxsize
+    if tokens > around + most:
+        read = fitted(transcript, most, count)
+        tokens = tokens_with(read)
+    while read and tokens > left:
+        most -= tokens - left
+        read = fitted(transcript, most, count)
+        tokens = tokens_with(read)
     content = "\n".join(read)
     # A part of a summary is a shorter summary, so that may be copied.
     given = Given(system, content, wanted.earlier) if wanted.messages else Given(system, "")
+    text = _fenced(mark, [*beside, *read])
     return SummaryPrompt(system, text, mark, max(tokens - around, len(read)), given)
 
 

@@ -32,10 +32,12 @@ class Welcome(Static):
         super().__init__(id="welcome", markup=False)
         self._taught = ""
 
-    def teach(self, conversation: Conversation | None, hints: Hints) -> None:
-        """Show what to type while the conversation is empty; else nothing."""
+    def teach(
+        self, conversation: Conversation | None, hints: Hints, *, is_blank: bool = True
+    ) -> None:
+        """Show what to type while the conversation is empty and nothing else is shown above."""
         has_room = self.screen.size.height >= LEAST_HEIGHT and self.screen.size.width >= 50
-        self.display = has_room and conversation is not None and not len(conversation.state)
+        self.display = is_blank and has_room and conversation is not None and not len(conversation.state)
         if conversation is None or not self.display:
             return
         choice = conversation.choice
