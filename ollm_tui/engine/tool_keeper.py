@@ -85,7 +85,8 @@ class ToolKeeper:
         if self._making is None:
             made = self.make_outfit(self._session, self._goals)
             self._making = asyncio.ensure_future(made)
-        outfit = self._outfit = await asyncio.shield(self._making)
+        outfit = await asyncio.shield(self._making)
+        self._outfit = outfit
         self._approvals.keep = outfit.policy.remember
         self._offer(self._fitting(self._allowed(outfit.tools)))
 

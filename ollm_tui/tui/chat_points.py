@@ -16,7 +16,9 @@ from ollm_tui.tui.screens.chat import ChatScreen
 from ollm_tui.tui.shown_messages import shown_at
 from ollm_tui.tui.transcript.spots import Words
 
-LONGEST_TITLE = 40
+LONGEST_TITLE, LEAST_TITLE = 40, 12
+BESIDE_TITLE = 46
+"""Cells for the words around it and whether all is saved."""
 UNDO = "/undo takes it back"
 
 
@@ -57,8 +59,8 @@ class ChatPoints:
             note = await conversation.snapshots.go_back(point.message)
         self._show()
         aside = len(before.difference(message.id for message in conversation.state.branch()))
-        kept = f", {counted(aside, 'message')} set aside" if aside else ""
-        self._tell(f"back at {_title(note)}{kept} · {UNDO}")
+        kept = f" · {counted(aside, 'message')} set aside" if aside else ""
+        self._tell(f"back at {self._title(note)} · {UNDO}{kept}")
 
     async def open_at(self, point: Point, words: Words | None = None) -> None:
         """Open a session at a message, with words marked; on another branch, that one becomes
@@ -96,7 +98,7 @@ class ChatPoints:
         """Take back the last restore. UsageError if there is none."""
         note = await self._chat.conversation.snapshots.undo_restore()
         self._show()
-        self._tell(f"undone: as it was before going back · {_title(note)}")
+        self._tell(f"undone: as it was before going back · {self._title(note)}")
 
     async def begin_new(self) -> None:
         """Begin a new session."""
@@ -134,6 +136,12 @@ class ChatPoints:
         if note:
             self._tell(note)
 
+    def _title(self, note: Restore) -> str:
+        """Short enough that the way back is seen beside it."""
+        words = visible(clean(note.title))
+        most = max(min(self._chat.size.width - BESIDE_TITLE, LONGEST_TITLE), LEAST_TITLE)
+        return f"“{words if len(words) <= most else words[: most - 1] + '…'}”"
+
     def _tell(self, text: str) -> None:
         """When the focus has moved: that shows the keys of another place."""
         self._chat.call_after_refresh(self._chat.lines.tell, text)
@@ -166,8 +174,3 @@ def end_before_turn(branch: Sequence[Message], message_id: str) -> str:
 
 def _place(branch: Sequence[Message], message_id: str) -> int:
     return next(at for at, message in enumerate(branch) if message.id == message_id)
-
-
-def _title(note: Restore) -> str:
-    words = visible(clean(note.title))
-    return f"“{words if len(words) <= LONGEST_TITLE else words[: LONGEST_TITLE - 1] + '…'}”"

@@ -28,6 +28,7 @@ KEYS = "Enter to /context remove   Esc close"
 HOW_TO_ADD = "/context add NAME words, add NAME @file, add tree, add git"
 FILE = "file:"
 FIRST_CHARACTERS = 140
+START_CHARACTERS = 24
 
 
 async def carry_out(chat: ChatScreen, word: str, rest: str) -> None:
@@ -42,6 +43,8 @@ async def carry_out(chat: ChatScreen, word: str, rest: str) -> None:
 
 async def _add(chat: ChatScreen, rest: str) -> None:
     key, _, words = rest.partition(" ")
+    if name := _only_name(rest):  # a file may go by its own name
+        key, words = name, rest
     notes, project = chat.conversation.notes, chat.app.workspace.project
     if key in (TREE, GIT) and not words:
         await project.add(notes, key)
@@ -52,7 +55,10 @@ async def _add(chat: ChatScreen, rest: str) -> None:
     else:
         await notes.add(key, words)
     entry = next(each for each in notes.all if each.key == key)
-    _tell(chat, f"{key} is in every prompt now: {_cost(chat.conversation, entry)} tokens")
+    # With the first words: who gave no name sees that the first word was taken for one.
+    start = "" if entry.origin else f", “{visible(_first_words(entry)[:START_CHARACTERS])}”"
+    cost = _cost(chat.conversation, entry)
+    _tell(chat, f"{visible(key)}{start} is in every prompt now: {cost} tokens")
 
 
 async def _add_file(chat: ChatScreen, key: str, name: str) -> None:

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from ollm_tui.tui.screens.chat import ChatScreen
 
 READING = (
-    ("read.down", "k move"),
     ("snapshot.back", "back to here"),
     ("snapshot.before", "before it"),
+    ("read.down", "k move"),
     ("message.copy", "copy"),
     ("message.edit", "edit"),
     ("message.copy_code", "code"),

@@ -23,7 +23,7 @@ def permission_lines(tools: ToolKeeper) -> list[TonedLine]:
     """Everything that decides what happens unasked."""
     lines = list(_section("Asking", f"{tools.approval_mode}: {MODES[tools.approval_mode]}"))
     lines += [TonedLine("  Shift+Tab changes it", "quiet"), TonedLine("")]
-    lines += [*_section("Commands run in", tools.sandbox_words or NO_SANDBOX), TonedLine("")]
+    lines += [*_section("What holds commands", tools.sandbox_words or NO_SANDBOX), TonedLine("")]
     lines += [*_section("Tools the model has", *(tools.offered or (NO_TOOLS,))), TonedLine("")]
     grants = tools.grants()
     said = [line for grant in grants for line in _grant_words(grant)]

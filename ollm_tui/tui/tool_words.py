@@ -43,4 +43,4 @@ def brakes(tools: Brakes, width: int) -> str:
     if width < WIDE or not tools.offered:
         return "" if mode == "ask" else mode
     sandbox = visible(tools.sandbox_words).partition(",")[0]
-    return "   ".join(fact for fact in (mode, f"⛨ {sandbox}" if sandbox else "") if fact)
+    return "   ".join(fact for fact in (mode, sandbox) if fact)

@@ -210,6 +210,16 @@ async def test_nothing_is_hidden_in_a_command(open_app: OpenApp) -> None:
         assert "echo ⟨U+202E⟩two␛[2J" in seen
 
 
+async def test_brackets_in_a_command_are_only_text(open_app: OpenApp) -> None:
+    code = "echo [@click=app.exit()]x[/] [bold"
+    policy = FakePolicy(grant="[red]this[/")
+    script = [calls(("exec", {"code": code}))]
+    async with tools_open(open_app, script, runner(), policy=policy) as (app, pilot):
+        await ask(app, pilot)
+        await approval(app, pilot)
+        assert code in page(app) and "remember: [red]this[/" in page(app)
+
+
 async def test_what_is_dangerous_cannot_be_allowed_for_good(open_app: OpenApp) -> None:
     wanted = ("exec", {"code": "rm -rf build"})
     async with tools_open(open_app, [calls(wanted), says("ok")], runner()) as (app, pilot):

@@ -28,7 +28,7 @@ def conversation(app: OllmApp) -> Conversation:
 async def test_words_are_added_listed_and_removed(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await slash(app, pilot, "/context add style Use  short\nsentences.")
-        assert "style is in every prompt now: ≈" in state(app)
+        assert "style, “Use short sentences.” is in every prompt now: ≈" in state(app)
         [entry] = conversation(app).notes.all
         assert entry.content == "Use  short\nsentences." and entry.is_users_own
         await slash(app, pilot, "/context list")
@@ -54,6 +54,9 @@ async def test_a_file_is_added_as_data_and_read_again_on_refresh(
         [entry] = conversation(app).notes.all
         assert (entry.content, entry.origin) == ("GET /old", "file:my api.md")
         assert not entry.is_users_own
+        await slash(app, pilot, '/context add @"my api.md"')
+        assert [each.key for each in conversation(app).notes.all] == ["api", "my api.md"]
+        await slash(app, pilot, "/context remove my api.md")
         file.write_text("GET /new")
         await slash(app, pilot, "/context refresh")
         assert "read again: 1" in state(app)

@@ -118,7 +118,7 @@ async def test_a_session_that_is_open_elsewhere_is_followed_and_says_how_to_go_o
         assert await workspace.find(session_id[:6]) == session_id
         async with open_app(session_id=session_id) as (second, _):
             assert stream(second)[-1] == "┃ A"
-            assert "forks this session" in chat(second).prompt.placeholder
+            assert "forks this session" in str(chat(second).prompt.placeholder)
 
 
 async def test_details_do_not_hide_how_an_answer_ended(open_app: OpenApp) -> None:

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from ollm_tui.core.ledger import Fact, FactKind
 from ollm_tui.engine.compression import facts_cues as cues
-from ollm_tui.engine.compression.facts_claims import Said
+from ollm_tui.engine.compression.facts_claims import Said, said_in
 from ollm_tui.engine.compression.facts_output import is_error
 from ollm_tui.engine.compression.facts_words import Cues, Words, word_set, words_of
 
@@ -50,11 +50,13 @@ Found = tuple[FactKind | None, str]
 """A kind, and the word that gave it away."""
 
 
-def kind_of(text: str, words: Words, said: Said, from_user: bool) -> Found:
+@lru_cache(maxsize=4096)
+def kind_of(text: str, from_user: bool) -> Found:
     """The kind of a sentence, if it is worth keeping.
 
     All a user states may be a requirement. What a model says without a cue is a note.
     """
+    words, said = words_of(text), said_in(text)
     found = _cues_in(words)
     if "?" in text[-3:] and not any(request in words.line for request in _REQUESTS):
         return _first(found, ("constraint",) if from_user else ("todo",))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from ollm_tui.engine.compression.facts_words import word_set
 
@@ -71,6 +72,7 @@ _NO_NAMES = word_set(
 )
 
 
+@lru_cache(maxsize=4096)
 def odd_words(text: str) -> str:
     """The words of a text that are no plain words: what names are looked for in."""
     if not _ODD.search(text):

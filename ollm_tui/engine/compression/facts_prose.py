@@ -77,17 +77,17 @@ class _Reader:
             return
         words = words_of(piece.text)
         said = said_in(piece.text)
-        yield from self._sentence(piece, words, said)
+        yield from self._sentence(piece, words)
         yield from self._values(said, words)
         yield from self._named(odd_words(piece.text), prose=True)
         self._before = piece.text
 
-    def _sentence(self, piece: Piece, words: Words, said: Said) -> Iterator[Fact]:
+    def _sentence(self, piece: Piece, words: Words) -> Iterator[Fact]:
         if piece.shape in ("open", "done"):
             todo = self._fact("todo", piece.text, SENTENCE_LIMIT, current=piece.shape == "open")
             yield todo
             return
-        kind, cue = kind_of(piece.text, words, said, self._from_user)
+        kind, cue = kind_of(piece.text, self._from_user)
         lead = self._lead if piece.shape == "item" else None
         self._set_lead(piece, kind)
         if lead and (not cue or lead == "todo"):

@@ -170,7 +170,7 @@ class Pipeline:
             return cannot_fit(material)
         if after.count.tokens >= self._context.count().tokens:
             return NOT_SMALLER
-        return await validated(self._context, draft)
+        return judged(self._context, draft, after)
 
     def _own_note(self, plan: Plan) -> str:
         """Never silently: the user's own messages, folded where nobody could be asked."""
@@ -220,9 +220,16 @@ async def validated(
     context: SessionContext, draft: Draft
 ) -> CompressionDrafted | CompressionFailed:
     """A draft with the tokens it leaves, or what is wrong with it."""
+    after = await context.view_with(compressed(context.metadata, draft.compression))
+    return judged(context, draft, after)
+
+
+def judged(
+    context: SessionContext, draft: Draft, after: ContextView
+) -> CompressionDrafted | CompressionFailed:
+    """The same, where the context after it is known already."""
     compression = draft.compression
     before = context.view()
-    after = await context.view_with(compressed(context.metadata, compression))
     wrong = violations(before, after, compression.folded, compression.created)
     if wrong:
         log.error("a compression was given up: %s", "; ".join(wrong))

@@ -12,7 +12,7 @@ from ollm_tui.core.compression import COMPACT, DETAILED, MODERATE
 from ollm_tui.core.message import Message
 from ollm_tui.core.provider import ChatRequest, PromptMessage
 from ollm_tui.engine.compression.summary_guard import Given
-from ollm_tui.engine.compression.summary_input import Count, fitted, shortened, may_fit
+from ollm_tui.engine.compression.summary_input import Count, fitted, may_fit, shortened
 from ollm_tui.engine.compression.summary_syntax import without_template_tokens
 from ollm_tui.engine.model_choice import ModelChoice
 

@@ -44,6 +44,8 @@ _SPEAKER = re.compile(
 )
 _CUT_MARK = re.compile(r"\[…[^\[\]\n]{0,60}…\]")
 """What stood in the transcript where something was left out."""
+_PLAIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9 .,;%()/]{12,}) [A-Za-z0-9 .,;%()/]*")
+"""A line of several words without a sign that any syntax begins with: only orders may be in it."""
 _BLANKS = re.compile(r"[ \t]+")
 _EMPTY_LINES = re.compile(r"\s*\n\s*")
 
@@ -81,6 +83,8 @@ def sanitised(text: str) -> str:
     What is taken out may leave something new behind, so it goes on until nothing changes.
     """
     text = clean(text)
+    if _PLAIN.fullmatch(text):
+        return _BLANKS.sub(" ", _without_orders(text)).strip()
     while (plain := _sanitised_once(text)) != text:
         text = plain
     return text

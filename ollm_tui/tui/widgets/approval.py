@@ -118,7 +118,7 @@ class Approval(QuestionBlock):
         facts = (request.place, visible(request.tool), visible(action.language))
         which = " · ".join(fact for fact in facts if fact)
         left = f"wants to {visible(action.title)}   {which}"
-        self.query_one(TwoTexts).show(left=left, right=_shielded(request.sandbox))
+        self.query_one(TwoTexts).show(left=left, right=visible(request.sandbox))
         self.query_one(DiffLines).show(request.lines)
         self.query_one("#why", Static).update(Content("\n".join(_reasons(request))))
         self.display = True
@@ -182,10 +182,6 @@ class Approval(QuestionBlock):
     def _can_remember(self) -> bool:
         verdict = self.request.verdict if self.request else None
         return bool(verdict and verdict.grant and not verdict.dangerous)
-
-
-def _shielded(sandbox: str) -> str:
-    return f"⛨ {visible(sandbox)}" if sandbox else ""
 
 
 def _reasons(request: Request) -> Iterator[str]:
