@@ -124,7 +124,7 @@ class ModelRound:
             except ProviderError as error:
                 if self._reply.begun or not self._tools.offered or not _is_about_tools(error):
                     raise
-                self._tools.model_refused()
+                await self._tools.model_refused()
         yield TurnCancelled(await self._reply.finish("cancelled"))
 
     async def _ask(self) -> AsyncGenerator[AnyTurnEvent, None]:

@@ -65,7 +65,6 @@ class ToolKeeper:
         """Of this turn, taken before the first change."""
         self._outfit: Outfit | None = None
         self._making: asyncio.Future[Outfit] | None = None
-        self._refused: set[tuple[str, str]] = set()
         self._offered: dict[str, Tool] = {}
         self._approvals = Approvals()
         self.make_outfit: MakeOutfit | None = None
@@ -90,10 +89,9 @@ class ToolKeeper:
         self._approvals.keep = outfit.policy.remember
         self._offer(self._fitting(self._allowed(outfit.tools)))
 
-    def model_refused(self) -> None:
+    async def model_refused(self) -> None:
         """The model cannot use tools after all: they are not offered to it again."""
-        choice = self._context.choice
-        self._refused.add((choice.provider.name, choice.model))
+        await self._context.counter.tools_refused()
         self._offer({})
 
     @property
@@ -199,10 +197,8 @@ class ToolKeeper:
 
     @property
     def _can_use_tools(self) -> bool:
-        choice = self._context.choice
-        return choice.tools is not False and (
-            (choice.provider.name, choice.model) not in self._refused
-        )
+        context = self._context
+        return context.choice.tools is not False and context.counter.takes_tools
 
     def _judge(self, tool: str, action: Action) -> Verdict:
         assert self._outfit is not None

@@ -84,7 +84,9 @@ def sanitised(text: str) -> str:
     """
     text = clean(text)
     if _PLAIN.fullmatch(text):
-        return _BLANKS.sub(" ", _without_orders(text)).strip()
+        line = _BLANKS.sub(" ", text).strip()
+        if _without_orders(line) == line:
+            return line
     while (plain := _sanitised_once(text)) != text:
         text = plain
     return text

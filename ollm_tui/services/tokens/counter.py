@@ -89,6 +89,16 @@ class TokenCounter:
         exact = self._own and entry.plain is not None and not entry.images
         return Count(self._tokens(entry), "exact" if exact else "estimated")
 
+    @property
+    def takes_tools(self) -> bool:
+        """Whether the model was never known to refuse tools, now or in an earlier run."""
+        return self._learnt.takes_tools
+
+    async def tools_refused(self) -> None:
+        """Remember that the model cannot use tools."""
+        self._learnt = replace(self._learnt, takes_tools=False)
+        await asyncio.to_thread(self._memory.keep, self._name, self._learnt)
+
     def tools(self, tools: Sequence[ToolSpec]) -> int:
         """The tokens that the descriptions of tools take."""
         return self._tokens(self._schema_entry(tools)) if tools else 0

@@ -34,6 +34,8 @@ class Learnt(msgspec.Struct, frozen=True, rename="camel"):
     careful: Tokens = 0.0
     agreed: bool = False
     """Whether the last count by the model's own vocabulary was right to the token."""
+    takes_tools: bool = True
+    """False once its server refused a request because of them."""
 
     @property
     def knows_text(self) -> bool:
