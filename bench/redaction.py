@@ -13,7 +13,23 @@ CHARACTERS = 1_000_000
 CHUNK = 80
 ROUNDS = 3
 HOSTILE = (
-    *("a", "-", " ", '"', "\\", "A1b2", ".", "%41", "字", "password", "password=", 'password="'),
+    *(
+        "\x1b[",
+        "\x1b",
+        "a\x00",
+        "a",
+        "-",
+        " ",
+        '"',
+        "\\",
+        "A1b2",
+        ".",
+        "%41",
+        "字",
+        "password",
+        "password=",
+        'password="',
+    ),
     *("password: ", "token:a1b2c3d4|", "_key=", "pwd:abcdef ", "pwd:abc123 ", "bearer a", "://"),
     *(
         "://a:",

@@ -71,8 +71,8 @@ class ToolView:
         self._drawing: Timer | None = None
         self._asking: object = None
         """The question that is shown, or about to be."""
-        self._go_back_to: str | None = None
-        """A snapshot that is to be restored when the turn is over."""
+        self._go_back_to: Point | None = None
+        """Where to go back to when the turn is over."""
 
     def take(self, event: AnyToolEvent | None) -> None:
         """Show one event; None is the end of the turn."""
@@ -109,8 +109,8 @@ class ToolView:
         for block in self._chat.query(QuestionBlock):
             self._close(block)
         if self._go_back_to:
-            snapshot, self._go_back_to = self._go_back_to, None
-            self._chat.run_worker(self._go_back(snapshot), group="snapshot")
+            point, self._go_back_to = self._go_back_to, None
+            self._chat.run_worker(self._go_back(point), group="snapshot")
 
     # Answers
 
@@ -130,7 +130,7 @@ class ToolView:
         self._close(bar)
         if answer in ("stop", "back"):
             self._chat.is_holding = True
-        self._go_back_to = bar.snapshot if answer == "back" else None
+        self._go_back_to = self._before_loop(bar.snapshot) if answer == "back" else None
         self._chat.conversation.tools.answer_loop(answer, words)
 
     # Approvals
@@ -249,13 +249,20 @@ class ToolView:
         if answer == "tell":
             self._show_told("user")
 
-    async def _go_back(self, snapshot: str) -> None:
+    def _before_loop(self, snapshot: str | None) -> Point:
+        """The snapshot before it; where nothing was changed there is none, but the question."""
+        conversation = self._chat.conversation
+        if snapshot:
+            return Point(conversation.session_id, snapshot=snapshot)
+        asked = [each.id for each in conversation.state.branch() if each.role == "user"]
+        return Point(conversation.session_id, message=asked[-1])
+
+    async def _go_back(self, point: Point) -> None:
         chat = self._chat
         running = [worker for worker in chat.workers if worker.group == "turn"]
         await chat.workers.wait_for_complete(running)  # pyright: ignore[reportUnknownMemberType] Textual leaves it open
         # Loaded when first used, as commands are.
         points = import_module("ollm_tui.tui.chat_points").ChatPoints(chat)
-        point = Point(chat.conversation.session_id, snapshot=snapshot)
         await chat.attempt(lambda: points.go_to(point))
 
     def _show_told(self, role: str) -> None:

@@ -176,6 +176,6 @@ def test_from_its_messages_one_goes_to_before_one_of_them(
         terminal.wait_for("B go back to before it")
         terminal.type(UP + UP)
         terminal.type("B")
-        terminal.wait_for("Keep the counter with the job.", "set aside")
+        terminal.wait_for("Keep the counter with the job.", "/undo takes it back")
         terminal.wait_until_gone("Part 17 fails each time.")
     assert session(home)["head"] == "a2"

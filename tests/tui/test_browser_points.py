@@ -115,7 +115,7 @@ async def test_enter_goes_back_to_a_snapshot_and_undo_takes_it_back(
         await on.press("enter")
         assert isinstance(on.app.screen, ChatScreen) and on.branch[-1] == "a2"
         assert stream(on.app)[-1].startswith("┃ Keep the counter")
-        assert state(on.app).startswith("back at “before the log”, 4 messages set aside · /undo")
+        assert state(on.app).startswith("back at “before the log” · /undo takes it back · 4 messages")
         await type_in(on.pilot, "/undo")
         await on.press("enter")
         assert on.branch == before and "undone" in state(on.app)

@@ -54,7 +54,7 @@ async def test_it_says_what_repeats_and_leaves_the_focus_where_it_is(open_app: O
         seen = page(app)
         assert '↻ paused The model called read_file("a.py") 3 times' in seen
         assert "Alt+A, then s stop o once more a allow read_file t tell the model" in seen
-        assert "b back" not in seen, "nothing was changed, so there is no snapshot"
+        assert "b back to your question" in seen, "nothing was changed, so there is no snapshot"
         assert prompt_has_focus(app) and "paused" in state(app)
         await type_in(pilot, "soat")
         assert prompt(app).text == "soat"
@@ -143,13 +143,15 @@ async def test_back_goes_to_the_snapshot_before_it(open_app: OpenApp) -> None:
         assert not any("exec make · exit 0" in line for line in stream(app)[2:])
 
 
-async def test_there_is_no_way_back_without_a_snapshot(open_app: OpenApp) -> None:
+async def test_where_nothing_was_changed_back_goes_to_the_question(open_app: OpenApp) -> None:
     async with tools_open(open_app, again(9), reader(), settings=ASKING) as (app, pilot):
         await ask(app, pilot)
-        bar = await loop_bar(app, pilot)
+        await loop_bar(app, pilot)
         await pilot.press("alt+a", "b")
-        await pilot.pause()
-        assert bar.display and "no snapshot" in state(app)
+        await settled(app, pilot)
+        await settled(app, pilot)
+        assert "back at" in state(app)
+        assert not any("▸ read_file" in line for line in stream(app))
 
 
 async def test_the_first_time_the_model_is_told_by_itself(open_app: OpenApp) -> None:

@@ -89,7 +89,7 @@ async def test_b_ends_the_conversation_after_the_turn_and_u_takes_it_back(
         assert chat(on.app).transcript.cursor.key == "q3"
         await on.press("b")
         assert on.branch == MAIN[:8]
-        assert "2 messages set aside · /undo takes it back" in state(on.app)
+        assert "/undo takes it back · 2 messages set aside" in state(on.app)
         assert stream(on.app)[-2].startswith("┃ Part 17 fails"), "then the line of the compression"
         await on.press("alt+up", "u")
         assert on.branch == MAIN and "undone" in state(on.app)

@@ -90,21 +90,21 @@ def _rule(kind: str, anchor: str, tail: str, name: Name) -> Rule:
 
 
 ASSIGNMENTS: tuple[Rule, ...] = (
-    _rule("password", "pass", r"pass(?:word|wort|wd|phrase|code)?s?[0-9]{0,2}", Name.PASSWORD),
-    _rule("password", "pwd", r"pwd", Name.PASSWORD),
-    _rule("password", "psk", r"psk", Name.PASSWORD),
-    _rule("password", "passe", r"(?<=de )passe", Name.PASSWORD),
-    *(_rule("password", word, word, Name.PASSWORD) for word in _OTHER_LANGUAGES),
+    _rule("password", "pass", r"pass(?:word|wort|wd|phrase|code)?s?[0-9]{0,2}", "password"),
+    _rule("password", "pwd", r"pwd", "password"),
+    _rule("password", "psk", r"psk", "password"),
+    _rule("password", "passe", r"(?<=de )passe", "password"),
+    *(_rule("password", word, word, "password") for word in _OTHER_LANGUAGES),
     _rule(
         "secret",
         "secret",
         r"secrets?(?:[_-]?(?:access[_-]?key|key(?:[_-]?base)?|token|value))?",
-        Name.SECRET,
+        "secret",
     ),
-    _rule("token", "token", r"token(?:[_-]?(?:value|secret))?", Name.SECRET),
-    _rule("key", "key", r"(?<=[A-Za-z0-9_.\- ])key(?:[_-]?(?:value|data))?", Name.KEY),
-    _rule("auth", "auth", r"auth", Name.KEY),
-    _rule("credential", "credential", r"credentials?", Name.KEY),
+    _rule("token", "token", r"token(?:[_-]?(?:value|secret))?", "secret"),
+    _rule("key", "key", r"(?<=[A-Za-z0-9_.\- ])key(?:[_-]?(?:value|data))?", "key"),
+    _rule("auth", "auth", r"auth", "key"),
+    _rule("credential", "credential", r"credentials?", "key"),
 )
 
 
@@ -136,7 +136,7 @@ def _secret_part(match: re.Match[str], name: Name) -> Span | None:
 
 def _is_plainly_none(written: str, join: str, value: str, name: Name, is_bare: bool) -> bool:
     """The cases that are by far the most frequent, without looking at what stands around."""
-    if name is Name.KEY:
+    if name == "key":
         return len(value) < 8 or not compiled("[0-9]").search(value)
     if is_bare and join != "=":
         return len(value) < 20 and not compiled(_NO_WORD).search(value)
@@ -149,9 +149,9 @@ def _certainty(written: str, before: str, name: Name) -> Name | None:
         last = before[-1:]
         begins = not last.isalpha() or (written[0].isupper() and last.islower())
         return name if begins else None
-    if name is Name.KEY and written[:3].lower() == "key":
+    if name == "key" and written[:3].lower() == "key":
         if _ends_in(before, _SURE_KEY):
-            return Name.SECRET
+            return "secret"
         return None if before[-1:] == " " or _ends_in(before, _OTHER_KEY) else name
     return None if _ends_in(before, _OTHER_TOKEN) else name
 
@@ -166,25 +166,25 @@ def _place(
     match: re.Match[str], written: str, join: str, before: str, is_bare: bool
 ) -> Place | None:
     if join in ("is", "was", ",", "(", "|"):
-        return None if written.lower() in _SHORT else Place.PROSE
+        return None if written.lower() in _SHORT else "prose"
     around = before.rstrip(_NAME_CHARACTERS)
     prefix = before[len(around) :]
     if join == "":
         if not is_bare:
-            return Place.PROSE
+            return "prose"
         # A word after an option may be the next word of a sentence about it.
         option = prefix.startswith("--")
-        return Place.PROSE if option or _follows_login(written, around) else None
+        return "prose" if option or _follows_login(written, around) else None
     if prefix[:1] == "-" or around[-1:] in ("?", "&"):
-        return Place.GIVEN
+        return "given"
     if join == "=" and written.isupper() and prefix == prefix.upper():
         glued = match.start(match.lastgroup or "bare") - match.end("name") <= 2
         if glued:  # only = and perhaps a quote
-            return Place.VARIABLE
+            return "variable"
     if join == ">":
         follows = match.string[match.end() : match.end() + 2]
-        return Place.QUOTED if follows == "</" and around[-1:] == "<" else None
-    return Place.BARE if is_bare else Place.QUOTED
+        return "quoted" if follows == "</" and around[-1:] == "<" else None
+    return "bare" if is_bare else "quoted"
 
 
 def _follows_login(name: str, before: str) -> bool:
@@ -194,7 +194,7 @@ def _follows_login(name: str, before: str) -> bool:
 def _is_phrase(value: str, name: str, known: Name) -> bool:
     """Words that make a password together; a label or a message has short ones among them."""
     parts = value.split(" ")
-    if known is not Name.PASSWORD or len(parts) < 3 or is_stand_in(value):
+    if known != "password" or len(parts) < 3 or is_stand_in(value):
         return False
     return "phrase" in name.lower() or all(
         len(part) > 3 and part.isalpha() and part.islower() for part in parts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ollm_tui.services.redaction.rule import SPACE, Rule, Span
-from ollm_tui.services.redaction.values import Name, Place, is_secret
+from ollm_tui.services.redaction.values import is_secret
 
 _WORD = rf"[^{SPACE}\"'`\\]"
 _GAP = r"[ \t]{1,4}"
@@ -13,12 +13,12 @@ _OPEN = rf"[\"']?{_WORD}{{0,200}}+"
 
 
 def _password(match: re.Match[str]) -> Span | None:
-    known = is_secret(match["secret"], Name.PASSWORD, Place.GIVEN)
+    known = is_secret(match["secret"], "password", "given")
     return match.span("secret") if known else None
 
 
 def _token(match: re.Match[str]) -> Span | None:
-    known = is_secret(match["secret"], Name.SECRET, Place.PROSE)
+    known = is_secret(match["secret"], "secret", "prose")
     return match.span("secret") if known else None
 
 

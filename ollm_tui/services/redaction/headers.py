@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ollm_tui.services.redaction.rule import SPACE, Rule, Span, compiled
-from ollm_tui.services.redaction.values import Name, Place, is_secret, is_stand_in, looks_random
+from ollm_tui.services.redaction.values import is_secret, is_stand_in, looks_random
 
 _COOKIE_REST = r"[^\n\"'\\]{0,1000}+"
 _COOKIE_VALUE = rf"=([^{SPACE};,]{{8,200}})"
@@ -25,7 +25,7 @@ def _credentials(match: re.Match[str]) -> Span | None:
     if match["scheme"]:
         known = len(value) >= 6 and compiled(_MIXED_CASE).search(value)
     else:
-        known = is_secret(value, Name.SECRET, Place.BARE)
+        known = is_secret(value, "secret", "bare")
     return match.span("secret") if known else None
 
 
@@ -56,7 +56,7 @@ def _password(match: re.Match[str]) -> Span | None:
 
 
 def _option(match: re.Match[str]) -> Span | None:
-    known = is_secret(match["secret"], Name.PASSWORD, Place.QUOTED)
+    known = is_secret(match["secret"], "password", "quoted")
     return match.span("secret") if known else None
 
 

@@ -88,9 +88,13 @@ class Scan:
     def redacted(self, *, final: bool) -> str:
         """What can be given out now, with marks in place of secrets."""
         pieces: list[str] = []
+        marks: dict[tuple[str, str], str] = {}
         at = self.settled
         for start, end, kind in self.settle(final=final):
-            pieces += (self.text[at:start], mark_for(self.text[start:end], kind))
+            secret = self.text[start:end], kind
+            if secret not in marks:
+                marks[secret] = mark_for(*secret)
+            pieces += (self.text[at:start], marks[secret])
             at = end
         return "".join((*pieces, self.text[at : self.settled]))
 

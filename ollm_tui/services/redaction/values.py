@@ -3,33 +3,17 @@
 from __future__ import annotations
 
 import re
-from enum import Enum, auto
+from typing import Literal
 
+Name = Literal["password", "secret", "key"]
+"""How much a name says about the value beside it: of a password, anything that is no word may be
+one; secrets are tokens and API keys, made by machines; a key is any other key, where only what
+looks like nothing else counts."""
 
-class Name(Enum):
-    """How much a name says about the value beside it."""
-
-    PASSWORD = auto()
-    """Anything that is no word may be one."""
-    SECRET = auto()
-    """Tokens, secrets, API keys: made by machines."""
-    KEY = auto()
-    """Any other key: only what looks like nothing else."""
-
-
-class Place(Enum):
-    """How the value stands beside its name."""
-
-    QUOTED = auto()
-    BARE = auto()
-    """Without quotes, as in YAML and INI files, but also in code."""
-    VARIABLE = auto()
-    """NAME=value, as in env files and shells."""
-    GIVEN = auto()
-    """In the query of an address or as a command's option: never code."""
-    PROSE = auto()
-    """In a sentence, a list or a call, where a word is only a word."""
-
+Place = Literal["quoted", "bare", "variable", "given", "prose"]
+"""How the value stands beside its name: in quotes; without, as in YAML and INI files, but also in
+code; NAME=value, as in env files and shells; in the query of an address or as a command's option,
+which is never code; in a sentence, a list or a call, where a word is only a word."""
 
 _STAND_IN_PARTS = re.compile(
     r"xxxx|\*\*\*|\.\.\.|••|####|\{\{|\$\{|your|change[-_ ]?(?:me|it)|placeholder"
@@ -67,7 +51,7 @@ _NO_SECRET = re.compile(r"""(?x)
     | arn:aws | [\w./-]+\.(?:txt|json|ya?ml|toml|pem|key|crt|env|py|js|ts|md|html?|conf|ini)\Z
     """)
 """Algorithms, paths, addresses and names of files, in lower case."""
-_NEVER_CODE = (Place.VARIABLE, Place.GIVEN)
+_NEVER_CODE = ("variable", "given")
 _CODE_PATH = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[\w$!?]+)+;?")
 _CALL = re.compile(r"[\w.$:>?!-]*[()\[\]{}]")
 _PART = re.compile(r"[-_./:, |@+]+")
@@ -100,9 +84,9 @@ def is_secret(value: str, name: Name, place: Place) -> bool:
         return False
     if len(value) == 40 and _AWS_SECRET.fullmatch(value):
         return True
-    if place is Place.BARE and _is_code(value, name):
+    if place == "bare" and _is_code(value, name):
         return False
-    if place is Place.VARIABLE and _CALL.match(value):
+    if place == "variable" and _CALL.match(value):
         return False
     return not (is_stand_in(value) or _NO_SECRET.match(value.lower()))
 
@@ -114,11 +98,11 @@ def looks_random(value: str) -> bool:
 
 def _fits(value: str, name: Name, place: Place) -> bool:
     match name:
-        case Name.PASSWORD:
+        case "password":
             return _may_be_password(value, place)
-        case Name.SECRET:
+        case "secret":
             return _may_be_made(value, place)
-        case Name.KEY:
+        case "key":
             return len(value) >= 16 and _is_mixed(value) and not _is_readable(value)
 
 
@@ -128,24 +112,24 @@ def _may_be_password(value: str, place: Place) -> bool:
     if place in _NEVER_CODE:
         return True
     if _is_mixed(value):
-        return place is not Place.PROSE or not _is_readable(value)
+        return place != "prose" or not _is_readable(value)
     if _SYMBOL.search(value):
         return _LETTER.search(value) is not None
-    if place is Place.QUOTED and value.isascii() and value.islower():
+    if place == "quoted" and value.isascii() and value.islower():
         return len(value) >= 8 and "." not in value and value.count("-") in (0, 3, 4)
     return False
 
 
 def _may_be_made(value: str, place: Place) -> bool:
-    if place is Place.GIVEN:
+    if place == "given":
         return len(value) >= 6
     if len(value) < 8:
         return False
     if _is_mixed(value):
-        if place is Place.PROSE:
+        if place == "prose":
             return len(value) >= 12 and not _is_readable(value)
         return not _is_readable(value) or (len(value) >= 10 and _has_symbol(value))
-    if place is Place.VARIABLE and len(value) >= 12 and not _PART.search(value):
+    if place == "variable" and len(value) >= 12 and not _PART.search(value):
         return True
     return len(value) >= 20 and len(_SWITCH.findall(value)) >= 5
 
@@ -175,7 +159,7 @@ def _is_code(value: str, name: Name) -> bool:
             return False
     if value[0].isdigit():
         return False
-    if "_" in value or name is not Name.PASSWORD:
+    if "_" in value or name != "password":
         digits = len(_DIGIT.findall(value))
         return digits < 4 and len(_SWITCH.findall(value)) < 3
     return False

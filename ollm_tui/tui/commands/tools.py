@@ -111,8 +111,6 @@ def _answer_request(
 def _answer_loop(view: ToolView, bar: LoopBar, word: LoopAnswer, words: str) -> None:
     if word == "tell" and not words:
         bar.ask_for_words("tell", TELL)
-    elif not bar.takes(word):
-        raise UsageError("there is no snapshot to go back to", "s stops it")
     else:
         view.decide_loop(bar, word, clean(words))
 

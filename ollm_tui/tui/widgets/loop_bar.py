@@ -50,12 +50,8 @@ class LoopBar(QuestionBlock):
         self.show_keys()
 
     def answers(self) -> tuple[str, ...]:
-        """Back only where there is something to go back to."""
+        """Back to a snapshot, or where nothing was changed, to the question."""
         tool = visible(self.found.tool or "this") if self.found else "this"
         keys = ("s stop", "o once more", f"a allow {tool}")
-        back = ("b back to ◆ before it",) if self.snapshot else ()
-        return (*keys, "t tell the model", *back)
-
-    def takes(self, answer: str) -> bool:
-        """Whether an answer can be given to what is shown."""
-        return answer != "back" or self.snapshot is not None
+        back = "b back to ◆ before it" if self.snapshot else "b back to your question"
+        return (*keys, "t tell the model", back)

@@ -37,7 +37,9 @@ class Welcome(Static):
     ) -> None:
         """Show what to type while the conversation is empty and nothing else is shown above."""
         has_room = self.screen.size.height >= LEAST_HEIGHT and self.screen.size.width >= 50
-        self.display = is_blank and has_room and conversation is not None and not len(conversation.state)
+        self.display = (
+            is_blank and has_room and conversation is not None and not len(conversation.state)
+        )
         if conversation is None or not self.display:
             return
         choice = conversation.choice
