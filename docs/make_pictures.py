@@ -16,9 +16,10 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.snapshots.browser_scenes import browser
 from tests.snapshots.picture import take_picture
 from tests.snapshots.samples import all_sessions, id_of
-from tests.snapshots.scenes import Opened, Scene, palette, sessions, sidebar
+from tests.snapshots.scenes import Opened, Scene, palette, sidebar
 from tests.snapshots.stage import stage
 
 DOCS = Path(__file__).parent
@@ -40,18 +41,18 @@ class Wish(NamedTuple):
 SINGLE: Mapping[str, Wish] = {
     "chat-dark": Wish(sidebar, "dark", ("escape",)),
     "chat-light": Wish(sidebar, "light", ("escape",)),
-    "sessions": Wish(sessions, "dark", ("backspace",) * 3),
+    "sessions": Wish(browser, "dark"),
     "palette": Wish(palette, "catppuccin-mocha"),
 }
 
 
-async def make_all(browser: str) -> None:
+async def make_all(program: str) -> None:
     """Every picture there is."""
     for name, wish in SINGLE.items():
         svgs = await _pictures(wish, [wish.theme], SIZE)
-        _photograph(browser, svgs, DOCS / f"{name}.png", WIDTH_PIXELS, columns=1)
+        _photograph(program, svgs, DOCS / f"{name}.png", WIDTH_PIXELS, columns=1)
     svgs = await _pictures(Wish(_short_chat, "dark"), COLLAGE, COLLAGE_SIZE)
-    _photograph(browser, svgs, DOCS / "themes.png", COLLAGE_WIDTH_PIXELS, columns=3)
+    _photograph(program, svgs, DOCS / "themes.png", COLLAGE_WIDTH_PIXELS, columns=3)
 
 
 def _short_chat(home: Path) -> AbstractAsyncContextManager[Opened]:
@@ -65,7 +66,7 @@ async def _pictures(wish: Wish, themes: Sequence[str], size: tuple[int, int]) ->
             return [await take_picture(app, pilot, size, theme) for theme in themes]
 
 
-def _photograph(browser: str, svgs: Sequence[str], to: Path, width: int, columns: int) -> None:
+def _photograph(program: str, svgs: Sequence[str], to: Path, width: int, columns: int) -> None:
     """Lay pictures out in columns on a page and have the browser save it as PNG."""
     box = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svgs[0])
     assert box, "Rich writes a viewBox into every picture"
@@ -83,7 +84,7 @@ def _photograph(browser: str, svgs: Sequence[str], to: Path, width: int, columns
         flags = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars")
         where = f"--screenshot={to}"
         see_through = "--default-background-color=00000000"
-        command = [browser, *flags, size, see_through, where, page.as_uri()]
+        command = [program, *flags, size, see_through, where, page.as_uri()]
         subprocess.run(command, check=True, capture_output=True)
 
 

@@ -76,18 +76,24 @@ class ToolKeeper:
 
     # What is offered
 
-    async def ready(self) -> None:
-        """Have the tools at hand and offer them, where the model can use any."""
+    @property
+    def is_ready(self) -> bool:
+        """Whether the tools are at hand, or none are needed: `ready` takes no time then."""
+        is_missing = self.make_outfit and self._outfit is None
+        return not (is_missing and self._can_use_tools)
+
+    async def ready(self) -> bool:
+        """Have the tools at hand and offer them, where the model can use any. Whether that is
+        new: the prompt is longer with them."""
         if self.make_outfit is None or not self._can_use_tools:
-            self._offer({})
-            return
+            return self._offer({})
         if self._making is None:
             made = self.make_outfit(self._session, self._goals)
             self._making = asyncio.ensure_future(made)
         outfit = await asyncio.shield(self._making)
         self._outfit = outfit
         self._approvals.keep = outfit.policy.remember
-        self._offer(self._fitting(self._allowed(outfit.tools)))
+        return self._offer(self._fitting(self._allowed(outfit.tools)))
 
     async def model_refused(self) -> None:
         """The model cannot use tools after all: they are not offered to it again."""
@@ -225,12 +231,14 @@ class ToolKeeper:
             names.pop()
         return {name: tools[name] for name in names}
 
-    def _offer(self, tools: Mapping[str, Tool]) -> None:
-        if list(tools) != list(self._offered):
-            self._offered = dict(tools)
-            self._context.tools = tuple(tool.spec for tool in tools.values())
-            self._context.forget_count()
-            self._context.read = 0
+    def _offer(self, tools: Mapping[str, Tool]) -> bool:
+        if list(tools) == list(self._offered):
+            return False
+        self._offered = dict(tools)
+        self._context.tools = tuple(tool.spec for tool in tools.values())
+        self._context.forget_count()
+        self._context.read = 0
+        return True
 
     def _asks(self) -> bool:
         return self._approvals.can_ask

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,8 @@ COUNTING = ("context.breakdown", "counts it")
 LONG_SESSION = 1000
 """Messages; counting more takes a moment, which opening a session to read it need not wait."""
 NOTICE_SECONDS = 5.0
+TOOLS_AFTER_SECONDS = 0.5
+"""The tools of the model are loaded when the first keys have been answered."""
 RUNNING = (("chat.stop", "stop"), ("jobs.background", "to the background"))
 SCARCE = (0.5, 2.0)
 """Shares of the limit between which the context is counted exactly: below them there is room
@@ -161,6 +164,11 @@ class StateLines:
             await conversation.settle_context()
             if conversation is self._chat.app.conversation:
                 gauge.show(conversation.context(), note)
+        if not conversation.tools.is_ready:
+            await asyncio.sleep(TOOLS_AFTER_SECONDS)
+        if await conversation.tools.ready() and conversation is self._chat.app.conversation:
+            self._show_names(conversation)
+            gauge.show(conversation.context(), note)
 
     def show_live(self) -> None:
         """More of the answer is in the context now."""

@@ -13,8 +13,14 @@ from tests.conftest import REPOSITORY
 from tests.end_to_end.terminal import Terminal
 
 TOKEN = "marker-of-a-secret"
-VARIABLES = {"SERVICE_TOKEN": TOKEN, "BASH_ENV": "/dev/null", "DISPLAY": ":9"}
 MODEL = "SmolLM2-135M-Instruct.Q4_1.gguf"
+
+
+def opened(home: Path, script: object, path: str = os.environ["PATH"]) -> Terminal:
+    """The program of somebody with a secret, something that starts code, and a clipboard."""
+    return Terminal(
+        home, script, PATH=path, SERVICE_TOKEN=TOKEN, BASH_ENV="/dev/null", DISPLAY=":9"
+    )
 
 
 def environments(pid: int) -> dict[str, bytes]:
@@ -53,7 +59,7 @@ def recorder(folder: Path, name: str) -> Path:
 
 
 def test_commands_and_what_they_start_see_no_secret(home: Path) -> None:
-    with Terminal(home, [[{"text": "One"}]], **VARIABLES) as terminal:
+    with opened(home, [[{"text": "One"}]]) as terminal:
         terminal.wait_for("scripted")
         terminal.type("!sleep 600 & sleep 601\r")
         seen = seen_while(terminal, "sleep 600", "sleep 601")
@@ -68,7 +74,7 @@ def test_git_and_clipboard_programs_see_no_secret(home: Path, tmp_path: Path) ->
     subprocess.run(("git", "init", "-q"), cwd=Path.cwd(), check=True)
     Path("notes.txt").write_text("some", encoding="utf-8")
     path = f"{programs}:{os.environ['PATH']}"
-    with Terminal(home, [[{"text": "One and only"}]], PATH=path, **VARIABLES) as terminal:
+    with opened(home, [[{"text": "One and only"}]], path) as terminal:
         terminal.wait_for("scripted")
         terminal.type("hello\r")
         terminal.wait_for("One and only")
@@ -85,7 +91,7 @@ def test_git_and_clipboard_programs_see_no_secret(home: Path, tmp_path: Path) ->
 def test_the_server_of_the_embedded_model_sees_no_secret(home: Path) -> None:
     (home / "models").mkdir(parents=True, exist_ok=True)
     (home / "models" / MODEL).symlink_to(REPOSITORY / ".cache/models" / MODEL)
-    with Terminal(home, None, **VARIABLES) as terminal:
+    with opened(home, None) as terminal:
         terminal.wait_for("Type a message")
         terminal.type("hello\r")
         seen = seen_while(terminal, "embedded")

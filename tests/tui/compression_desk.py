@@ -39,9 +39,9 @@ class CountedPanel(CompressionPanel):
 
     pictures = 0
 
-    def render(self) -> Content:
+    def lines(self) -> list[Content]:
         self.pictures += 1
-        return super().render()
+        return super().lines()
 
 
 class Desk(App[None]):

@@ -7,6 +7,8 @@ import re
 from ollm_tui.services.redaction.rule import SPACE, Rule, Span, compiled
 from ollm_tui.services.redaction.values import is_secret, is_stand_in, looks_random
 
+_COOKIES = r"[^\n\"'\\]{0,400}+"
+"""As many characters of a header are looked at; one that is secret is hidden further."""
 _COOKIE_REST = r"[^\n\"'\\]{0,1000}+"
 _COOKIE_VALUE = rf"=([^{SPACE};,]{{8,200}})"
 _MIXED_CASE = r".[A-Z]|[0-9+/=_.-]"
@@ -34,10 +36,14 @@ def _bearer(match: re.Match[str]) -> Span | None:
 
 
 def _cookies(match: re.Match[str]) -> Span | None:
-    rest = compiled(_COOKIE_REST).match(match.string, match.end())
-    end = rest.end() if rest else match.end()
-    values = compiled(_COOKIE_VALUE).findall(match.string, match.start("secret"), end)
-    return (match.start("value"), end) if any(map(_identifies, values)) else None
+    text = match.string
+    looked_at = compiled(_COOKIES).match(text, match.end())
+    end = looked_at.end() if looked_at else match.end()
+    values = compiled(_COOKIE_VALUE).findall(text, match.start("secret"), end)
+    if not any(map(_identifies, values)):
+        return None
+    rest = compiled(_COOKIE_REST).match(text, match.end())
+    return match.start("value"), rest.end() if rest else end
 
 
 def _identifies(value: str) -> bool:

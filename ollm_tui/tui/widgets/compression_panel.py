@@ -9,8 +9,12 @@ from typing import Any
 from textual.app import App
 from textual.binding import Binding
 from textual.content import Content
+from textual.geometry import Region
 from textual.message import Message
+from textual.strip import Strip
+from textual.style import Style
 from textual.timer import Timer
+from textual.visual import Visual
 from textual.widget import Widget
 
 from ollm_tui.core.compression_events import AnyCompressionEvent, CompressionStarted
@@ -22,7 +26,7 @@ from ollm_tui.tui.widgets.gauge_bar import ASCII, COLOURED, WITHOUT_COLOUR, Char
 
 APPEARS_AFTER_SECONDS = 0.3
 """What is done sooner leaves its record in the stream and needs no panel."""
-FRAME_SECONDS = 1 / 20
+FRAME_SECONDS = 1 / 12
 WIDE = 100
 """Columns of the terminal from which there is room beside the stream."""
 SHORT, SHORT_LINES = 24, 6
@@ -120,6 +124,8 @@ class CompressionPanel(Widget, can_focus=True):
         self._unicode = unicode
         self.progress = progress or CompressionProgress(clock)
         """What is shown."""
+        self._lines: list[Content] = []
+        self._strips: dict[int, tuple[tuple[Content, int, Style], Strip]] = {}
         self._frame: Timer | None = None
         self._second: Timer | None = None
         self._appearance: Timer | None = None
@@ -154,20 +160,31 @@ class CompressionPanel(Widget, can_focus=True):
     def on_resize(self) -> None:
         """Beside the stream or below it."""
         self._place()
+        self._draw()
 
     def on_focus(self) -> None:
-        """Other keys matter."""
-        self.refresh()
+        """Other keys matter, as soon as they are known."""
+        self.call_after_refresh(self._draw)
 
     def on_blur(self) -> None:
-        """Other keys matter."""
-        self.refresh()
+        """Other keys matter, as soon as they are known."""
+        self.call_after_refresh(self._draw)
 
-    def render(self) -> Content:
+    def lines(self) -> list[Content]:
         """As much of it as there is room for."""
         width, height = self.content_size
         lines = CompressionLines(self.progress, width, self._characters, self._unicode)
-        return Content("\n").join(picture(lines, height, self.keys))
+        return picture(lines, height, self.keys)
+
+    def render_line(self, y: int) -> Strip:
+        """One line of it, made once for as long as it stays the same."""
+        line = self._lines[y] if y < len(self._lines) else Content("")
+        made = line, self.content_size.width, self.visual_style
+        known = self._strips.get(y)
+        if known is None or known[0][0] is not line or known[0][1:] != made[1:]:
+            [strip] = Visual.to_strips(self, line, made[1], 1, made[2], pad=True)
+            known = self._strips[y] = made, strip
+        return known[1]
 
     @property
     def keys(self) -> str:
@@ -239,7 +256,7 @@ class CompressionPanel(Widget, can_focus=True):
         self.remove_class("-running")
         if had_focus and not self._whole:
             self.post_message(self.Left())
-        self.refresh()
+        self._draw()
 
     def _stop(self) -> None:
         for timer in (self._frame, self._second, self._appearance):
@@ -252,8 +269,17 @@ class CompressionPanel(Widget, can_focus=True):
             self._frame = self.set_timer(FRAME_SECONDS, self._draw)
 
     def _draw(self) -> None:
+        """Only lines that have changed: of most frames that is the end of the summary."""
         self._frame = None
-        self.refresh()
+        before, self._lines = self._lines, self.lines()
+        if len(before) != len(self._lines):
+            self.refresh()
+            return
+        for y, (old, new) in enumerate(zip(before, self._lines, strict=True)):
+            if old.is_same(new):
+                self._lines[y] = old
+            else:
+                self.refresh(Region(0, y, self.content_size.width, 1))
 
     # Place
 
