@@ -184,7 +184,6 @@ class CompressionKeeper:
         self, wanted: CompressionWanted, snapshot: TakeSnapshot | None
     ) -> AsyncGenerator[AnyCompressionEvent, None]:
         running = self._running = Stoppable()
-        import sys; sys.setswitchinterval(0.0005)
         try:
             if self._run_hooks:
                 await running.wait(self._run_hooks("pre-compress"))

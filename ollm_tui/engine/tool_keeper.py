@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ollm_tui.services.file_changes import FileWatch
     from ollm_tui.services.grants import Grant
 
-SPEC_SHARE = 0.2
+SPEC_SHARE = 0.25
 """Of the longest prompt: so much the descriptions of the tools may take; the last go first."""
 
 

@@ -53,19 +53,19 @@ class Toolplace:
 
 
 def toolbox(place: Toolplace) -> tuple[Tool, ...]:
-    """Every tool there is, in the order the model is told of them."""
+    """Every tool there is, the most useful first: a small window has no room for the last."""
     scope = Scope(place.root, place.scope)
     memory = FilesRead()
     files = ScopeFiles(scope, place.discovery)
     seconds = place.timeout_seconds
     return (
         ReadFile(scope, memory, sees_pictures=place.sees_pictures),
-        WriteFile(scope, memory),
-        EditFile(scope, memory),
-        FindFiles(files),
-        SearchText(scope, files),
         Exec(place.jobs, place.session_id, place.open_shell, seconds, place.confinement),
-        JobsTool(place.jobs, place.session_id, seconds),
+        EditFile(scope, memory),
+        SearchText(scope, files),
+        FindFiles(files),
+        WriteFile(scope, memory),
         Git(scope, place.environ, seconds),
         Tasks(place.goals),
+        JobsTool(place.jobs, place.session_id, seconds),
     )

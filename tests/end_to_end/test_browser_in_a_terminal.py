@@ -44,6 +44,13 @@ def to_the_named_one(terminal: Terminal) -> None:
     terminal.wait_for("Enter restore here")
 
 
+def close_comparison(terminal: Terminal) -> None:
+    """A key that came with the Esc would be read as one with Alt."""
+    terminal.type(ESC)
+    terminal.wait_until_gone("What differs")
+    terminal.wait_for("Enter restore here")
+
+
 def session(home: Path, number: int = 0) -> dict[str, Any]:
     return json.loads((home / "sessions" / f"{full_id(number)}.json").read_bytes())
 
@@ -118,15 +125,15 @@ def test_compare_with_now_and_with_a_marked_one(home: Path, size: tuple[int, int
     with browser(home, size) as terminal:
         to_the_named_one(terminal)
         terminal.type("d")
-        terminal.wait_for("before the log", "now", "4 only right")
-        terminal.type(ESC)
-        terminal.wait_for("Enter restore here")
+        terminal.wait_for("before the log", "now", "4 only right", "n next difference")
+        close_comparison(terminal)
         terminal.type("m")
         terminal.wait_for("marked · d on another line compares the two")
-        terminal.type(DOWN + "d")
-        terminal.wait_for("before the log", "2 only left")
-        terminal.type(ESC)
-        terminal.wait_for("Enter restore here")
+        terminal.type(DOWN)
+        terminal.wait_for("d diff with the marked")
+        terminal.type("d")
+        terminal.wait_for("before the log", "2 only left", "n next difference")
+        close_comparison(terminal)
         terminal.type(ESC)
 
 

@@ -337,6 +337,82 @@ async def test_a_preview_changes_nothing_and_its_summary_can_be_edited(
     await conversation.close()
 
 
+async def test_one_that_runs_can_be_made_to_stop_before_it_is_applied(
+    open_workspace: OpenWorkspace,
+) -> None:
+    conversation = await garden(open_workspace)
+    before = conversation.prompt_json()
+    events: list[object] = []
+    async for event in conversation.compression.run():
+        events.append(event)
+        if isinstance(event, CompressionStarted):
+            assert conversation.compression.hold()
+    last = events[-1]
+    assert isinstance(last, CompressionDrafted)
+    assert conversation.prompt_json() == before
+    await conversation.compression.apply(last.draft, "A garden, in my words.")
+    assert "A garden, in my words." in conversation.prompt_text()
+
+
+async def test_it_is_too_late_to_hold_one_that_is_being_applied(
+    open_workspace: OpenWorkspace,
+) -> None:
+    conversation = await garden(open_workspace)
+    assert not conversation.compression.hold()
+    held: list[bool] = []
+    async for event in conversation.compression.run():
+        if event == StageReached(stage="apply"):
+            held.append(conversation.compression.hold())
+    assert held == [False]
+    assert len(conversation.compression.history) == 1
+
+
+async def test_a_server_that_compacts_reads_its_own_form_and_no_other_server_does(
+    open_workspace: OpenWorkspace,
+) -> None:
+    def turn(request: ChatRequest) -> Sequence[Step]:
+        return [TextDelta(SUMMARY if is_summary(request) else PARAGRAPH)]
+
+    server = Scripted(turn, window=WINDOW, compacts=True)
+    conversation = await garden(open_workspace, provider=server, strategy="summarize")
+    made = result(await collected(conversation.compression.run())).compression.created[-1]
+    assert made.compacted and made.compacted.provider == server.name and made.summary
+    await collected(conversation.send("And now?"))
+    assert made.compacted in [each.compacted for each in server.requests[-1].messages]
+    other = Scripted(turn, name="other", window=WINDOW)
+    await conversation.use(conversation.choice._replace(provider=other))
+    await collected(conversation.send("And here?"))
+    assert not any(each.compacted for each in other.requests[-1].messages)
+    assert SUMMARY[:40] in "".join(each.text for each in other.requests[-1].messages)
+
+
+@pytest.mark.parametrize(("strategy", "compacts"), (("hybrid", True), ("summarize", False)))
+async def test_no_server_compacts_where_it_cannot_or_is_not_to(
+    open_workspace: OpenWorkspace, strategy: str, compacts: bool
+) -> None:
+    def turn(request: ChatRequest) -> Sequence[Step]:
+        return [TextDelta(SUMMARY if is_summary(request) else PARAGRAPH)]
+
+    server = Scripted(turn, window=WINDOW, compacts=compacts)
+    conversation = await garden(open_workspace, provider=server, strategy=strategy)
+    made = result(await collected(conversation.compression.run())).compression.created[-1]
+    assert made.compacted is None
+
+
+async def test_a_summary_that_was_edited_is_all_that_any_server_reads(
+    open_workspace: OpenWorkspace,
+) -> None:
+    def turn(request: ChatRequest) -> Sequence[Step]:
+        return [TextDelta(SUMMARY if is_summary(request) else PARAGRAPH)]
+
+    server = Scripted(turn, window=WINDOW, compacts=True)
+    conversation = await garden(open_workspace, provider=server, strategy="summarize")
+    last = (await collected(conversation.compression.preview()))[-1]
+    assert isinstance(last, CompressionDrafted)
+    done = await conversation.compression.apply(last.draft, "A garden, in my words.")
+    assert done.created[-1].compacted is None
+
+
 async def test_a_draft_is_worth_nothing_once_the_conversation_went_on(
     open_workspace: OpenWorkspace,
 ) -> None:

@@ -112,8 +112,8 @@ def test_there_are_few_tools_and_their_descriptions_fit_a_small_window(
     tools: tuple[Tool, ...],
 ) -> None:
     assert [tool.spec.name for tool in tools] == [
-        *("read_file", "write_file", "edit_file", "find_files", "search_text"),
-        *("exec", "jobs", "git", "tasks"),
+        *("read_file", "exec", "edit_file", "search_text", "find_files"),
+        *("write_file", "git", "tasks", "jobs"),
     ]
     sent = [{"type": "function", "function": msgspec.to_builtins(tool.spec)} for tool in tools]
     count = Tokenizer.generic().count

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import cast
 
+from msgspec.structs import replace
 from textual.pilot import Pilot
 
 from ollm_tui.core.provider import ChatRequest, TextDelta
@@ -160,3 +161,94 @@ async def test_opening_a_full_session_compresses_nothing_before_one_writes(
         await workers_done(app)
         assert len(app.conversation.compression.history) >= 1
         assert "About 'Go on'" in stream(app)
+
+
+async def compressing(app: OllmApp, pilot: Pilot[int]) -> None:
+    """Begin a compression that waits for its summary, with the panel in the focus."""
+    await fill(app, pilot, 8)
+    cast(ChatScreen, app.screen).prompt.put("/compact", [])
+    await pilot.press("enter")
+    await pilot.pause(0.6)
+    app.screen.query_one(CompressionPanel).focus()
+    await pilot.pause()
+
+
+def held(release: asyncio.Event) -> Scripted:
+    return gardener(lambda _: [TextDelta("The user plans "), release, TextDelta(SUMMARY)])
+
+
+async def test_e_stops_a_compression_before_it_is_applied_and_what_waits_goes_on_waiting(
+    open_app: OpenApp,
+) -> None:
+    release = asyncio.Event()
+    async with open_app(held(release), settings=settings(), size=(120, 40)) as (app, pilot):
+        await compressing(app, pilot)
+        assert app.conversation
+        before = app.conversation.prompt_json()
+        chat = chat_of(app)
+        chat.prompt.put("hi", [])
+        chat.prompt.focus()
+        await pilot.press("enter")
+        app.screen.query_one(CompressionPanel).focus()
+        await pilot.press("e")
+        await pilot.pause()
+        assert isinstance(app.screen, CompressionPreview)
+        release.set()
+        await pilot.pause(0.3)
+        assert app.conversation.prompt_json() == before
+        assert chat.is_busy and "About 'hi'" not in stream(app)
+        await pilot.press("e", *"Mine", "escape", "enter")
+        await pilot.pause()
+        await workers_done(app)
+        await pilot.pause()
+        await workers_done(app)
+        [done] = app.conversation.compression.history
+        assert done.created[-1].edited and done.created[-1].summary.startswith("Mine")
+        assert "About 'hi'" in stream(app)
+
+
+async def test_esc_in_the_preview_of_a_running_compression_changes_nothing(
+    open_app: OpenApp,
+) -> None:
+    for is_ready in (False, True):
+        release = asyncio.Event()
+        async with open_app(held(release), settings=settings(), size=(120, 40)) as (app, pilot):
+            await compressing(app, pilot)
+            assert app.conversation
+            before = app.conversation.prompt_json()
+            await pilot.press("e")
+            await pilot.pause()
+            if is_ready:
+                release.set()
+                await pilot.pause(0.3)
+            await pilot.press("escape")
+            await pilot.pause()
+            await workers_done(app)
+            await pilot.pause()
+            assert app.conversation.prompt_json() == before
+            assert "the context is as it was" in stream(app)
+            assert not chat_of(app).is_busy
+
+
+async def test_instructions_from_there_have_the_summary_written_anew(open_app: OpenApp) -> None:
+    release = asyncio.Event()
+    async with open_app(held(release), settings=settings(), size=(120, 40)) as (app, pilot):
+        await compressing(app, pilot)
+        await pilot.press("e")
+        release.set()
+        await pilot.pause(0.3)
+        await pilot.press("i", *"soil", "enter")
+        await pilot.pause(0.3)
+        assert isinstance(app.screen, CompressionPreview)
+        await pilot.press("enter")
+        await pilot.pause()
+        await workers_done(app)
+        assert app.conversation and len(app.conversation.compression.history) == 1
+
+
+async def test_the_record_names_the_keys_as_the_user_has_mapped_them(open_app: OpenApp) -> None:
+    mapped = replace(settings(), keymap={"compression.undo": "f11"})
+    async with open_app(gardener(), settings=mapped) as (app, pilot):
+        await fill(app, pilot, 8)
+        await say(app, pilot, "/compact")
+        assert "F11 undo · v view" in stream(app)

@@ -15,7 +15,7 @@ from ollm_tui.core.message import (
     ToolResultPart,
 )
 from ollm_tui.core.session import ToolCall, ToolResult
-from ollm_tui.engine.compression.ledger import ledger_of, merged, rendered
+from ollm_tui.engine.compression.ledger import KnownFacts, ledger_of, merged, rendered
 
 
 def message(role: Role, *parts: Part | str, name: str = "m1") -> Message:
@@ -145,6 +145,85 @@ def test_a_replaced_value_is_not_shown_as_current(
     for text in (shown(apart), shown(together)):
         assert stale not in text
         assert now in text
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    (
+        ("Adyen is doing fine as payment gateway.", "Stripe took over as payment gateway."),
+        (
+            "We budgeted 20 s for the checkout timeout.",
+            "We stretched the checkout timeout to 45 s.",
+        ),
+        (
+            "Everybody wanted Porto for the main setting.",
+            "Everybody voted Lisbon for the main setting.",
+        ),
+    ),
+)
+def test_what_may_have_been_replaced_is_told_as_the_earlier_of_the_two(
+    before: str, after: str
+) -> None:
+    messages = [message("assistant", before, name="m1"), message("assistant", after, name="m2")]
+    lines = [line for line in shown(ledger_of(messages)).split("\n") if before in line]
+    assert all(line.startswith("- earlier: ") and after[:20] in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    "later",
+    (
+        "If we set the checkout timeout to 90 s it breaks.",
+        "I tried 90 s for the checkout timeout, but it did not work.",
+        "I wrote the tests of the search page in Python.",
+        "We also keep a checkout timeout of 90 s for guests.",
+    ),
+)
+def test_what_is_only_supposed_tried_or_added_replaces_nothing(later: str) -> None:
+    before = "The checkout timeout is 20 s."
+    messages = [message("assistant", before, name="m1"), message("assistant", later, name="m2")]
+    assert f"- {before}" in shown(ledger_of(messages)) or "; " in shown(ledger_of(messages))
+    assert "earlier:" not in shown(ledger_of(messages))
+
+
+def test_a_users_word_that_may_have_been_replaced_stays_verbatim() -> None:
+    asked = "Memory limit: 8 GB We have to keep personal data out of the logs, legal insists on it."
+    messages = [
+        message("user", asked, name="m1"),
+        message("user", "Raise the memory limit to 16 GB.", name="m2"),
+    ]
+    assert f"earlier: {asked} Now: Raise the memory limit to 16 GB." in shown(ledger_of(messages))
+
+
+def test_messages_that_were_read_before_are_not_read_again() -> None:
+    known = KnownFacts()
+    first = message("assistant", "We use Postgres for the store.", name="m1")
+    ledger_of([first], known=known)
+    assert known.of(first, {}) is known.of(first, {})
+    changed = message("assistant", "We use SQLite for the store.", name="m1")
+    assert "SQLite" in shown(ledger_of([changed], known=known))
+    second = message("assistant", "The port is 8080.", name="m2")
+    again = ledger_of([first, second], known=known)
+    assert again == ledger_of([first, second])
+
+
+def test_the_last_line_of_a_failed_command_is_its_error() -> None:
+    call = ToolCallPart("c1", "bash", {"command": "aspell check"})
+    output = "checking\naspell: no dictionary for en_PT\nexit code 1"
+    result = ToolResultPart("c1", "bash", output, is_error=True)
+    ledger = ledger_of([message("assistant", call), message("tool", result, name="m2")])
+    assert facts(ledger, "error") == ["aspell: no dictionary for en_PT"]
+
+
+def test_a_deed_that_names_all_of_a_task_closes_it() -> None:
+    task = message("assistant", "Someone has to rewrite the returns page.", name="m1")
+    for later, is_open in (
+        ("Good news, I was able to rewrite the returns page.", False),
+        ("No longer pending: rewrite the returns page.", False),
+        ("I looked at the returns page and liked it.", True),
+        ("You asked me to rewrite the returns page, which I will.", True),
+    ):
+        text = shown(ledger_of([task, message("assistant", later, name="m2")]))
+        assert ("has to rewrite the returns page" in text) is is_open, later
 
 
 def test_values_of_other_things_stay() -> None:
