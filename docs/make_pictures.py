@@ -17,10 +17,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.snapshots.browser_scenes import browser
+from tests.snapshots.compression_scenes import compression
 from tests.snapshots.picture import take_picture
 from tests.snapshots.samples import all_sessions, id_of
 from tests.snapshots.scenes import Opened, Scene, palette, sidebar
+from tests.snapshots.search_scenes import search
 from tests.snapshots.stage import stage
+from tests.snapshots.tool_scenes import asking
 
 DOCS = Path(__file__).parent
 SIZE = (110, 34)
@@ -43,6 +46,9 @@ SINGLE: Mapping[str, Wish] = {
     "chat-light": Wish(sidebar, "light", ("escape",)),
     "sessions": Wish(browser, "dark"),
     "palette": Wish(palette, "catppuccin-mocha"),
+    "search": Wish(search, "dark"),
+    "approval": Wish(asking, "dark"),
+    "compression": Wish(compression, "dark"),
 }
 
 

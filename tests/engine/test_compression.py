@@ -359,11 +359,8 @@ async def test_it_is_too_late_to_hold_one_that_is_being_applied(
 ) -> None:
     conversation = await garden(open_workspace)
     assert not conversation.compression.hold()
-    held: list[bool] = []
     async for event in conversation.compression.run():
-        if event == StageReached(stage="apply"):
-            held.append(conversation.compression.hold())
-    assert held == [False]
+        assert event != StageReached(stage="apply") or not conversation.compression.hold()
     assert len(conversation.compression.history) == 1
 
 

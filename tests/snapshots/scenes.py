@@ -17,7 +17,13 @@ from ollm_tui.providers.scripted import Script
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.transcript.transcript import Transcript
 from ollm_tui.tui.widgets.choice_list import ChoiceList
-from tests.snapshots import browser_scenes, compression_scenes, jobs_scenes, search_scenes
+from tests.snapshots import (
+    browser_scenes,
+    compression_scenes,
+    jobs_scenes,
+    search_scenes,
+    tool_scenes,
+)
 from tests.snapshots.samples import QUESTION, THOUGHT, all_sessions, id_of
 from tests.snapshots.stage import stage, until
 from tests.tui.seen import chat, state, stream, type_in
@@ -183,6 +189,7 @@ SCENES: Mapping[str, Scene] = {
     "browser-messages": browser_scenes.messages,
     "snapshot-diff": browser_scenes.comparison,
     "search": search_scenes.search,
+    "approval": tool_scenes.asking,
 }
 
 

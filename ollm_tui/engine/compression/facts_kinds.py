@@ -42,6 +42,8 @@ _NOT_A_DEED = word_set(
     "based related used called named unfinished untested indeed speed feed seed red bed shed"
 )
 """Words in -ed that do not say that something was done."""
+ADDING = word_set("also additionally both plus besides moreover auch aussi también")
+_SUPPOSING = word_set("if whether might could perhaps maybe suppose try tried trying ?")
 _DEEDS = word_set("did able went got made wrote built sent")
 _FEWEST_WORDS = 4
 """Words a sentence must have to be kept without a cue."""
@@ -84,6 +86,14 @@ def may_be_done(words: Words) -> bool:
     if "ed " not in words.line and not words.found & _DEEDS:
         return False
     return any(map(_is_deed, words.found)) and not _is_open(words)
+
+
+def is_statement(words: Words) -> bool:
+    """Whether a sentence says what holds from now on: it neither supposes, tries nor adds."""
+    if words.found.isdisjoint(_SUPPOSING) and words.found.isdisjoint(ADDING):
+        return True
+    rest = words.line.replace(" could not ", " ").split()
+    return _SUPPOSING.isdisjoint(rest) and ADDING.isdisjoint(rest)
 
 
 def is_clear(kind: FactKind, words: Words) -> bool:

@@ -7,7 +7,13 @@ from collections.abc import Iterator
 
 from ollm_tui.core.ledger import Fact, FactKind
 from ollm_tui.engine.compression.facts_claims import Said, said_in
-from ollm_tui.engine.compression.facts_kinds import is_clear, is_done, kind_of, may_be_done
+from ollm_tui.engine.compression.facts_kinds import (
+    is_clear,
+    is_done,
+    is_statement,
+    kind_of,
+    may_be_done,
+)
 from ollm_tui.engine.compression.facts_names import (
     defined_in,
     identifiers_in,
@@ -124,6 +130,8 @@ class _Reader:
         return text
 
     def _values(self, said: Said, words: Words) -> Iterator[Fact]:
+        if not is_statement(words):
+            return
         changes = said.changes or not words.found.isdisjoint(_REFUSALS)
         told = [kind for kind, _ in said.about.values]
         for claim in said.claims:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from ollm_tui.core.ledger import Fact, FactKind
 from ollm_tui.engine.compression.facts_claims import Claim, Said, said_in, takes_back
+from ollm_tui.engine.compression.facts_kinds import ADDING, is_statement
 from ollm_tui.engine.compression.facts_prose import PERHAPS
 from ollm_tui.engine.compression.facts_subjects import stands_in_for
 from ollm_tui.engine.compression.facts_text import one_line
@@ -36,8 +37,6 @@ _NOW_LIMIT = 90
 """Characters of what is said now, beside what was said earlier."""
 _CLAUSE = re.compile(r", |; | [—–-] |: |(?:,)? (?:and|but|while|und|et|y) ")
 _REFUSALS = word_set("not never no avoid without don't won't drop nicht kein pas jamais nunca")
-_ADDING = word_set("also additionally both plus besides moreover auch aussi también")
-_SUPPOSING = word_set("if whether might could perhaps maybe suppose try tried trying ?")
 _SILENT = Said((), (), False)
 
 
@@ -66,7 +65,7 @@ def _read(text: str) -> _Read:
 class Entry:
     """A fact on its way through the settling, with what it says worked out once."""
 
-    __slots__ = ("content", "fact", "holds", "number", "said", "told", "topic", "words")
+    __slots__ = ("content", "fact", "holds", "number", "said", "states", "told", "topic", "words")
 
     def __init__(self, fact: Fact) -> None:
         self.fact = fact
@@ -76,6 +75,8 @@ class Entry:
         """How many were there when it was said."""
         claims = fact.kind in _CLAIMING and (fact.current or fact.kind == "todo")
         self.said = said_in(fact.text) if claims else _SILENT
+        self.states = is_statement(words_of(fact.text))
+        """Whether it says what holds; what was only tried or supposed replaces nothing."""
         self.words, self.content, self.topic, self.told = _read(fact.text) if claims else _UNREAD
 
     def end(self) -> None:
@@ -114,11 +115,13 @@ def may_take_back(newer: Fact, older: Fact) -> bool:
 def settle_between(entry: Entry, newer: Entry) -> Fact | None:
     """Ends an earlier fact that no longer holds, or marks it as the earlier one where that is
     not sure; what other clauses of it say is a fact of its own."""
-    if _is_taken_back_by_name(entry, newer) or _is_retold(entry, newer):
+    if _is_taken_back_by_name(entry, newer) or (newer.states and _is_retold(entry, newer)):
         if entry.fact.from_user and entry.fact.kind in _OF_THE_USER:
             entry.pass_by(newer)
         else:
             entry.end()
+        return None
+    if not newer.states:
         return None
     speaks = newer.said.claims or newer.said.replaced
     claims = entry.said.claims if speaks else ()
@@ -153,11 +156,7 @@ def _value_instead(entry: Entry, newer: Entry) -> str:
     """What a later message says of the same thing, where it says it as a fact."""
     if not newer.said.about.values or not entry.said.about.values:
         return ""
-    if newer.fact.kind == "dead-end" or entry.fact.source == newer.fact.source:
-        return ""
-    words = words_of(newer.fact.text)
-    line = words.line.replace(" could not ", " ")
-    if (_SUPPOSING | _ADDING).intersection(line.split()):
+    if entry.fact.source == newer.fact.source:
         return ""
     return stands_in_for(newer.said.about, entry.said.about)
 
@@ -193,7 +192,7 @@ def _is_taken_back_by_name(entry: Entry, newer: Entry) -> bool:
 
 def _is_retold(entry: Entry, newer: Entry) -> bool:
     """Whether a later fact speaks of all that an earlier one is about, or of all but its value."""
-    if newer.words & _ADDING:
+    if newer.words & ADDING:
         return False
     if entry.fact.kind == "constraint":
         said_again = entry.topic <= newer.topic and not newer.said.changes
