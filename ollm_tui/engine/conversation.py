@@ -86,7 +86,12 @@ class Conversation(HeldSession):
             self, self._context, settings, self._check_free, self.snapshots.before, self._hooks.run
         )
         self.tools = ToolKeeper(
-            self, self._context, settings, super().change_metadata, self.snapshots.before
+            self,
+            self._context,
+            settings,
+            super().change_metadata,
+            self.snapshots.before,
+            self._hooks.run,
         )
         self.snapshots.files = self.tools.file_versions
         self.on_overflow: OverflowPolicy = "fail"

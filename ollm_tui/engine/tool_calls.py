@@ -46,13 +46,13 @@ Judge = Callable[[str, Action], Verdict]
 
 
 class Surroundings(Protocol):
-    """What stands around every call that may change something."""
+    """What stands around every call that is run."""
 
-    async def before(self, action: Action) -> None:
+    async def before(self, call: ToolCallPart, action: Action) -> None:
         """To be called before it runs."""
         ...
 
-    async def after(self, action: Action) -> bool | None:
+    async def after(self, call: ToolCallPart, action: Action) -> bool | None:
         """Whether files are different now; None where nobody looked."""
         ...
 
@@ -173,7 +173,7 @@ class ToolCalls:
     ) -> AsyncGenerator[ToolOutputArrived | ToolOutcome, None]:
         """The output as it comes, and at last the outcome; nothing of that once it is stopped."""
         action = planned.action
-        await self._around.before(action)
+        await self._around.before(call, action)
         printed: list[str] = []
         news = asyncio.Event()
 
@@ -196,7 +196,7 @@ class ToolCalls:
             if not running.done():
                 running.cancel()
                 await asyncio.wait({running})
-            changed = await self._around.after(action)
+            changed = await self._around.after(call, action)
         outcome = running.result()
         if outcome.changed is None and changed is not None:
             outcome = ToolOutcome(

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ollm_tui.core.file_change import FileVersion
 from ollm_tui.core.loop import LoopAnswer
+from ollm_tui.core.message import ToolCallPart
 from ollm_tui.core.session import Metadata
 from ollm_tui.core.snapshot import Reason
 from ollm_tui.core.tool import APPROVAL_MODES, Action, ApprovalMode, Decision, Tool, Verdict
@@ -19,7 +20,7 @@ from ollm_tui.engine.loop_watch import LoopWatch
 from ollm_tui.engine.session_context import SessionContext
 from ollm_tui.engine.tool_calls import ToolCalls
 from ollm_tui.engine.tool_output import allowance, cut
-from ollm_tui.settings.schema import Settings
+from ollm_tui.settings.schema import HookEvent, Settings
 
 if TYPE_CHECKING:
     from ollm_tui.engine.policy import Policy
@@ -41,6 +42,14 @@ class Outfit(NamedTuple):
     sandbox_words: str
 
 
+class RunHooks(Protocol):
+    """Runs the user's own commands at an event."""
+
+    async def __call__(self, event: HookEvent, **facts: object) -> None:
+        """Run them, with some facts to read."""
+        ...
+
+
 MakeOutfit = Callable[[HeldSession, GoalKeeper], Awaitable[Outfit]]
 
 
@@ -54,11 +63,13 @@ class ToolKeeper:
         settings: Settings,
         change_metadata: Callable[[Metadata], Awaitable[None]],
         snapshot: Callable[[Reason], Awaitable[str | None]],
+        run_hooks: RunHooks,
     ) -> None:
         self._session = session
         self._context = context
         self._settings = settings
         self._snapshot = snapshot
+        self._run_hooks = run_hooks
         self._goals = GoalKeeper(session, change_metadata)
         """Changed by the model in the middle of its turn."""
         self._snapshot_id: str | None = None
@@ -185,8 +196,9 @@ class ToolKeeper:
                 return call.result.return_display or call.result.llm_content
         return None
 
-    async def before(self, action: Action) -> None:
-        """Before a change: the context is kept once a turn, the files as they are now."""
+    async def before(self, call: ToolCallPart, action: Action) -> None:
+        """Hooks; and before a change, the context is kept once a turn, the files as they are."""
+        await self._run_hooks("before-tool", callId=call.call_id, tool=call.name, args=call.args)
         if action.effect not in ("write", "run"):
             return
         if self._snapshot_id is None:
@@ -194,12 +206,13 @@ class ToolKeeper:
         if files := self._outfit and self._outfit.files:
             await asyncio.to_thread(files.before)
 
-    async def after(self, action: Action) -> bool | None:
-        """Whether files are different now."""
-        files = self._outfit and self._outfit.files
-        if action.effect not in ("write", "run") or not files:
-            return None
-        return bool(await asyncio.to_thread(files.after))
+    async def after(self, call: ToolCallPart, action: Action) -> bool | None:
+        """Whether files are different now; then the hooks."""
+        files, changed = self._outfit and self._outfit.files, None
+        if action.effect in ("write", "run") and files:
+            changed = bool(await asyncio.to_thread(files.after))
+        await self._run_hooks("after-tool", callId=call.call_id, tool=call.name, changed=changed)
+        return changed
 
     @property
     def _can_use_tools(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,10 +13,14 @@ from ollm_tui.core.errors import UsageError
 from ollm_tui.core.events import Prepared, TurnFinished
 from ollm_tui.core.provider import Completed, TextDelta
 from ollm_tui.engine.conversation import Conversation
+from ollm_tui.engine.model_choice import ModelChoice
+from ollm_tui.engine.policy import Policy
 from ollm_tui.engine.project_context import Instructions
+from ollm_tui.engine.tool_keeper import Outfit
 from ollm_tui.engine.workspace import Workspace
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.services.environment import CleanEnvironment
+from ollm_tui.services.grants import Grants
 from ollm_tui.services.hooks import Hooks, HookTold
 from ollm_tui.services.project_trust import Trust
 from ollm_tui.services.recording import Recording
@@ -23,6 +28,7 @@ from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.settings.schema import HookEvent, Settings
 from ollm_tui.storage.layout import StoreLayout
 from tests.engine.conftest import OnlyProvider
+from tests.engine.test_tools_in_a_turn import Echo, call
 
 
 class Desk:
@@ -322,4 +328,28 @@ async def test_hooks_run_around_a_compression(home: Path) -> None:
     log = (desk.project / "log").read_text().split()
     assert log == ["pre", "post"]
     assert len(conversation.compression.history) == 1
+    await conversation.close()
+
+
+async def test_hooks_run_around_every_tool_and_learn_which(home: Path) -> None:
+    hooks: dict[HookEvent, str] = {
+        "before-tool": "cat >> log; echo >> log",
+        "after-tool": "cat >> log; echo >> log",
+    }
+    desk = Desk(home, hooks)
+    desk.model = Scripted([[call("echo", text="pong")], [TextDelta("ok")]])
+    conversation = await desk.workspace.begin()
+    await conversation.use(ModelChoice(desk.model, "scripted", 8192, tools=True))
+
+    async def outfit(*_: object) -> Outfit:
+        policy = Policy(Settings().tools, desk.project, Grants(None, desk.project))
+        return Outfit((Echo(),), policy, str, None, "")
+
+    conversation.tools.make_outfit = outfit
+    await send(conversation)
+    log = (desk.project / "log").read_text().split("\n")
+    told = [json.loads(line) for line in log if line]
+    assert [each["event"] for each in told] == ["before-tool", "after-tool"]
+    assert told[0]["tool"] == "echo" and told[0]["args"] == {"text": "pong"}
+    assert told[1]["callId"] == told[0]["callId"]
     await conversation.close()

@@ -146,9 +146,15 @@ class SessionBrowser(Screen[None]):
         """The look at a point."""
         return self.query_one(SessionPreview)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it can still be seen: while it closes, messages go on coming from its parts."""
+        return self in self.app.screen_stack
+
     def say(self, text: str) -> None:
         """Tell something in the place of the keys, until something else is highlighted."""
-        self.query_one(LiveKeys).say(text, self._highlighted_key)
+        if self.is_open:
+            self.query_one(LiveKeys).say(text, self._highlighted_key)
 
     # Going
 
@@ -232,11 +238,15 @@ class SessionBrowser(Screen[None]):
 
     @on(ChoiceList.Highlighted)
     def _show_point(self) -> None:
+        if not self.is_open:
+            return
         self._reading.look_at(self.session_tree.point)
         self.show_keys(about=self._highlighted_key)
 
     @on(SessionPane.Narrowed)
     def _show_found(self) -> None:
+        if not self.is_open:
+            return
         self._reading.find_names(self.query_one(FindLine).value)
         self.show_keys()
 
@@ -246,6 +256,8 @@ class SessionBrowser(Screen[None]):
 
     def show_keys(self, about: str | None = None) -> None:
         """The keys for what is highlighted now."""
+        if not self.is_open:
+            return
         tree, is_marked = self.session_tree, self.marked is not None
         words = keys_for(tree.point, self.current, is_marked=is_marked, is_gone=tree.is_gone)
         self.query_one(LiveKeys).show(*words, about=about)

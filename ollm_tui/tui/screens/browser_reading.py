@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from ollm_tui.core.branches import Branch, holders
 from ollm_tui.core.counts import counted, short_size
@@ -21,6 +21,8 @@ from ollm_tui.tui.widgets.timeline import TimelineStrip
 
 if TYPE_CHECKING:
     from ollm_tui.tui.screens.browser import SessionBrowser
+
+R = TypeVar("R")
 
 REST_SECONDS = 0.05
 """A session is read when the highlight rests on it, not while it passes."""
@@ -101,6 +103,13 @@ class BrowserReading:
         if words.strip():
             self._browser.run_worker(self._find_names, exclusive=True, group="names")
 
+    async def _seen(self, reading: Awaitable[R]) -> R:
+        """What was read, if the browser is still there to show it; else this is the end."""
+        found = await reading
+        if not self._browser.is_open:
+            raise asyncio.CancelledError
+        return found
+
     async def _look_at(self, point: Point | None) -> None:
         preview, strip = self._browser.preview, self._browser.query_one(TimelineStrip)
         if point is None:
@@ -108,14 +117,15 @@ class BrowserReading:
             preview.show_messages(())
             strip.show(None)
             return
-        await asyncio.sleep(REST_SECONDS)
+        await self._seen(asyncio.sleep(REST_SECONDS))
         try:
             overview = await self._read(point.session_id)
             strip.show(overview.timeline, point.snapshot)
             if self._browser.session_tree.is_gone and not point.snapshot:
                 preview.show_messages(())
                 return
-            context = await self._browser.actions.workspace.points.at(point, overview.state)
+            points = self._browser.actions.workspace.points
+            context = await self._seen(points.at(point, overview.state))
         except OllmError as error:
             preview.show_problem(f"{error.message}\n{error.hint}".strip())
             return
@@ -137,7 +147,8 @@ class BrowserReading:
     async def _read(self, session_id: str) -> Overview:
         known = self._overview
         if known is None or known.state.header.session_id != session_id:
-            known = await self._browser.actions.workspace.points.overview(session_id)
+            points = self._browser.actions.workspace.points
+            known = await self._seen(points.overview(session_id))
             self._overview = known
         return known
 
@@ -151,7 +162,7 @@ class BrowserReading:
         self._learn(overview, key_of(Point(session_id, newest)) if newest else None)
 
     async def _show_counts(self) -> None:
-        held = await self._browser.actions.workspace.points.holdings()
+        held = await self._seen(self._browser.actions.workspace.points.holdings())
         self._counts, self._size = dict(held.counts), held.size
         self._browser.pane.show_total(self._total())
         gone = {key: count for key, count in self._counts.items() if key not in self._ids}
@@ -159,7 +170,7 @@ class BrowserReading:
         await self._learn_names([*gone][:GONE_READ])
 
     async def _find_names(self) -> None:
-        await asyncio.sleep(REST_SECONDS)
+        await self._seen(asyncio.sleep(REST_SECONDS))
         wanted = [each.session_id for each in self._summaries if self._counts.get(each.session_id)][
             :NAMES_FROM
         ]
@@ -171,7 +182,10 @@ class BrowserReading:
         if not unknown:
             return
         try:
-            found = {key: Inside(await snapshots.list(key), is_whole=False) for key in unknown}
+            found = {
+                key: Inside(await self._seen(snapshots.list(key)), is_whole=False)
+                for key in unknown
+            }
         except OllmError as error:
             self._browser.complain(error)
             return
@@ -186,16 +200,16 @@ class BrowserReading:
     async def _show_known(self) -> None:
         """The latest sessions as the index has them: seen before all files are looked at."""
         browser, seen = self._browser, asyncio.Event()
-        known = await browser.actions.workspace.known_sessions(SEEN_FIRST)
+        known = await self._seen(browser.actions.workspace.known_sessions(SEEN_FIRST))
         if known:
             browser.pane.show_sessions(known, browser.current)
             browser.pane.show_total("")
             browser.call_after_refresh(seen.set)
-            await seen.wait()
+            await self._seen(seen.wait())
 
     async def _show_sessions(self, highlight: str | None) -> None:
         browser = self._browser
-        self._summaries = await browser.actions.workspace.sessions()
+        self._summaries = await self._seen(browser.actions.workspace.sessions())
         self._ids = {each.session_id for each in self._summaries}
         browser.pane.show_sessions(self._summaries, browser.current, highlight)
         browser.pane.show_total(self._total())

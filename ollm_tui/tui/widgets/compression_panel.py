@@ -271,6 +271,8 @@ class CompressionPanel(Widget, can_focus=True):
     def _draw(self) -> None:
         """Only lines that have changed: of most frames that is the end of the summary."""
         self._frame = None
+        if not self.is_attached:
+            return
         before, self._lines = self._lines, self.lines()
         if len(before) != len(self._lines):
             self.refresh()
