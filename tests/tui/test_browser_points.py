@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from ollm_tui.tui.dialogs.question import Question
 from ollm_tui.tui.screens.browser import SessionBrowser
 from ollm_tui.tui.screens.chat import ChatScreen
 from ollm_tui.tui.screens.snapshot_diff import SnapshotDiffScreen
+from ollm_tui.tui.session_actions import Done
 from ollm_tui.tui.snapshot_choices import key_of, point_of
 from ollm_tui.tui.widgets.session_pane import FindLine
 from ollm_tui.tui.widgets.session_preview import SessionPreview
@@ -115,7 +117,9 @@ async def test_enter_goes_back_to_a_snapshot_and_undo_takes_it_back(
         await on.press("enter")
         assert isinstance(on.app.screen, ChatScreen) and on.branch[-1] == "a2"
         assert stream(on.app)[-1].startswith("┃ Keep the counter")
-        assert state(on.app).startswith("back at “before the log” · /undo takes it back · 4 messages")
+        assert state(on.app).startswith(
+            "back at “before the log” · /undo takes it back · 4 messages"
+        )
         await type_in(on.pilot, "/undo")
         await on.press("enter")
         assert on.branch == before and "undone" in state(on.app)
@@ -333,3 +337,21 @@ async def test_hostile_names_are_only_text(open_app: OpenApp, home: Path) -> Non
 async def test_points_are_named_in_lists_by_their_ids() -> None:
     for point in (Point("s"), Point("s", "x"), Point("s", "", "m/1")):
         assert point_of(key_of(point)) == point
+
+
+async def test_closing_it_while_it_still_reads_does_no_harm(open_app: OpenApp, home: Path) -> None:
+    async with desk(open_app, home) as on:
+        await on.press("f3")
+        browser, reading = on.browser, asyncio.Event()
+
+        async def change() -> Done:
+            await reading.wait()
+            return Done("done", Point(full_id(0)))
+
+        browser.carry_out(change)
+        await on.pilot.press("down", "down", "escape")
+        reading.set()
+        browser.show_keys()
+        browser.say("nobody sees this")
+        await on.settle()
+        assert isinstance(on.app.screen, ChatScreen) and on.app.is_running

@@ -13,6 +13,9 @@ from ollm_tui.engine.compression.checkpoint_sizes import LEAST_CAP
 from ollm_tui.engine.compression.summary_syntax import sanitised
 from ollm_tui.engine.context_view import ContextView
 
+FAR_OFF = 1.25
+"""So much more than estimated is no longer believed of a single part of a prompt."""
+
 
 def violations(
     before: ContextView,
@@ -97,9 +100,10 @@ def _size(before: ContextView, after: ContextView) -> Iterator[str]:
 
 def checkpoint_tokens(view: ContextView) -> int:
     """What the checkpoints take. A server that only counts whole prompts leaves to what is new
-    in them all that was estimated wrongly before: then their own words say it better."""
+    in them all that was estimated wrongly before: far off, their own words say it better."""
     made = view.prompt.assembly.shortening.checkpoints
-    return min(view.budget.parts.checkpoints, sum(each.current_tokens for each in made))
+    counted, estimated = view.budget.parts.checkpoints, sum(each.current_tokens for each in made)
+    return counted if counted <= estimated * FAR_OFF else estimated
 
 
 def _kept(before: ContextView, after: ContextView, folded: frozenset[str]) -> Iterator[str]:

@@ -195,8 +195,11 @@ def _copied(said: Sequence[str], source: Sequence[str]) -> int:
     places: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
     for place in range(len(said) - SHINGLE_WORDS + 1):
         places[tuple(said[place : place + SHINGLE_WORDS])].append(place)
+    begins = {shingle[0] for shingle in places}
     distances: Counter[int] = Counter()
     for place in range(len(source) - SHINGLE_WORDS + 1):
+        if source[place] not in begins:
+            continue
         for found in places.get(tuple(source[place : place + SHINGLE_WORDS]), ()):
             distances[place - found] += 1
     return max(distances.values(), default=0)

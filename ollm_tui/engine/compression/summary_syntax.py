@@ -44,8 +44,9 @@ _SPEAKER = re.compile(
 )
 _CUT_MARK = re.compile(r"\[…[^\[\]\n]{0,60}…\]")
 """What stood in the transcript where something was left out."""
-_PLAIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9 .,;%()/]{12,}) [A-Za-z0-9 .,;%()/]*")
-"""A line of several words without a sign that any syntax begins with: only orders may be in it."""
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9 .,;%()/'+=&_-]*")
+"""A line without a sign that any syntax begins with: of several words, only orders may be in it."""
+_FEW_WORDS = 4
 _BLANKS = re.compile(r"[ \t]+")
 _EMPTY_LINES = re.compile(r"\s*\n\s*")
 
@@ -83,7 +84,7 @@ def sanitised(text: str) -> str:
     What is taken out may leave something new behind, so it goes on until nothing changes.
     """
     text = clean(text)
-    if _PLAIN.fullmatch(text):
+    if text.count(" ") >= _FEW_WORDS and _PLAIN.fullmatch(text):
         line = _BLANKS.sub(" ", text).strip()
         if _without_orders(line) == line:
             return line

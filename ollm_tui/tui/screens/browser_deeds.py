@@ -95,8 +95,9 @@ class BrowserDeeds:
         else:
             left, right = await self._side(point), await self._present(point)
         browser.marked = None
-        browser.show_keys()
-        browser.app.push_screen(SnapshotDiffScreen(left, right))
+        if browser.is_open:
+            browser.show_keys()
+            browser.app.push_screen(SnapshotDiffScreen(left, right))
 
     async def _side(self, point: Point) -> DiffSide:
         points = self._browser.actions.workspace.points
