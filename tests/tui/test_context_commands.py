@@ -20,7 +20,9 @@ from tests.tui.conftest import OpenApp
 from tests.tui.dialogs.host import shown
 from tests.tui.seen import chat, gauge, send, settled, state, type_in
 
-STORY = "A long story about many small things that happened on the way. " * 40
+STORY = "".join(
+    f"A long story about many small things that happened on day {day}. " for day in range(40)
+)
 
 
 async def slash(app: OllmApp, pilot: Pilot[int], text: str) -> None:

@@ -28,7 +28,9 @@ from tests.tui.conftest import OpenApp
 from tests.tui.dialogs.host import shown
 from tests.tui.seen import chat, gauge, send, settled
 
-STORY = "A long story about many small things that happened on the way. " * 40
+STORY = "".join(
+    f"A long story about many small things that happened on day {day}. " for day in range(40)
+)
 FIRST, SECOND = f"first: {STORY}", "second and short"
 USAGE = Usage(
     input_tokens=900,

@@ -103,11 +103,9 @@ class Name(NamedTuple):
 
 def tokens_of(text: str) -> list[Token]:
     """The tokens of a sentence; punctuation behind a word is not part of it."""
-    return [
-        Token(word := found[0].rstrip(_TRAILING) or found[0], word.lower(), at, at + len(word))
-        for found in _TOKEN.finditer(text)
-        if (at := found.start()) >= 0
-    ]
+    matches = _TOKEN.finditer(text)
+    found = ((match[0].rstrip(_TRAILING) or match[0], match.start()) for match in matches)
+    return [Token(word, word.lower(), start, start + len(word)) for word, start in found]
 
 
 def is_number(token: Token) -> bool:

@@ -124,6 +124,7 @@ class Folding:
             instructions=self._plan.wanted.instructions,
             most_tokens=min(self._longest, self._maker.room_beside(facts)),
             level=DETAILED,
+            known_tokens=self._material.total(self._plan.fold),
         )
 
     async def _age(self, newer: Ledger) -> AsyncGenerator[AnyCompressionEvent, None]:

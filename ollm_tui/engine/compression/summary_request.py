@@ -17,6 +17,8 @@ from ollm_tui.engine.compression.summary_syntax import without_template_tokens
 from ollm_tui.engine.model_choice import ModelChoice
 
 UNKNOWN_LIMIT = 4096
+KNOWN_WITHIN = 1.5
+"""A transcript is that much longer than its messages in the prompt, at most: calls are told."""
 SURE_SHARE = 0.9
 """Counts are estimates and may be too low by a tenth."""
 TEMPLATE_TOKENS = 48
@@ -68,6 +70,8 @@ class SummaryWanted(NamedTuple):
     """What the user asks of this summary."""
     most_tokens: int
     level: int
+    known_tokens: int = 0
+    """What the messages took of the prompt so far; 0 where nobody knows."""
 
 
 class SummaryPrompt(NamedTuple):
@@ -106,9 +110,12 @@ def write_prompt(
     def tokens_with(read: Sequence[str]) -> int:
         return count(_fenced(mark, [*beside, *read]))
 
-    # Counting takes most of the time: what fits as it is, which is the rule, is counted once.
+    # Counting takes most of the time: what fits as it is, which is the rule, is counted once, or
+    # not at all where it surely does.
     read = [text for text in transcript if text]
-    tokens = tokens_with(read) if may_fit(read, most) else sys.maxsize
+    tokens = around + int(wanted.known_tokens * KNOWN_WITHIN)
+    if tokens == around or tokens > around + most:
+        tokens = tokens_with(read) if may_fit(read, most) else sys.maxsize
     if tokens > around + most:
         read = fitted(transcript, most, count)
         tokens = tokens_with(read)
