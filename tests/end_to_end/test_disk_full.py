@@ -29,7 +29,8 @@ from tests.crash.samples import added, empty_session, stored_session, texts, use
 OLLM = Path(sys.executable).with_name("ollm")
 NAME = "session"
 FULL_AT_BYTES = 20_000
-FITS, TOO_LARGE = "x" * 5_000, "x" * 30_000
+TEXT = "".join(f"{number:05} " for number in range(5_000))
+FITS, TOO_LARGE = TEXT[:5_000], TEXT
 
 
 @contextmanager

@@ -272,10 +272,11 @@ def test_a_terminal_without_unicode_gets_pure_ascii(home: Path) -> None:
         {"text": f"{answer}\nGrüße 世界 😀\n```python\nprint(1)\n```\n"},
         {"tool": "read_file", "args": {"path": "x"}},
     ]
-    with Terminal(home, [turn, LONG], size=(80, 50), TERM="linux", LANG="C") as terminal:
+    done = [{"text": "Done."}]
+    with Terminal(home, [turn, done, LONG], size=(80, 50), TERM="linux", LANG="C") as terminal:
         terminal.wait_for(READY)
         terminal.type("hello\r")
-        terminal.wait_for("print", "Gru?e ???? ??", "saved")
+        terminal.wait_for("print", "Gru?e ???? ??", "Done.", "saved")
         terminal.type("\x0f")
         terminal.wait_for("I think.")
         for key, shown in DIALOGS:

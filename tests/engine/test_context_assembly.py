@@ -194,7 +194,7 @@ def test_folding_keeps_the_tool_pair_and_drops_what_it_brought() -> None:
     prompt = assemble((), branch, Marks(folded={"3": 400})).prompt
     assert prompt[1].tool_calls == (CALL,)
     assert "[… 400 tokens folded]" in prompt[2].text
-    assert len(prompt[2].text) < 200
+    assert len(prompt[2].text) < 250
 
 
 def test_pinned_messages_stay_in_their_place_and_count_as_fixed() -> None:

@@ -116,5 +116,6 @@ def test_the_keys_a_project_may_set_are_exactly_these() -> None:
         "tools.allowed",
         "tools.scope",
         "tools.network",
+        "search.embeddingModel",
     }
     assert set(STRICTER_ONLY) <= set(fixed_keys())

@@ -20,7 +20,7 @@ _DIRECTORY_MODE, _FILE_MODE = 0o1500, 0o1400
 """Nobody gives these to files of their own."""
 _NOT_OURS_EITHER = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR)
 """Where we cannot make anything the job cannot do so either."""
-MOST_TRIES = 100
+MOST_TRIES = 1000
 
 
 class Placeholder(NamedTuple):
