@@ -32,7 +32,7 @@ class Outfitter:
     home: Path | None
     """Where answers that hold for a project are kept; None keeps none."""
     layout: StoreLayout
-    cipher: Cipher
+    cipher: Cipher | None
     environ: Mapping[str, str]
     open_jobs: Callable[[], JobsKeeper]
 
