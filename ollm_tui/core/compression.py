@@ -81,6 +81,8 @@ class Compression(Value, frozen=True, omit_defaults=True):
     """Messages whose data is cut short since this compression, and the facts kept of each."""
     last: str | None = None
     """The last message of the conversation at that time."""
+    above: str | None = None
+    """The message above which it was wanted, where the user chose one."""
     model: str | None = None
     """Who summarised."""
     snapshot: str | None = None

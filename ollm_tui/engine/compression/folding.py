@@ -124,8 +124,16 @@ class Folding:
             instructions=self._plan.wanted.instructions,
             most_tokens=min(self._longest, self._maker.room_beside(facts)),
             level=DETAILED,
-            known_tokens=self._material.total(self._plan.fold),
+            known_tokens=self._known_tokens(),
         )
+
+    def _known_tokens(self) -> int:
+        """What the messages take as they were said; 0 if some of them are sent in short."""
+        assembly = self._material.assembly
+        in_short = assembly.shortening.elided.keys() | assembly.marks.folded.keys()
+        if any(message.id in in_short for message in self._plan.fold):
+            return 0
+        return self._material.total(self._plan.fold)
 
     async def _age(self, newer: Ledger) -> AsyncGenerator[AnyCompressionEvent, None]:
         """Older checkpoints lose what is superseded, become shorter, and are merged until all

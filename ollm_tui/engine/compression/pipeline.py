@@ -203,6 +203,7 @@ class Pipeline:
             folded=tuple(message.id for message in plan.fold),
             elisions=plan.elide,
             last=self._context.leaf,
+            above=self._wanted.above,
             model=folding.new.model if folding.new else None,
             snapshot=self._snapshot_id,
             seconds=round(time.monotonic() - self._begun, 3),

@@ -177,14 +177,17 @@ def _plan(
 
 
 def _is_again(material: Material, plan: Plan) -> bool:
-    """Whether nothing was said since the last compression, and hardly anything is to be gained:
-    counts change a little with everything that is measured."""
-    done = material.metadata.compression_history[-1:]
-    if plan.wanted.trigger != "manual" or not done or done[0].last != material.assembly.leaf:
+    """Whether nothing was said since the last compression, and the same is asked for again, or
+    hardly anything is to be gained: counts change with everything that is measured."""
+    wanted, done = plan.wanted, material.metadata.compression_history[-1:]
+    if wanted.trigger != "manual" or not done or done[0].last != material.assembly.leaf:
         return False
-    is_there = done[0].after == material.metadata.compressed
+    if done[0].after != material.metadata.compressed:
+        return False
+    asked = (done[0].trigger, done[0].strategy, done[0].above)
+    is_same = asked == ("manual", wanted.strategy, wanted.above) and wanted.own != "fold"
     freed = material.budget.used - plan.expected
-    return is_there and freed < material.budget.used * WORTH_AGAIN_SHARE
+    return is_same or freed < material.budget.used * WORTH_AGAIN_SHARE
 
 
 def _is_eliding_enough(
