@@ -103,7 +103,7 @@ def _fits(value: str, name: Name, place: Place) -> bool:
         case "secret":
             return _may_be_made(value, place)
         case "key":
-            return len(value) >= 16 and _is_mixed(value) and not _is_readable(value)
+            return _may_be_key(value, place)
 
 
 def _may_be_password(value: str, place: Place) -> bool:
@@ -132,6 +132,14 @@ def _may_be_made(value: str, place: Place) -> bool:
     if place == "variable" and len(value) >= 12 and not _PART.search(value):
         return True
     return len(value) >= 20 and len(_SWITCH.findall(value)) >= 5
+
+
+def _may_be_key(value: str, place: Place) -> bool:
+    if len(value) < 16 or _is_readable(value):
+        return False
+    # Without digits only what changes its case as no name of a program does.
+    is_wild = place == "variable" and len(value) >= 20 and len(_SWITCH.findall(value)) >= 4
+    return _is_mixed(value) or is_wild
 
 
 def _has_symbol(value: str) -> bool:
