@@ -7,10 +7,12 @@ programs (a job could have those do what it must not), none of the user's keys.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
+import ollm_tui
 from ollm_tui.services.sandbox.protected import Protected
 
 _WALLS = (
@@ -20,6 +22,7 @@ _WALLS = (
     "--new-session",
     *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run"),
 )
+_PACKAGE = Path(ollm_tui.__file__).parent
 _PROGRAMS_AMONG_SOCKETS = ("/run/current-system", "/run/opengl-driver")
 """Where some systems have theirs."""
 _NAMES_OF_HOSTS = "/etc/resolv.conf"
@@ -44,6 +47,9 @@ def bubblewrap_words(
     for place in sorted({str(temporary), "/tmp", "/var/tmp"}):
         if Path(place).is_dir():
             words += ("--bind", str(private), place)
+    # They may lie among the temporary files, which are hidden now; jobs start with them.
+    for place in sorted({sys.prefix, sys.base_prefix, str(_PACKAGE)}):
+        words += ("--ro-bind-try", place, place)
     for path in sorted((*scope, *protected.fixed), key=lambda each: len(each.parts)):
         words += ("--bind-try", str(path), str(path))
     for path in protected.read_only:
