@@ -224,6 +224,10 @@ def test_after_a_kill_everything_and_the_draft_are_there_again(home: Path) -> No
         [name] = {file.name.partition(".")[0] for file in (home / "sessions").glob("*-*-*.*")}
         while memory.draft(name) != "not sent yet":
             terminal.settle()
+        # What was said is on disk within a second, and the draft may be there before it.
+        [journal] = (home / "sessions").glob("*.journal")
+        while b"One" not in journal.read_bytes():
+            terminal.settle()
         terminal.process.kill()
         terminal.ended()
     with Terminal(home, [], "--continue") as terminal:

@@ -63,6 +63,7 @@ _DIGIT = re.compile("[0-9]")
 _MIXED = re.compile(r"(?=[^0-9]*+[0-9])[^A-Za-z]*+[A-Za-z]")
 _LETTER = re.compile("[A-Za-z]")
 _SWITCH = re.compile(r"[0-9][A-Za-z]|[A-Za-z][0-9]|[a-z][A-Z]")
+_CASED_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]")
 _AWS_SECRET = re.compile(r"(?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])(?=[^0-9]*[0-9])[A-Za-z0-9+/]{40}")
 
 
@@ -137,9 +138,12 @@ def _may_be_made(value: str, place: Place) -> bool:
 def _may_be_key(value: str, place: Place) -> bool:
     if len(value) < 16 or _is_readable(value):
         return False
-    # Without digits only what changes its case as no name of a program does.
-    is_wild = place == "variable" and len(value) >= 20 and len(_SWITCH.findall(value)) >= 4
-    return _is_mixed(value) or is_wild
+    return _is_mixed(value) or (place != "prose" and _changes_case_wildly(value))
+
+
+def _changes_case_wildly(value: str) -> bool:
+    """Letters alone that no name of a program is made of: its words would be too short."""
+    return len(value) >= 20 and len(_CASED_WORD.findall(value)) * 3.5 > len(value)
 
 
 def _has_symbol(value: str) -> bool:

@@ -67,6 +67,14 @@ class PreviewStream(Transcript):
         if self.cursor.key is None and self.keys:
             self.cursor.move_to(self.keys[-1])
 
+    def show(self, entries: Iterable[Entry]) -> None:
+        """Show other entries. They may be read while one is already among them: the cursor stays
+        on its message then."""
+        meant = self.cursor.key
+        super().show(entries)
+        if self.has_focus and self.keys:
+            self.cursor.move_to(meant if meant in self.stack else self.keys[-1])
+
     def on_blur(self, _event: events.Blur) -> None:
         """No message is meant any more."""
         self.cursor.move_to(None, reveal=False)

@@ -325,7 +325,8 @@ def machine_token(rng: random.Random) -> str:
     """As servers make them: no prefix, letters and digits."""
     kind, length = rng.choice((("h", 32), ("h", 40), ("a", 24), ("a", 40), ("w", 43), ("u", 0)))
     made = _random(rng, kind, length)
-    return made if made[0].isalnum() else "k7" + made[2:]
+    has_both = made[0].isalnum() and any(letter.isdigit() for letter in made)
+    return made if has_both else "k7" + made[2:]
 
 
 def placed(template: str, rng: random.Random) -> tuple[str, str]:
