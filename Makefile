@@ -12,7 +12,7 @@ run: $(VENV)/run
 	@$(BIN)/ollm
 
 test: $(VENV)/dev model
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 4 --dist worksteal
 
 # The same wire tests against a real Ollama: make test-ollama OLLAMA=http://127.0.0.1:11434
 OLLAMA ?= http://127.0.0.1:11434

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ FORBIDDEN_NAMES = re.compile(r"utils?|helpers?|common|misc|manager")
 FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 
 
+@cache
 def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
@@ -53,24 +55,25 @@ def test_what_others_may_use_has_a_docstring(path: Path) -> None:
     for node in ast.walk(parsed(path)):
         if not isinstance(node, FUNCTIONS | ast.ClassDef) or node.name.startswith("_"):
             continue
-        if not _is_nested(path, node):
+        if node.lineno not in _hidden_lines(path):
             assert ast.get_docstring(node), f"{name_of(path)}: {node.name}"
 
 
-def _is_nested(path: Path, wanted: ast.AST) -> bool:
-    """Inside a function, or a method of a private class: nobody else can use it."""
-    for outer in ast.walk(parsed(path)):
-        hides = isinstance(outer, FUNCTIONS) or (
-            isinstance(outer, ast.ClassDef) and outer.name.startswith("_")
-        )
-        if hides and any(
-            isinstance(inner, FUNCTIONS | ast.ClassDef)
-            and inner is not outer
-            and inner.lineno == getattr(wanted, "lineno", -1)
-            for inner in ast.walk(outer)
-        ):
-            return True
-    return False
+@cache
+def _hidden_lines(path: Path) -> frozenset[int]:
+    """Where things begin inside a function or a private class: nobody else can use them."""
+    hiding = (
+        outer
+        for outer in ast.walk(parsed(path))
+        if isinstance(outer, FUNCTIONS)
+        or (isinstance(outer, ast.ClassDef) and outer.name.startswith("_"))
+    )
+    return frozenset(
+        inner.lineno
+        for outer in hiding
+        for inner in ast.walk(outer)
+        if isinstance(inner, FUNCTIONS | ast.ClassDef) and inner is not outer
+    )
 
 
 def test_broad_excepts_stand_only_at_the_edges() -> None:

@@ -26,7 +26,8 @@ from tests.snapshots import (
 )
 from tests.snapshots.samples import QUESTION, THOUGHT, all_sessions, id_of
 from tests.snapshots.stage import stage, until
-from tests.tui.seen import chat, state, stream, type_in
+from tests.tui.seen import chat, state, stream
+from tests.tui.typing_in import type_in
 
 Opened = tuple[OllmApp, Pilot[int]]
 Scene = Callable[[Path], AbstractAsyncContextManager[Opened]]

@@ -14,7 +14,7 @@ from ollm_tui.tui.screens.search import SearchScreen
 from ollm_tui.tui.widgets.hit_timeline import HitTimeline
 from tests.snapshots.stage import stage, until
 from tests.tui.search_samples import full_id, samples
-from tests.tui.seen import type_in
+from tests.tui.typing_in import type_in
 
 Opened = tuple[OllmApp, Pilot[int]]
 

@@ -90,12 +90,6 @@ async def desk(
         yield app, pilot
 
 
-async def type_in(pilot: Pilot[None], text: str) -> None:
-    """Type a text, key by key."""
-    names = {" ": "space", "/": "slash", "\\": "backslash", "!": "exclamation_mark"}
-    await pilot.press(*(names.get(mark, mark) for mark in text))
-
-
 async def paste(app: Desk, pilot: Pilot[None], text: str) -> None:
     """Paste as a terminal does."""
     app.prompt.post_message(Paste(text))

@@ -20,7 +20,8 @@ from ollm_tui.tui.widgets.hit_preview import HitStream
 from ollm_tui.tui.widgets.live_keys import LiveKeys
 from tests.tui.conftest import OpenApp, workers_done
 from tests.tui.search_samples import fill, full_id
-from tests.tui.seen import chat, type_in
+from tests.tui.seen import chat
+from tests.tui.typing_in import type_in
 
 
 class Desk:

@@ -11,6 +11,7 @@ from ollm_tui.tui.transcript.transcript import Transcript
 from ollm_tui.tui.widgets.gauge import Gauge
 from ollm_tui.tui.widgets.prompt import Prompt
 from tests.tui.conftest import workers_done
+from tests.tui.typing_in import type_in
 
 
 def chat(app: OllmApp) -> ChatScreen:
@@ -37,11 +38,6 @@ def title(app: OllmApp) -> tuple[str, ...]:
 
 def gauge(app: OllmApp) -> str:
     return chat(app).query_one(Gauge).render_line(0).text
-
-
-async def type_in(pilot: Pilot[int], text: str) -> None:
-    names = {" ": "space", "/": "slash", "?": "question_mark"}
-    await pilot.press(*(names.get(mark, mark) for mark in text))
 
 
 async def send(app: OllmApp, pilot: Pilot[int], text: str) -> None:

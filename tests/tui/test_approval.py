@@ -12,7 +12,7 @@ from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.screens.tool_page import ToolPage
 from ollm_tui.tui.widgets.diff_lines import DiffLines
 from tests.tui.conftest import OpenApp
-from tests.tui.seen import chat, prompt, send, settled, state, stream, type_in
+from tests.tui.seen import chat, prompt, send, settled, state, stream
 from tests.tui.tool_desk import (
     FakePolicy,
     approval,
@@ -26,6 +26,7 @@ from tests.tui.tool_desk import (
     tools_open,
     until,
 )
+from tests.tui.typing_in import type_in
 
 RUN = ("exec", {"code": "pytest -q"})
 LONG = ("exec", {"code": "\n".join(f"echo {number}" for number in range(60))})

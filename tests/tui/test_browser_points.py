@@ -22,7 +22,8 @@ from tests.engine.conftest import workspace_on
 from tests.tui.browser_desk import Desk, desk
 from tests.tui.browser_samples import fill_with_snapshots, full_id
 from tests.tui.conftest import OpenApp
-from tests.tui.seen import chat, prompt, state, stream, type_in
+from tests.tui.seen import chat, prompt, state, stream
+from tests.tui.typing_in import type_in
 
 AT_THE_LOG = ("f3", "down", "down", "down", "down")
 """To the named snapshot."""

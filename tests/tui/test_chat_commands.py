@@ -25,7 +25,8 @@ from ollm_tui.tui.screens.help import HelpScreen
 from ollm_tui.tui.screens.settings import SettingsScreen
 from ollm_tui.tui.widgets.find_bar import FindBar
 from tests.tui.conftest import OpenApp
-from tests.tui.seen import chat, prompt, send, settled, state, stream, title, type_in
+from tests.tui.seen import chat, prompt, send, settled, state, stream, title
+from tests.tui.typing_in import type_in
 
 DONE = Completed(finish="stop", usage=Usage(input_tokens=700, output_tokens=40, output_seconds=2.0))
 CODE = "Two blocks:\n\n```python\none = 1\n```\n\n```\ntwo\n```\n"

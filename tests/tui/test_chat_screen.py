@@ -15,7 +15,8 @@ from ollm_tui.settings.schema import Interface, Settings
 from ollm_tui.tui.screens.chat import ChatScreen
 from ollm_tui.tui.widgets.waiting import Waiting
 from tests.tui.conftest import OpenApp
-from tests.tui.seen import gauge, prompt, settled, state, stream, title, type_in
+from tests.tui.seen import gauge, prompt, settled, state, stream, title
+from tests.tui.typing_in import type_in
 
 DONE = Completed(finish="stop", usage=Usage(input_tokens=700, output_tokens=40, output_seconds=2.0))
 

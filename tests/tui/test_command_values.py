@@ -6,7 +6,8 @@ import pytest
 
 from ollm_tui.tui.widgets.completion_list import CompletionList
 from tests.tui.conftest import OpenApp
-from tests.tui.seen import chat, prompt, settled, type_in
+from tests.tui.seen import chat, prompt, settled
+from tests.tui.typing_in import type_in
 
 
 @pytest.mark.parametrize(

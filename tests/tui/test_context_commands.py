@@ -18,7 +18,8 @@ from ollm_tui.tui.screens.context import ContextScreen
 from ollm_tui.tui.screens.prompt_view import PromptScreen
 from tests.tui.conftest import OpenApp
 from tests.tui.dialogs.host import shown
-from tests.tui.seen import chat, gauge, send, settled, state, type_in
+from tests.tui.seen import chat, gauge, send, settled, state
+from tests.tui.typing_in import type_in
 
 STORY = "".join(
     f"A long story about many small things that happened on day {day}. " for day in range(40)

@@ -11,8 +11,9 @@ from ollm_tui.settings.schema import Compression, Context, Settings
 from ollm_tui.tui.draft_tokens import GROWN_BY, DraftTokens
 from ollm_tui.tui.widgets.gauge_line import Reading
 from tests.tui.conftest import OpenApp
-from tests.tui.seen import chat, gauge, prompt, send, settled, type_in
+from tests.tui.seen import chat, gauge, prompt, send, settled
 from tests.tui.test_gauge import CALM, view
+from tests.tui.typing_in import type_in
 
 SENTENCE = "Please tell me what happened to all the small things on the way. "
 

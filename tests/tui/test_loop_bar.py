@@ -12,7 +12,7 @@ from ollm_tui.providers.scripted import Step
 from ollm_tui.settings.schema import LoopDetection, Settings
 from ollm_tui.tui.app import OllmApp
 from tests.tui.conftest import OpenApp
-from tests.tui.seen import prompt, send, settled, state, stream, type_in
+from tests.tui.seen import prompt, send, settled, state, stream
 from tests.tui.tool_desk import (
     DONE,
     approval,
@@ -26,6 +26,7 @@ from tests.tui.tool_desk import (
     tools_open,
     until,
 )
+from tests.tui.typing_in import type_in
 
 ASKING = Settings(loop_detection=LoopDetection(nudge=False))
 

@@ -16,6 +16,7 @@ from ollm_tui.tui.widgets.completion_list import CompletionList
 from ollm_tui.tui.widgets.completion_names import as_typed, mention_at, names_in
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import chat, prompt, settled, state
+from tests.tui.typing_in import type_in
 
 ANSWERS = [[TextDelta("fine"), Completed(finish="stop")]] * 3
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
@@ -37,11 +38,6 @@ class Blind(Scripted):
 
     async def capabilities(self, model: str) -> Capabilities:
         return Capabilities(images=False)
-
-
-async def type_in(pilot: Pilot[int], text: str) -> None:
-    names = {" ": "space", "/": "slash", "@": "at", '"': "quotation_mark", ".": "full_stop"}
-    await pilot.press(*(names.get(mark, mark) for mark in text))
 
 
 async def offered(app: OllmApp, pilot: Pilot[int]) -> list[str]:

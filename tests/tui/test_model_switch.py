@@ -18,7 +18,8 @@ from ollm_tui.tui.dialogs.model_picker import REST_SECONDS
 from ollm_tui.tui.entries import branch_entries
 from tests.tui.conftest import OpenApp
 from tests.tui.dialogs.host import shown
-from tests.tui.seen import chat, send, settled, state, stream, type_in
+from tests.tui.seen import chat, send, settled, state, stream
+from tests.tui.typing_in import type_in
 
 WINDOWS = {"scripted": 8192, "small": 512, "middle": 4096}
 

@@ -11,7 +11,8 @@ from ollm_tui.settings.schema import Context, Settings
 from ollm_tui.tui.keymap import check_keymap
 from ollm_tui.tui.widgets.waiting import Waiting
 from tests.tui.conftest import OpenApp
-from tests.tui.seen import chat, prompt, send, settled, state, stream, type_in
+from tests.tui.seen import chat, prompt, send, settled, state, stream
+from tests.tui.typing_in import type_in
 
 DONE = Completed(finish="stop", usage=Usage(input_tokens=70, output_tokens=4, output_seconds=2.0))
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ollm_tui.tui.widgets.prompt import Prompt
-from tests.tui.prompt_desk import Desk, desk, lines_of, type_in
+from tests.tui.prompt_desk import Desk, desk, lines_of
+from tests.tui.typing_in import type_in
 
 
 def sent(app: Desk) -> list[str]:
@@ -148,8 +149,7 @@ async def test_the_cursor_does_not_blink() -> None:
 
 async def test_every_change_is_told_with_what_to_keep() -> None:
     async with desk() as (app, pilot):
-        await type_in(pilot, "ab")
-        await pilot.press("ctrl+underscore")
+        await pilot.press("a", "b", "ctrl+underscore")
         await pilot.pause()
         assert app.edited == ["a", "ab", ""]
 

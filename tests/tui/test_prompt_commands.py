@@ -7,7 +7,8 @@ import pytest
 from ollm_tui.tui.widgets.completion import Completion
 from ollm_tui.tui.widgets.completion_list import CompletionList
 from ollm_tui.tui.widgets.prompt import Prompt
-from tests.tui.prompt_desk import Desk, desk, type_in
+from tests.tui.prompt_desk import Desk, desk
+from tests.tui.typing_in import type_in
 
 
 def shown(app: Desk) -> list[str]:

@@ -6,7 +6,8 @@ import pytest
 
 from ollm_tui.core.message import Attachment
 from ollm_tui.tui.widgets.prompt import Prompt
-from tests.tui.prompt_desk import Desk, desk, lines_of, paste, type_in
+from tests.tui.prompt_desk import Desk, desk, lines_of, paste
+from tests.tui.typing_in import type_in
 
 LONG = lines_of(41)
 CHIP = "[paste 1 · 41 lines · 318 B]"

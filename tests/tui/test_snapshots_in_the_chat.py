@@ -17,8 +17,9 @@ from ollm_tui.tui.widgets.live_keys import LiveKeys
 from tests.tui.browser_desk import Desk, desk
 from tests.tui.browser_samples import fill_with_snapshots, full_id
 from tests.tui.conftest import OpenApp
-from tests.tui.seen import chat, prompt, state, stream, type_in
+from tests.tui.seen import chat, prompt, state, stream
 from tests.tui.test_chat_commands import answers
+from tests.tui.typing_in import type_in
 
 MAIN = ["q0", "a0", "q1", "a1", "q2", "a2", "q3", "a3", "q4", "a4"]
 

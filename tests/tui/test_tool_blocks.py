@@ -8,7 +8,7 @@ from ollm_tui.core.tool import ToolOutcome
 from ollm_tui.tui.screens.tool_page import ToolPage
 from ollm_tui.tui.transcript.transcript import Transcript
 from tests.tui.conftest import OpenApp
-from tests.tui.seen import chat, send, settled, state, stream, title, type_in
+from tests.tui.seen import chat, send, settled, state, stream, title
 from tests.tui.tool_desk import (
     FakePolicy,
     approval,
@@ -22,6 +22,7 @@ from tests.tui.tool_desk import (
     tools_open,
     until,
 )
+from tests.tui.typing_in import type_in
 
 READ = ("read_file", {"path": "uploader.py"})
 RUN = ("exec", {"code": "pytest -q"})

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ollm_tui.core.message import Attachment
 from ollm_tui.tui.widgets.prompt import Prompt
-from tests.tui.prompt_desk import Desk, desk, lines_of, paste, type_in
+from tests.tui.prompt_desk import Desk, desk, lines_of, paste
+from tests.tui.typing_in import type_in
 
 
 def shown(app: Desk) -> list[str]:

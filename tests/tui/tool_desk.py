@@ -29,7 +29,8 @@ from ollm_tui.tui.widgets.approval import Approval
 from ollm_tui.tui.widgets.loop_bar import LoopBar
 from tests.tui.conftest import OpenApp
 from tests.tui.dialogs.host import shown
-from tests.tui.seen import chat, prompt, type_in
+from tests.tui.seen import chat, prompt
+from tests.tui.typing_in import type_in
 
 DIFF = """--- a/uploader.py
 +++ b/uploader.py

@@ -97,6 +97,7 @@ class Approval(QuestionBlock):
         self._clock = clock
         self._quiet_until = inf
         self._seen_at = inf
+        self._is_writing = False
         self.request: Request | None = None
         self.mode: ApprovalMode = "ask"
         self.has_been_read = False
@@ -164,15 +165,22 @@ class Approval(QuestionBlock):
         if not self.has_focus:
             return
         now = self._clock()
-        if event.key not in ANSWER_KEYS:
-            is_text = event.is_printable and event.key not in self._bindings.key_to_bindings
-            if is_text and event.character:
-                self.post_message(self.Typed(event.character))
-        elif event.time < self._seen_at or now < self._quiet_until:
+        is_key = event.key in ANSWER_KEYS or event.key in self._bindings.key_to_bindings
+        if event.character and event.is_printable and (self._is_writing or not is_key):
+            # The focus follows a moment later, and a "y" in the middle of a word is no yes.
+            self._is_writing = True
+            self.post_message(self.Typed(event.character))
+            event.stop()
+            event.prevent_default()
+        elif event.key in ANSWER_KEYS and (event.time < self._seen_at or now < self._quiet_until):
             # Somebody is typing: the pause begins anew with every key.
             self._quiet_until = max(self._quiet_until, now + QUIET_SECONDS)
             event.stop()
             event.prevent_default()
+
+    def _on_focus(self, event: events.Focus) -> None:
+        super()._on_focus(event)
+        self._is_writing = False
 
     def _begin_quiet_time(self) -> None:
         self._seen_at = self._clock()

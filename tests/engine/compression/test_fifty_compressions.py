@@ -37,7 +37,7 @@ pytestmark = pytest.mark.model
 
 T = TypeVar("T")
 WINDOW = 4096
-COMPRESSIONS = 50 if os.environ.get("OLLM_LONG") else 3
+COMPRESSIONS = 50 if os.environ.get("OLLM_LONG") else 2
 ENDS = (ContextCompressed, CompressionFailed, CompressionSkipped, SummaryRejected)
 ROUNDS_EACH = 5
 """More questions than this between two compressions, and they do not come when they are due."""
