@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 MODELS := .cache/models
 
-.PHONY: run test test-ollama check format bench docs model clean
+.PHONY: run test test-long test-ollama check format bench docs model clean
 
 run: $(VENV)/run
 	@$(BIN)/ollm models pull --if-missing
@@ -13,6 +13,10 @@ run: $(VENV)/run
 
 test: $(VENV)/dev model
 	$(BIN)/pytest -n 4 --dist worksteal
+
+# Hundreds of kills, thousands of histories, new random examples: about an hour.
+test-long: $(VENV)/dev model
+	OLLM_LONG=1 $(BIN)/pytest -n 2
 
 # The same wire tests against a real Ollama: make test-ollama OLLAMA=http://127.0.0.1:11434
 OLLAMA ?= http://127.0.0.1:11434

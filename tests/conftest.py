@@ -15,15 +15,29 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 MODELS = Path(os.environ.get("OLLM_TEST_MODELS", REPOSITORY / ".cache" / "models"))
 """Where `make test` puts the model files, outside of every test's home."""
 
+LONG = bool(os.environ.get("OLLM_LONG"))
+"""Whether there is time for everything: `make test-long`."""
+
 settings.register_profile(
     "ollm",
     max_examples=100,
+    # A change is judged by the same examples each time; the long run looks for new ones.
+    derandomize=not LONG,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 settings.load_profile("ollm")
 
 _KEPT_VARIABLES = {"PATH", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV", "PYTHONDONTWRITEBYTECODE"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes long comes first, so that nobody waits for it at the end."""
+    items.sort(key=_is_short)
+
+
+def _is_short(item: pytest.Item) -> bool:
+    return not any(item.get_closest_marker(name) for name in ("slow", "model"))
 
 
 @pytest.fixture(autouse=True)

@@ -19,9 +19,10 @@ import pytest
 from ollm_tui.core.encoding import to_tree
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.storage.layout import StoreLayout
+from tests.conftest import LONG
 
 OLLM = Path(sys.executable).with_name("ollm")
-KILLS = 200
+KILLS = 200 if LONG else 60
 HOMES = 2
 """Two at a time; in one home one after the other, so that sessions can be continued."""
 PIECES = ("A reply ", "that comes ", "in four ", "pieces.")
@@ -94,7 +95,7 @@ def kill_commands(home: Home) -> None:
 
 
 @pytest.mark.slow
-def test_200_random_kills_lose_nothing_that_was_told(tmp_path: Path) -> None:
+def test_random_kills_lose_nothing_that_was_told(tmp_path: Path) -> None:
     homes = [Home(tmp_path / f"home-{number}", number) for number in range(HOMES)]
     with ThreadPoolExecutor(HOMES) as threads:
         list(threads.map(kill_commands, homes))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 from msgspec.structs import replace
 
@@ -14,6 +12,7 @@ from ollm_tui.core.snapshot import ContextSnapshot
 from ollm_tui.services.closed_sessions import ClosedSessions
 from ollm_tui.services.snapshot_restore import restoration
 from ollm_tui.settings.schema import Settings
+from tests.conftest import LONG
 from tests.crash.restore_scenarios import (
     ALL,
     ANOTHER,
@@ -36,7 +35,7 @@ from tests.snapshot_samples import MOMENT, rich_state, told
 CACHES = ("snapshots", "snapshots-index.json", "snapshot-map.json", "context-snapshots")
 SAID_THEN = "said then"
 OPEN = "going to another session's while it is open"
-WANTED = [*RESTORING, *ELSEWHERE] if os.environ.get("OLLM_LONG") else [*RESTORING, OPEN]
+WANTED = [*RESTORING, *ELSEWHERE] if LONG else [*RESTORING, OPEN]
 """`OLLM_LONG=1` kills everywhere; else what is recorded once more in another way is left out."""
 
 

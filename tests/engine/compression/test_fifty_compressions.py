@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -29,6 +28,7 @@ from ollm_tui.services.recording import Recording
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.settings.schema import ModelSettings, Settings
 from ollm_tui.storage.layout import StoreLayout
+from tests.conftest import LONG
 from tests.engine.compression.fact_conversations import conversation as written
 from tests.engine.compression.fact_phrases import KNOWN
 from tests.engine.test_context_with_the_embedded_server import OnlyEmbedded
@@ -37,29 +37,26 @@ pytestmark = pytest.mark.model
 
 T = TypeVar("T")
 WINDOW = 4096
-COMPRESSIONS = 50 if os.environ.get("OLLM_LONG") else 2
+COMPRESSIONS, THEIR_WINDOW = (50, WINDOW) if LONG else (2, WINDOW // 2)
 ENDS = (ContextCompressed, CompressionFailed, CompressionSkipped, SummaryRejected)
 ROUNDS_EACH = 5
 """More questions than this between two compressions, and they do not come when they are due."""
 
 
-@pytest.fixture
-async def workspace(model_home: Path) -> AsyncGenerator[Workspace, None]:
-    settings = Settings(models={SMOLLM2.name: ModelSettings(max_output=24, window=WINDOW)})
-    library = SessionLibrary.at(StoreLayout(model_home / "sessions"))
-    recording = Recording(library.store, library.index)
-    provider = OnlyEmbedded(Embedded(models_dir=model_home / "models"))
-    opened = Workspace(settings, recording, library, provider, model_home)
-    yield opened
-    await opened.close()
-
-
-async def begun(workspace: Workspace) -> Conversation:
+@asynccontextmanager
+async def opened(home: Path, window: int) -> AsyncGenerator[Conversation, None]:
     """A conversation as it is without a screen: nobody is there to be asked."""
+    settings = Settings(models={SMOLLM2.name: ModelSettings(max_output=24, window=window)})
+    library = SessionLibrary.at(StoreLayout(home / "sessions"))
+    recording = Recording(library.store, library.index)
+    provider = OnlyEmbedded(Embedded(models_dir=home / "models"))
+    workspace = Workspace(settings, recording, library, provider, home)
     conversation = await workspace.begin()
     conversation.on_overflow = "compress"
     conversation.compression.folds_own = True
-    return conversation
+    yield conversation
+    await conversation.close()
+    await workspace.close()
 
 
 async def collected(events: AsyncGenerator[T, None]) -> list[T]:
@@ -94,36 +91,33 @@ def assert_within_limits(conversation: Conversation) -> None:
     assert budget.parts.checkpoints <= budget.room.checkpoint_cap
 
 
-async def test_compression_follows_compression_without_a_dead_end(workspace: Workspace) -> None:
-    conversation = await begun(workspace)
+async def test_compression_follows_compression_without_a_dead_end(model_home: Path) -> None:
     seen: Counter[str] = Counter()
-    number = 0
-    for number in range(COMPRESSIONS * ROUNDS_EACH):
-        await add_talk(conversation, number)
-        await conversation.settle_context()
-        if conversation.compression.is_due:
-            seen.update(told(await collected(conversation.compression.run("auto"))))
-        seen.update(told(await ask(conversation, f"Question {number}: what comes next?")))
-        if seen["ContextCompressed"] >= COMPRESSIONS:
-            break
-    print(f"{number + 1} rounds: {dict(seen)}")
+    rounds = 0
+    async with opened(model_home, THEIR_WINDOW) as conversation:
+        while seen["ContextCompressed"] < COMPRESSIONS and rounds < COMPRESSIONS * ROUNDS_EACH:
+            await add_talk(conversation, rounds)
+            await conversation.settle_context()
+            if conversation.compression.is_due:
+                seen.update(told(await collected(conversation.compression.run("auto"))))
+            seen.update(told(await ask(conversation, f"Question {rounds}: what comes next?")))
+            rounds += 1
+    print(f"{rounds} rounds: {dict(seen)}")
     assert seen["ContextCompressed"] >= COMPRESSIONS, seen
     assert not seen["CompressionFailed"] + seen["cannot-fit"] + seen["not-enough"], seen
-    await conversation.close()
 
 
 async def test_after_a_paste_that_fills_the_window_the_next_question_is_answered(
-    workspace: Workspace,
+    model_home: Path,
 ) -> None:
-    conversation = await begun(workspace)
     log = "\n".join(f"{n:03} upload {n * 7919 % 1000} done" for n in range(310))
     paste = Attachment(name="log.txt", media_type="text/plain", content=log)
-    await ask(conversation, "What is this?", [paste])
-    assert conversation.context().count.tokens > 2_900
-    await ask(conversation, f"And what follows from that? {'Please say it. ' * 120}")
-    assert "What is this?" in conversation.prompt_text()
-    assert "117 upload" not in conversation.prompt_text()
-    await conversation.close()
+    async with opened(model_home, WINDOW) as conversation:
+        await ask(conversation, "What is this?", [paste])
+        assert conversation.context().count.tokens > 2_900
+        await ask(conversation, f"And what follows from that? {'Please say it. ' * 120}")
+        assert "What is this?" in conversation.prompt_text()
+        assert "117 upload" not in conversation.prompt_text()
 
 
 def told(events: Sequence[object]) -> Counter[str]:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
@@ -40,12 +39,13 @@ from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.services.tokens.counters import TokenCounters
 from ollm_tui.settings.schema import Compression, Settings
 from ollm_tui.storage.layout import StoreLayout
+from tests.conftest import LONG
 from tests.engine.compression.prompt_laws import Seen, broken_by_nothing, broken_by_success
 from tests.engine.compression.random_histories import AT, RandomHistory
 from tests.engine.conftest import OnlyProvider
 
 T = TypeVar("T")
-HISTORIES = 1_000 if os.environ.get("OLLM_LONG") else 40
+HISTORIES = 1_000 if LONG else 40
 CHUNKS = 4
 WINDOWS = (2048, 2048, 3000, 4096, 4096, 8192, 16_384, 131_072)
 STRATEGIES: tuple[Strategy, ...] = ("hybrid", "hybrid", "summarize", "truncate")

@@ -11,6 +11,7 @@ import pytest
 
 from ollm_tui.services.file_discovery.options import DiscoveryOptions
 from ollm_tui.services.file_discovery.tree import Tree
+from tests.conftest import LONG
 from tests.services.file_discovery.generated_trees import (
     git,
     listed_by_git,
@@ -19,7 +20,7 @@ from tests.services.file_discovery.generated_trees import (
     write_tree,
 )
 
-TREES = 1_000 if os.environ.get("OLLM_LONG") else 80
+TREES = 1_000 if LONG else 80
 OPTIONS = DiscoveryOptions(max_depth=50)
 
 
