@@ -87,8 +87,10 @@ class StateLines:
         self.doing = doing
         self.show_state()
 
-    def show_state(self) -> None:
-        """What goes on, or which keys matter now."""
+    def show_state(self, *, keeps_notice: bool = False) -> None:
+        """What goes on, or which keys matter now; what was just told may stay its time."""
+        if keeps_notice and self._notice and not self._chat.is_busy:
+            return
         is_blank = not len(self._chat.transcript.stack)
         welcome = self._chat.query_one(Welcome)
         welcome.teach(self._chat.app.conversation, self.hints, is_blank=is_blank)

@@ -80,7 +80,7 @@ def test_git_and_clipboard_programs_see_no_secret(home: Path, tmp_path: Path) ->
         terminal.wait_for("One and only")
         terminal.settle()
         terminal.type("/copy\r")
-        terminal.settle()
+        terminal.wait_for("copied")
         terminal.type("@not")
         terminal.wait_for("notes.txt")
     for record in records:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 
 import pytest
 
+from ollm_tui.core.message import Usage
+from ollm_tui.core.provider import Completed, TextDelta
 from tests.tui.conftest import OpenApp
-from tests.tui.seen import chat, title
+from tests.tui.seen import chat, settled, state, title
+from tests.tui.typing_in import type_in
 
 
 async def test_facts_that_are_shown_twice_at_once_leave_nothing_undone(
@@ -20,3 +24,18 @@ async def test_facts_that_are_shown_twice_at_once_leave_nothing_undone(
         gc.collect()
         assert title(app)[0] == "New conversation"
     assert [str(each.message) for each in recwarn if "never awaited" in str(each.message)] == []
+
+
+async def test_what_is_told_while_an_answer_ends_stays_its_time(open_app: OpenApp) -> None:
+    go_on = asyncio.Event()
+    answer = [TextDelta("One "), go_on, TextDelta("word."), Completed(finish="stop", usage=Usage())]
+    async with open_app([answer]) as (app, pilot):
+        await type_in(pilot, "go")
+        await pilot.press("enter")
+        await pilot.pause()
+        assert chat(app).is_busy
+        chat(app).lines.tell("message copied")
+        go_on.set()
+        await settled(app, pilot)
+        assert not chat(app).is_busy
+        assert "message copied" in state(app)

@@ -317,7 +317,7 @@ class ChatScreen(Screen[None]):
                 import_module("ollm_tui.tui.compression_run").start_due(self)
             elif sent := waiting.take():
                 self.start(conversation.send(sent.text, sent.attachments))
-        self.lines.show_state()
+        self.lines.show_state(keeps_notice=True)
 
     # Conversations
 
