@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from ollm_tui.core.message import ToolCallPart
 
@@ -15,32 +15,65 @@ MOST_CALLS = 8
 
 _FENCED = re.compile(r"```(?:json|tool_call|tool)?\s*\n(.*?)```", re.DOTALL)
 _TAGGED = re.compile(r"<(tool_call|function_call)>(.*?)(?:</\1>|\Z)", re.DOTALL)
+_BETWEEN = re.compile(r"[\s,;]*")
 _DECODER = json.JSONDecoder()
 
 IsTool = Callable[[str], bool]
+
+
+class _Found(NamedTuple):
+    """JSON in a text, and the part of the text that goes with it: its tags, or its fence."""
+
+    value: Any
+    start: int
+    end: int
 
 
 def stray_calls(text: str, is_tool: IsTool) -> list[ToolCallPart]:
     """The calls in an answer that consists of them, apart from a sentence or two around them."""
     if len(text) > LONGEST_TEXT or "{" not in text:
         return []
-    calls = [call for found in _objects(text) for call in _calls(found, is_tool)]
+    calls = [call for found in _objects(text) for call in _calls(found.value, is_tool)]
     return calls[:MOST_CALLS]
 
 
-def _objects(text: str) -> Iterator[Any]:
+def without_call(text: str, asked: ToolCallPart) -> str:
+    """An answer without the JSON that was taken for a call: the call is shown by itself."""
+    if len(text) > LONGEST_TEXT or "{" not in text:
+        return text
+    for found in _objects(text):
+        if any(call.args == asked.args for call in _calls(found.value, lambda _: True)):
+            around = text[: found.start].rstrip(), text[found.end :].lstrip(" \t\r\n,;")
+            return "\n\n".join(filter(None, around))
+    return text
+
+
+def _objects(text: str) -> Iterator[_Found]:
     """JSON in tags, else in fences, else all of the text."""
-    pieces = [match[2] for match in _TAGGED.finditer(text)]
-    pieces = pieces or [match[1] for match in _FENCED.finditer(text)] or [text]
-    for piece in pieces:
-        rest = piece.strip()
-        while rest[:1] in ("{", "["):
-            try:
-                value, end = _DECODER.raw_decode(rest)
-            except (ValueError, RecursionError):
-                break
-            yield value
-            rest = rest[end:].lstrip(" \t\r\n,;")
+    tagged = [(match, 2) for match in _TAGGED.finditer(text)]
+    matches = tagged or [(match, 1) for match in _FENCED.finditer(text)]
+    if not matches:
+        yield from _values(text)
+    for match, group in matches:
+        for found in _values(match[group]):
+            yield _Found(found.value, match.start(), match.end())
+
+
+def _values(text: str) -> Iterator[_Found]:
+    """The JSON a text begins with, one after the other."""
+    start = _after_gap(text, 0)
+    while text[start : start + 1] in ("{", "["):
+        try:
+            value, end = _DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            return
+        yield _Found(value, start, end)
+        start = _after_gap(text, end)
+
+
+def _after_gap(text: str, at: int) -> int:
+    found = _BETWEEN.match(text, at)
+    return found.end() if found else at
 
 
 def _calls(value: Any, is_tool: IsTool) -> Iterator[ToolCallPart]:

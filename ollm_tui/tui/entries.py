@@ -26,6 +26,7 @@ from ollm_tui.core.message import (
     UnknownPart,
 )
 from ollm_tui.core.session_state import SessionState
+from ollm_tui.engine.stray_calls import without_call
 from ollm_tui.tui.answer_times import usage_words
 from ollm_tui.tui.tool_entries import ToolBlock, ToolFold, answered
 from ollm_tui.tui.transcript.entry import Entry, Speaker
@@ -113,17 +114,28 @@ def _model_note(reply: str, model: str, before: str | None) -> Entry | None:
 def entry_of(message: Message, state: SessionState) -> Entry:
     """One message."""
     speaker = _SPEAKERS.get(message.role, "assistant")
-    folds = () if _is_plain(message) else tuple(_folds(message))
+    is_plain = _is_plain(message)
+    folds = () if is_plain else tuple(_folds(message))
     footer = footer_of(message, state)
+    text = message.text if is_plain else _words_beside_calls(message)
     return Entry(
         message.id,
         speaker,
-        message.text if speaker != "note" else f"to the model: {message.text}",
+        text if speaker != "note" else f"to the model: {text}",
         footer,
         folds=folds,
         details=partial(details_of, message),
         read=clean,  # the file it was stored in may have been edited by others
     )
+
+
+def _words_beside_calls(message: Message) -> str:
+    """What was said; a call that stood in the words is shown as one, and not twice."""
+    text = message.text
+    for part in message.parts:
+        if isinstance(part, ToolCallPart):
+            text = without_call(text, part)
+    return text
 
 
 def footer_of(message: Message, state: SessionState) -> str:

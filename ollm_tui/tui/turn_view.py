@@ -30,9 +30,10 @@ from ollm_tui.core.events import (
     TurnFinished,
     TurnStarted,
 )
-from ollm_tui.core.message import Message
+from ollm_tui.core.message import Message, ToolCallPart
 from ollm_tui.core.session_state import SessionState
 from ollm_tui.core.tool_events import AnyToolEvent, ReplyFinished, ToolEvent
+from ollm_tui.engine.stray_calls import without_call
 from ollm_tui.tui.compression_entries import with_compressions
 from ollm_tui.tui.entries import (
     REASONING,
@@ -99,6 +100,7 @@ class TurnView:
                 self._say(event.text)
             case ToolCallRequested():
                 self._draw()
+                self._take_out_of_words(event.call)
                 self._transcript.put_fold(self._reply, ToolFold(ToolBlock(event.call)))
                 self._lines.show_doing(f"asks for {event.call.name}")
             case ToolEvent():
@@ -122,6 +124,15 @@ class TurnView:
                 self.note_error(OllmError(event.error, event.hint), f"failed-{self._reply}")
             case _:
                 assert_never(event)
+
+    def _take_out_of_words(self, call: ToolCallPart) -> None:
+        """A call that the model wrote into its answer is shown once, as a call."""
+        entry = self._transcript.entry(self._reply)
+        words = without_call(entry.text, call)
+        if words != entry.text:
+            shown = Entry(entry.key, entry.speaker, words, folds=entry.folds)
+            shown.growing = entry.growing
+            self._transcript.replace(shown)
 
     def _take_tools(self, event: AnyToolEvent) -> None:
         self._has_tools = True

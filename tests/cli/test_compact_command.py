@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.conftest import Run
 
-ANSWER = " ".join(f"Raised bed {n} warms up early and drains well." for n in range(25))
+ANSWER = " ".join(f"Raised bed {n} warms up early and drains well." for n in range(0, 75, 3))
 SUMMARY = "The user plans a garden with raised beds; three of them were agreed on."
 
 

@@ -319,7 +319,7 @@ async def test_hooks_run_around_a_compression(home: Path) -> None:
         "pre-compress": "echo pre >> log",
         "post-compress": "echo post >> log",
     }
-    desk = Desk(home, hooks, answer=" ".join(f"A long story, part {n}." for n in range(150)))
+    desk = Desk(home, hooks, answer=" ".join(f"A long story, part {n}." for n in range(0, 450, 3)))
     conversation = await desk.workspace.begin()
     for _ in range(4):
         await send(conversation)

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ollm_tui.engine.stray_calls import stray_calls
+from ollm_tui.core.message import ToolCallPart
+from ollm_tui.engine.stray_calls import stray_calls, without_call
 
 CALL = {"name": "read_file", "arguments": {"path": "a.py"}}
 TEXT = json.dumps(CALL)
@@ -64,6 +65,35 @@ def test_several_calls_are_found_in_their_order() -> None:
 )
 def test_what_is_no_call_is_left_alone(text: str) -> None:
     assert stray_calls(text, is_tool) == []
+
+
+ASKED = ToolCallPart("call_1", "read_file", {"path": "a.py"})
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        (TEXT, ""),
+        (f"```json\n{TEXT}\n```", ""),
+        (f"I read it.\n```json\n{TEXT}\n```\nThen I answer.", "I read it.\n\nThen I answer."),
+        (f"First:\n<tool_call>{TEXT}</tool_call>", "First:"),
+        (f"{TEXT} and then some", "and then some"),
+    ],
+)
+def test_a_call_is_taken_out_of_the_words_around_it(text: str, left: str) -> None:
+    assert without_call(text, ASKED) == left
+
+
+def test_calls_are_taken_out_one_by_one() -> None:
+    other = json.dumps({"name": "exec", "arguments": {"code": "ls"}})
+    assert without_call(f"{TEXT}\n{other}", ASKED) == other
+
+
+@pytest.mark.parametrize(
+    "text", ["Just words.", '```json\n{"name": "Ada"}\n```', f"You could send {TEXT} to it.", "{"]
+)
+def test_words_without_the_call_stay_as_they_are(text: str) -> None:
+    assert without_call(text, ASKED) == text
 
 
 @given(st.text(alphabet='{}[]",:` \nreadfilename<>tool_call/', max_size=400))

@@ -22,7 +22,7 @@ from tests.tui.seen import chat, gauge, send, settled, state
 from tests.tui.typing_in import type_in
 
 STORY = "".join(
-    f"A long story about many small things that happened on day {day}. " for day in range(40)
+    f"A long story about many small things that happened on day {day}. " for day in range(0, 120, 3)
 )
 
 

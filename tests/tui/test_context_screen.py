@@ -29,7 +29,7 @@ from tests.tui.dialogs.host import shown
 from tests.tui.seen import chat, gauge, send, settled
 
 STORY = "".join(
-    f"A long story about many small things that happened on day {day}. " for day in range(40)
+    f"A long story about many small things that happened on day {day}. " for day in range(0, 120, 3)
 )
 FIRST, SECOND = f"first: {STORY}", "second and short"
 USAGE = Usage(

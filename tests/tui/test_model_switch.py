@@ -38,7 +38,7 @@ class Three(Scripted):
 
 
 def three() -> Three:
-    more = " ".join(f"More words {number}." for number in range(250))
+    more = " ".join(f"More words {number}." for number in range(0, 750, 3))
     return Three(lambda request: [TextDelta(f"I am {request.model}. {more}")])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Literal, NamedTuple
 
 from ollm_tui.engine.loop_detection.canonical import text_digest
@@ -14,13 +15,17 @@ Weight = Literal["slight", "failure", "full"]
 it. `failure`: says shortly that it did not work. `full`: so much that it is no coincidence."""
 
 SHORT_LENGTH, SHORT_LINES = 80, 2
+SEARCHED = 2000
+SHORT_ERROR = 200
 FRIENDLY_LENGTH = 400
 """Up to here an answer that tells of success is slight."""
 
 _FAILURE = re.compile(
     r"\bno (?:match|result|such|file|occurrence|hit)|not found|nothing found|\b0 (?:match|result)|"
-    r"\berror|fail|denied|refused|invalid|unable|cannot|can't|could not|timed? ?out|unknown|"
-    r"missing|end of file|beyond|out of range|exceeds|does not exist|unexpected",
+    r"error|fail|denied|refused|invalid|unable|cannot|can't|could not|timed? ?out|unknown|"
+    r"missing|end of file|beyond|out of range|exceeds|does not exist|unexpected|required|forbidden|"
+    r"not (?:allowed|permitted|supported|authori[sz]ed|available)|unauthori[sz]ed|rejected|aborted|"
+    r"locked|unreachable|expired|unsupported|illegal|exception|traceback|fatal|panic|has only",
     re.IGNORECASE,
 )
 _SUCCESS = re.compile(
@@ -30,6 +35,14 @@ _SUCCESS = re.compile(
     r"warnings|failed|failures)|clean|valid|fixed|sent|complete|completed|finished)\b",
     re.IGNORECASE,
 )
+
+
+_OUT_OF_REACH = re.compile(
+    r"not found|no such|does not exist|doesn't exist|unknown|no module|(?:cannot|could not) find|"
+    r"denied|forbidden|not (?:allowed|permitted)|unauthori[sz]ed",
+    re.IGNORECASE,
+)
+_ORNAMENTS = ".:!?[]"
 
 
 class Answer(NamedTuple):
@@ -44,17 +57,27 @@ class Answer(NamedTuple):
     is_error: bool
 
     @classmethod
-    def of(cls, result: str, *, is_error: bool) -> Answer:
-        """Look at a result once."""
+    def of(cls, result: str, *, is_error: bool, asked: Collection[str] = ()) -> Answer:
+        """Look at a result once; `asked` are the words of the call."""
         mark = "!" if is_error else "."
         steadied = steady(result)
+        undated = steadied.undated
+        if is_error and len(result) <= SHORT_ERROR and _OUT_OF_REACH.search(result):
+            # Guess after guess that misses: the error differs only in what was asked for.
+            undated = " ".join(w for w in undated.split() if w.strip(_ORNAMENTS) not in asked)
         return cls(
             text=result,
             digest=text_digest(mark + steadied.text),
-            plain_digest=text_digest(mark + steadied.undated),
+            plain_digest=text_digest(mark + undated),
             weight=_weight(result, is_error=is_error),
             is_error=is_error,
         )
+
+    @property
+    def fails(self) -> bool:
+        """Whether it tells that something did not work."""
+        told = _SUCCESS.sub("", self.text[:SEARCHED])
+        return self.is_error or bool(_FAILURE.search(told))
 
     @property
     def shown(self) -> str:

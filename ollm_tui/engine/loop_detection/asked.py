@@ -32,7 +32,7 @@ _BEGINNING = (
 for anything to be repeated here."""
 _NUMBER = rf"(\d{{1,6}}|(?:an?\s+)?(?:{'|'.join(_WORDS)}))"
 _UNIT = r"(?:more\s+)?(?:times|time|x\b|repetitions|repeats|iterations|runs|rounds|attempts|passes)"
-_REST = r"(?>(?<=\s)'[^'\n]{0,80}'|\"[^\"\n]{0,80}\"|[^.!?\n]|[.!?](?=\w)){0,80}?"
+_REST = r"(?>(?<=\s)'[^'\n]{0,80}'|\"[^\"\n]{0,80}\"|[^.!?\n]|[.!?](?=[\w/])){0,80}?"
 """The rest of the sentence; quotations and names of files may hold a full stop."""
 _ORDER = re.compile(
     rf"{_BEGINNING}(?!make\s+(?:it|the|sure)\b){_VERB}\b{_REST}"

@@ -15,6 +15,20 @@ _NUMBER = re.compile(r"(?<![A-Za-z_./])-?\d+(?:\.\d+)?(?![\w]*\.\w)")
 """A number that stands for itself, as in `sed -n '1,80p'`; not the 2 of chapter2.txt."""
 
 
+_CODE = frozenset(("code", "command", "cmd"))
+_REMARKS = frozenset(("description", "reason", "explanation", "purpose", "thought", "comment"))
+
+
+def without_remarks(args: object) -> object:
+    """The arguments of a call that runs something, without what only tells why."""
+    if not isinstance(args, Mapping):
+        return args
+    given = cast("Mapping[object, object]", args)
+    if not _CODE & given.keys() or not _REMARKS & given.keys():
+        return given
+    return {name: value for name, value in given.items() if name not in _REMARKS}
+
+
 def call_digest(name: str, args: object) -> str:
     """The name of exactly this call."""
     return _digest(name, args, _leaf)

@@ -26,6 +26,10 @@ MORE_THAN_REPLIES = 2
 LITANY_WINDOW, LITANY_TIMES, LITANY_LENGTH = 2000, 8, 20
 """One sentence that often, and three of five, among the last characters."""
 
+COUNTED_TIMES = 12
+"""The same for sentences that differ in nothing but a number that counts them."""
+
+_DIGITS = re.compile(r"\d+")
 _SPACES = re.compile(r"[^\S\n]+")
 _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n")
 
@@ -99,11 +103,36 @@ class Chanting:
         sentences = [part for part in _SENTENCE_END.split(recent) if part.strip()]
         if len(sentences) < LITANY_TIMES:
             return None
-        sentence, times = Counter(sentences).most_common(1)[0]
-        enough = times >= max(LITANY_TIMES, limit + MORE_THAN_REPLIES)
-        if enough and 5 * times >= 3 * len(sentences) and len(sentence) >= LITANY_LENGTH:
-            return Chant(sentence, times)
+        least = max(LITANY_TIMES, limit + MORE_THAN_REPLIES)
+        if found := _most_common(sentences, least):
+            return found
+        # Lines that are counted are data or a list, whatever they look like.
+        sentences = _SENTENCE_END.split(recent.rpartition("\n")[2])
+        return _most_common(_counted(sentences), max(COUNTED_TIMES, least), of=len(sentences))
+
+
+def _most_common(sentences: list[str], least: int, of: int = 0) -> Chant | None:
+    """The sentence that most of them are."""
+    if len(sentences) < least:
         return None
+    sentence, times = Counter(sentences).most_common(1)[0]
+    is_most = 5 * times >= 3 * max(of, len(sentences))
+    if times >= least and is_most and len(sentence) >= LITANY_LENGTH:
+        return Chant(sentence, times)
+    return None
+
+
+def _counted(sentences: list[str]) -> list[str]:
+    """Those with one number, which is one more than that of the sentence before."""
+    found: list[str] = []
+    last = -1
+    for sentence in sentences:
+        numbers = _DIGITS.findall(sentence)
+        number = int(numbers[0][:9]) if len(numbers) == 1 else -1
+        if number == last + 1 and number > 0:
+            found.append(_DIGITS.sub("…", sentence))
+        last = number
+    return found
 
 
 def _least_times(unit: str, limit: int) -> int:

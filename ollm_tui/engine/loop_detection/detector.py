@@ -82,7 +82,7 @@ class LoopDetector:
         pending = self._take(call)
         if pending is None:
             return self.paused
-        answer = Answer.of(result, is_error=is_error)
+        answer = Answer.of(result, is_error=is_error, asked=pending.words)
         found = self._tools.answered(
             pending, answer, changed=bool(changed_state), limit=self._allowances.limit
         )

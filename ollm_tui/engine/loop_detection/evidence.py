@@ -79,6 +79,11 @@ def unchanged(shown: str, times: int) -> str:
     return f"asked {shown} {times} times and nothing has changed"
 
 
+def failed_again(shown: str, times: int) -> str:
+    """Changes that do not help."""
+    return f"changed something {times} times, and {shown} failed in the same way after each change"
+
+
 def nothing_new(calls: int) -> str:
     """No order in it, and no progress."""
     return f"made {calls} calls in a row that brought nothing it had not seen"

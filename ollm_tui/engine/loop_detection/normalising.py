@@ -4,6 +4,8 @@ numbers, ids, addresses. Word by word: a pattern over the whole text takes ten t
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from itertools import islice
 from typing import NamedTuple
 
 PRECISE = 2000
@@ -16,6 +18,7 @@ MOST_BETWEEN = 20_000
 MOST_NUMBERS = 300
 """Words with a digit that are looked at; a text with more of them is data."""
 GONE = "~"
+SHORT_TEXT, MOST_WORDS = 400, 64
 MILLISECOND_DIGITS = 3
 _ENDINGS = ".:!?[]"
 
@@ -34,7 +37,7 @@ _ADDRESS = r"0x[0-9a-fA-F]{4,}|/(?:tmp|var/folders)/.*"
 _EPOCH = r"1[4-9]\d{8}\.\d+"
 _ID = (
     r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
-    r"|(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}"
+    r"|(?:sha\d+:|md5:)?(?:(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}|[0-9a-f]{32,64})"
     r"|[A-Za-z]{2,12}[_-](?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{8,64}"
     r"|#\d{2,}"
 )
@@ -44,7 +47,14 @@ _VOLATILE = re.compile(
     rf"\[?(?:{_DURATION}|{_CLOCK}|{_ADDRESS}|{_EPOCH}|{_ID}|{_PROGRAM})[.:!?\]]*"
 )
 _PROCESS = frozenset(("pid", "PID", "Pid", "ppid", "process", "Process"))
-_ENDS_OF_NAMES = ("d", "D", "s", ":", "#")
+_NUMBERED = frozenset(("request", "req", "transaction", "connection"))
+"""What servers number: it is never the same one."""
+LEAST_OF_NUMBERED = 3
+_MEASURED = re.compile(
+    r"(?:.*_)?(?:ms|secs|seconds|elapsed|duration|took|latency|uptime)", re.IGNORECASE
+)
+"""What a time is called: took_ms, duration."""
+_ENDS_OF_NAMES = ("d", "D", "s", "t", "q", "n", ":", "#")
 """How the names before such a number end: most words need no closer look."""
 _NO_DIGITS = str.maketrans("", "", "0123456789")
 
@@ -66,6 +76,12 @@ class Steady(NamedTuple):
         return " ".join((*self.words, self.between))
 
 
+def words_of(texts: Iterable[str]) -> frozenset[str]:
+    """The words of some texts, as far as they are short."""
+    found = (word for text in texts for word in _WORDS.findall(text[:SHORT_TEXT]))
+    return frozenset(islice(found, MOST_WORDS))
+
+
 def steady(text: str) -> Steady:
     """Look at a text once."""
     between = ""
@@ -79,7 +95,7 @@ def steady(text: str) -> Steady:
         word = words[at]
         if len(word) > LONGEST_WORD:
             words[at] = undated[at] = word.translate(_NO_DIGITS)
-        elif not word.isdecimal() and (found := _VOLATILE.fullmatch(word)):
+        elif not word.isdecimal() and (found := _VOLATILE.fullmatch(word.lstrip(":"))):
             words[at] = GONE
             if found["duration"]:
                 undated[at] = GONE
@@ -104,12 +120,16 @@ def _counts_units(word: str, following: str) -> bool:
 
 
 def _is_volatile_here(word: str, before: str, earlier: list[str]) -> bool:
-    """Whether it is by what stands before it: pid 402, "id": 7, 10:00:01,123."""
+    """Whether it is by what stands before it: pid 402, "id":7, request 4711, 10:00:01,123."""
+    if word[0] == ":":  # JSON without spaces
+        word, before = word[1:], f"{before}:"
     if before == GONE and len(word) == MILLISECOND_DIGITS and word.isdecimal():
         return True
     if before[-1:] in _ENDS_OF_NAMES:
         name = (before if before != ":" else "".join(earlier)).rstrip(":#")
-        if name in _PROCESS or _names_an_id(name):
+        if name in _PROCESS or _names_an_id(name) or _MEASURED.fullmatch(name):
+            return True
+        if name.casefold() in _NUMBERED and len(word) >= LEAST_OF_NUMBERED:
             return True
     return word.isdecimal() and _is_epoch(word)
 

@@ -68,16 +68,21 @@ class PagesSeen:
         self._lines: dict[str, set[int]] = {}
         self._count = 0
         self._again: dict[str, int] = {}
+        self._last_call: dict[str, str] = {}
 
-    def add(self, shape: str, text: str) -> bool:
-        """Whether hardly any line of this page is new."""
+    def add(self, shape: str, call: str, text: str) -> bool:
+        """Whether hardly any line of this page is new; of the very same call, none at all."""
         lines = {hash(line) for line in text.split("\n", MOST_LINES)[:MOST_LINES] if line.strip()}
         seen = self._lines.get(shape)
         if seen is None or self._count > MOST_LINES_SEEN:
             self._begin(shape, lines)
+            self._last_call[shape] = call
             return False
         new = lines - seen
-        again = len(lines) >= FEWEST_LINES and len(new) < NEW_SHARE * len(lines)
+        is_page = self._last_call.get(shape) != call
+        hardly = len(new) < NEW_SHARE * len(lines) if is_page else not new
+        again = hardly and len(lines) >= FEWEST_LINES
+        self._last_call[shape] = call
         seen |= new
         self._count += len(new)
         if again:
@@ -96,6 +101,7 @@ class PagesSeen:
         """The state has changed: reading a file again is reading another file."""
         self._lines.clear()
         self._again.clear()
+        self._last_call.clear()
         self._count = 0
 
     def _begin(self, shape: str, lines: set[int]) -> None:

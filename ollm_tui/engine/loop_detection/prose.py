@@ -15,7 +15,13 @@ MARK = re.compile(f"⟦[0-9a-f]*{MARK_END}")
 _FENCE = re.compile(r"\s{0,12}(?:>\s?)?(`{3,}|~{3,})")
 _LIST = re.compile(r"\s*(?:[-*+•–]|\(?\d{1,4}[.):]|\(?[A-Za-z][.)])(?:\s|\Z)")
 _INDENTED = re.compile(r"(?: {2,}|\t)\S")
-_DATA = re.compile(r"\s*[\[{]\s*[\[{\"]")
+_DATA = re.compile(
+    r"\s*[\[{]\s*[\[{\"]|\s*</?[A-Za-z]|\s*\[?(?:\d{4}-\d\d-\d\d|\d{1,2}:\d\d:\d\d)"
+    r"|[^\s,]*(?:,[^\s,]*){2,}\Z"
+)
+"""JSON, markup, a line of a log, values between commas."""
+_DRAWN = re.compile(r"[\s+|=*#~_:/\\<>^.()\u2500-\u257f-]+")
+"""A line of a drawing, or a ruler; a very long one is not."""
 _TABLE = re.compile(r"\s*\||[^|]*\|[^|]*\|")
 
 
@@ -79,5 +85,7 @@ class ProseStream:
             return False
         if fence:
             self._fence = fence[1]
+            return False
+        if len(line) < LONG_LINE and _DRAWN.fullmatch(line):
             return False
         return not any(kind.match(line) for kind in (_LIST, _INDENTED, _TABLE, _DATA))

@@ -15,7 +15,9 @@ from ollm_tui.engine.loop_detection.similarity import similarity
 ALIKE = 0.9
 
 _COUNTED = re.compile(r"(?:attempt|try|retry|retrying|iteration|time)s?\W*", re.IGNORECASE)
-"""The number after it only tells how often the same was tried."""
+"""The number beside it only tells how often the same was tried."""
+_NUMBER = re.compile(r"\W*\d+(?:st|nd|rd|th|/\d+)?\W*")
+_NUMBERING = frozenset(("number", "no", "nr", "#"))
 _TELLING = re.compile(r"\d|\w[./_:\\]\w")
 """Numbers, names of files and code: where they differ, something else is said."""
 _ORNAMENTS = "*_#.:!?-"
@@ -34,7 +36,11 @@ class Reply(NamedTuple):
         """Look at a reply once."""
         words, _, between = steady(text)
         for at, word in enumerate(words[1:], start=1):
-            if not word.isalpha() and word.strip("#.:").isdecimal() and _counts(words[at - 1]):
+            if (
+                not word.isalpha()
+                and _NUMBER.fullmatch(word)
+                and _counts(words[:at], words[at + 1 :])
+            ):
                 words[at] = GONE
         bare = [word.strip(_ORNAMENTS) or word for word in words]
         telling = (word for word in bare if not word.isalpha() and _TELLING.search(word))
@@ -76,5 +82,7 @@ def _found(words: str, times: int) -> LoopFound:
     return LoopFound(type="repeated-output", evidence=words, count=times, pattern="repeated-output")
 
 
-def _counts(word: str) -> bool:
-    return bool(_COUNTED.fullmatch(word))
+def _counts(before: list[str], after: list[str]) -> bool:
+    """Attempt 3, attempt number 3, 3rd attempt."""
+    earlier = [word for word in before[-2:] if word.strip(_ORNAMENTS).casefold() not in _NUMBERING]
+    return any(_COUNTED.fullmatch(word) for word in (*earlier[-1:], *after[:1]))

@@ -7,7 +7,9 @@ from typing import NamedTuple
 from ollm_tui.core.loop import LoopFound
 from ollm_tui.engine.loop_detection import evidence, waiting
 from ollm_tui.engine.loop_detection.answers import Answer
-from ollm_tui.engine.loop_detection.canonical import call_digest, shape_digest
+from ollm_tui.engine.loop_detection.canonical import call_digest, shape_digest, without_remarks
+from ollm_tui.engine.loop_detection.failing_checks import PATIENCE, FailingChecks, target_of
+from ollm_tui.engine.loop_detection.normalising import words_of
 from ollm_tui.engine.loop_detection.novelty import PagesSeen, SameAnswers
 from ollm_tui.engine.loop_detection.periods import LONGEST_PERIOD, Periods, Round, Step
 
@@ -26,18 +28,23 @@ class Call(NamedTuple):
     shape: str
     """The same for calls that differ in numbers only."""
     shown: str
+    target: str
+    words: frozenset[str]
     sleeps: bool
     waits: bool
 
     @classmethod
     def of(cls, name: str, args: object, call_id: str) -> Call:
         """Look at a call once; its arguments are not kept."""
+        args = without_remarks(args)
         return cls(
             id=call_id,
             name=name,
             digest=call_digest(name, args),
             shape=shape_digest(name, args),
             shown=evidence.shown_call(name, args),
+            target=target_of(args),
+            words=words_of(waiting.texts(args)),
             sleeps=waiting.sleeps(name, args),
             waits=waiting.waits(args),
         )
@@ -55,6 +62,7 @@ class ToolCalls:
         self._polls: dict[str, tuple[str, int]] = {}
         self._same = SameAnswers()
         self._pages = PagesSeen()
+        self._failing = FailingChecks()
         self._stale = 0
         self._slept = False
         self.progress = False
@@ -74,20 +82,28 @@ class ToolCalls:
             self._unanswered = Periods()
         step = Step(call.digest + answer.digest, call.name, call.shown)
         if changed and _added(self._changes, call.digest):
-            self._change(step)
+            self._change(step, call.target)
             return None
         if self._is_waiting(call, answer):
             return self._polled(call, answer, limit)
         self._answered.add(step)
         known = not _added(self._seen, step.digest)
-        read = self._pages.add(call.shape, answer.text)
+        read = self._pages.add(call.shape, call.digest, answer.text)
         same = self._same.add(call.name, call.digest, answer)
+        failed = self._failing.add(step.digest, call.target)
         self.progress = not (known or read or same)
         if self.progress:
             self._something_new()
-            return None
+            return self._failed(call, answer, failed, limit)
         self._stale += 1
         return self._judged(call, answer, limit)
+
+    def _failed(self, call: Call, answer: Answer, times: int, limit: int) -> LoopFound | None:
+        """The same failure after change upon change is not new, although each change is."""
+        if times <= PATIENCE * limit or not answer.fails:
+            return None
+        words = evidence.failed_again(call.shown, times)
+        return _tool_found(call, words, times, call.digest + answer.digest)
 
     def _judged(self, call: Call, answer: Answer, limit: int) -> LoopFound | None:
         patient = 2 * limit if waiting.asks_to_come_later(answer.text) else limit
@@ -110,9 +126,10 @@ class ToolCalls:
             )
         return None
 
-    def _change(self, step: Step) -> None:
+    def _change(self, step: Step, target: str) -> None:
         """A change never made before. What was known of the state holds no longer."""
         self.progress = True
+        self._failing.changed(target)
         self._answered.add(step, fresh=True)
         self._stale = 0
         self._seen.clear()

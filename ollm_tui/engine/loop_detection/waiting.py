@@ -47,15 +47,15 @@ _LATER = re.compile(
 
 def sleeps(name: str, args: object) -> bool:
     """Whether the call does nothing but wait."""
-    texts = list(_texts(args))
-    if not texts:
+    given = list(texts(args))
+    if not given:
         return bool(_SLEEPING_TOOL.match(_CAMEL.sub("_", name)))
-    return any(_ONLY_SLEEP.match(text) for text in texts)
+    return any(_ONLY_SLEEP.match(text) for text in given)
 
 
 def waits(args: object) -> bool:
     """Whether the call waits before it looks, as its arguments tell."""
-    if any(_SLEEP.search(text) for text in _texts(args)):
+    if any(_SLEEP.search(text) for text in texts(args)):
         return True
     if not isinstance(args, Mapping):
         return False
@@ -95,7 +95,8 @@ def _is_time(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
 
 
-def _texts(args: object) -> Iterable[str]:
+def texts(args: object) -> Iterable[str]:
+    """The beginnings of the texts among the arguments of a call."""
     if isinstance(args, Mapping):
         values: Iterable[object] = cast("Mapping[object, object]", args).values()
         return (value[:SEARCHED] for value in values if isinstance(value, str))

@@ -73,7 +73,7 @@ def _refusal(commands: Sequence[PlainCommand], places: Places) -> str:
             if not leads or not joined or moved is None:
                 return "it goes to another directory"
             places = moved
-        elif why := refusal(words, places):
+        elif why := refusal(command, places):
             return why
     return ""
 

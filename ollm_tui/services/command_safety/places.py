@@ -86,7 +86,7 @@ class Places:
     def refusal(self, text: str) -> str:
         """Why a path may not be read unasked; empty if it may."""
         real = self.real(text)
-        if text == "-" or str(real) == os.devnull:
+        if text in ("-", os.devnull):
             return ""
         if len(text) > LONGEST_PATH or not self.holds(real):
             return "it reads outside of the project"
@@ -94,9 +94,24 @@ class Places:
             return "it names a place where secrets are kept"
         return ""
 
+    def leads_out(self, folder: Path, *, without: str = "") -> bool:
+        """Whether a link below a folder leads out of the scope, or it is too large to know."""
+        count = 0
+        for parent, folders, files in os.walk(folder):
+            folders[:] = [name for name in folders if name != without]
+            count += len(folders) + len(files)
+            if count > MOST_ENTRIES:
+                return True
+            links = (
+                path for name in (*folders, *files) if (path := Path(parent, name)).is_symlink()
+            )
+            if not all(self.holds(Path(os.path.realpath(link))) for link in links):
+                return True
+        return False
+
     def refusal_of_matches(self, pattern: str) -> str:
         """Why what a shell pattern stands for may not be read unasked; empty if it may."""
-        folder, _, last = pattern.rpartition("/")
+        folder, _, last = pattern.rstrip("/").rpartition("/")
         if "*" in folder or "?" in folder:
             return "it has a pattern for directories"
         real = self.real(folder or (pattern.startswith("/") and "/") or ".")
@@ -104,10 +119,12 @@ class Places:
             return "it reads outside of the project"
         try:
             with os.scandir(real) as entries:
-                names = [entry.name for entry in islice(entries, MOST_ENTRIES + 1)]
+                found = list(islice(entries, MOST_ENTRIES + 1))
+                folders_only = pattern.endswith("/")
+                names = [entry.name for entry in found if not folders_only or entry.is_dir()]
         except OSError:
             return ""  # there are no such files
-        if len(names) > MOST_ENTRIES:
+        if len(found) > MOST_ENTRIES:
             return "its pattern stands for too many files to look at"
         return next(filter(None, self._refusals(real, last, names)), "")
 

@@ -11,33 +11,29 @@ from typing import NamedTuple
 
 from ollm_tui.services.command_safety.shell_tree import nodes, parsed, raw_words
 
-_PLAIN = r"[A-Za-z0-9_./:=,@%+*?-]"
+_PLAIN = r"[A-Za-z0-9_./:=,@%+*?^-]"
+# A tilde inside of a word is no home directory, a brace around one thing is not expanded.
+_HARMLESS = r"(?<=[A-Za-z0-9^])~|@\{[a-z0-9]+\}|\\[ ()!;*?\[\]'\"]"
 # In double quotes a backslash before these is taken away by the shell, else it stays.
-_DOUBLE = r'"(?:[^"$`\\!]|\\[^$`"\\!\n])*"'
+_DOUBLE = r'"(?:[^"$`\\!]|\\[^`!\n]|\$(?="))*"'
+_ESCAPED = re.compile(r'\\(["\\$])')
+_WORD = rf"(?:{_HARMLESS}|{_PLAIN}|'[^']*'|{_DOUBLE})+"
 _TOKEN = re.compile(
     rf"(?P<gap>[ \t]+)|(?P<join>&&|\|\||[;|]|\n)|(?P<note>\#[^\n]*)"
-    rf"|(?P<word>(?:{_PLAIN}|'[^']*'|{_DOUBLE})+)"
+    rf"|(?P<word>{_WORD}|[!\[](?=[ \t])|\](?=[\s;|]|\Z))"
 )
-_QUOTED = re.compile(rf"'(?P<single>[^']*)'|(?P<double>{_DOUBLE})")
+_QUOTED = re.compile(rf"'(?P<single>[^']*)'|(?P<double>{_DOUBLE})|\\(?P<escaped>.)")
 _ASCII = re.compile(r"[\x20-\x7e\n\t]*")
 _GLOB = re.compile(r"[*?]")
 _KNOWN_NODES = frozenset(
     (
         *("program", "list", "pipeline", "command", "command_name", "word", "number", "string"),
-        *(
-            "string_content",
-            "raw_string",
-            "concatenation",
-            "comment",
-            "&&",
-            "||",
-            ";",
-            "|",
-            "\n",
-            '"',
-        ),
+        *("string_content", "raw_string", "concatenation", "comment", '"', "$", "\n"),
+        *("&&", "||", ";", "|"),
+        *("test_command", "unary_expression", "test_operator", "[", "]"),
     )
 )
+"""A $ alone is a sign in quotes: what it would fill in has a node of another kind."""
 _REFUSALS = {
     "$": "the shell would fill in something ($)",
     "`": "it runs a command inside of another (`)",
@@ -86,23 +82,21 @@ def plain_code(code: str) -> PlainCode:
     """Read code as plain commands; with a refusal where it is anything else."""
     if not _ASCII.fullmatch(code):
         return PlainCode((), "it has characters that are not plain ASCII")
-    commands, raw, refusal = _split(code)
-    if refusal:
-        return PlainCode((), refusal)
-    return PlainCode(commands) if _agreed(code, raw) else PlainCode((), UNKNOWN)
-
-
-def _split(code: str) -> tuple[tuple[PlainCommand, ...], list[list[str]], str]:
-    commands: list[PlainCommand] = []
     raw: list[list[str]] = []
+    plain = _split(code, raw)
+    return plain if plain.refusal or _agreed(code, raw) else PlainCode((), UNKNOWN)
+
+
+def _split(code: str, raw: list[list[str]]) -> PlainCode:
+    commands: list[PlainCommand] = []
     words: list[Word] = []
     join = ""
     at, fresh = 0, True
     while at < len(code):
         token = _TOKEN.match(code, at)
         kind = token.lastgroup if token else None
-        if token is None or (kind == "note" and not fresh):
-            return (), [], _REFUSALS.get(code[at], UNKNOWN)
+        if token is None or (kind == "note" and not fresh) or (token[0] == "!" and not words):
+            return PlainCode((), _REFUSALS.get(code[at], UNKNOWN))
         at, fresh = token.end(), kind != "word"
         if kind == "word":
             if not words:
@@ -114,18 +108,24 @@ def _split(code: str) -> tuple[tuple[PlainCommand, ...], list[list[str]], str]:
                 commands.append(PlainCommand(tuple(words), join))
                 words, join = [], token[0]
             elif token[0] != "\n":  # an operator without a command before it
-                return (), [], UNKNOWN
+                return PlainCode((), UNKNOWN)
     if words:
         commands.append(PlainCommand(tuple(words), join))
     elif not commands or join not in (";", "\n"):
-        return (), [], UNKNOWN
-    return tuple(commands), raw, ""
+        return PlainCode((), UNKNOWN)
+    return PlainCode(tuple(commands))
 
 
 def _word(raw: str) -> Word:
     quoted = bool(_QUOTED.search(raw))
-    text = _QUOTED.sub(lambda found: found["single"] or (found["double"] or "")[1:-1], raw)
+    text = _QUOTED.sub(_unquoted, raw)
     return Word(text, bool(_GLOB.search(_QUOTED.sub("", raw))), quoted)
+
+
+def _unquoted(found: re.Match[str]) -> str:
+    if found["double"]:
+        return _ESCAPED.sub(r"\1", found["double"][1:-1])
+    return found["single"] or found["escaped"] or ""
 
 
 def _agreed(code: str, raw: list[list[str]]) -> bool:
@@ -136,6 +136,6 @@ def _agreed(code: str, raw: list[list[str]]) -> bool:
     for node in nodes(tree.root_node):
         if node.type not in _KNOWN_NODES or node.is_missing or node.is_error:
             return False
-        if node.type == "command":
+        if node.type in ("command", "test_command"):
             found.append(raw_words(node))
     return found == raw

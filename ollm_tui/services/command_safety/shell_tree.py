@@ -76,5 +76,8 @@ def _inner_text(node: Node) -> str:
 
 
 def _word_nodes(command: Node) -> list[Node]:
+    if command.type == "test_command":
+        first, *inner, last = command.children
+        return [first, *(word for node in inner for word in node.children or [node]), last]
     name = command.child_by_field_name("name")
     return [*([name] if name else []), *command.children_by_field_name("argument")]

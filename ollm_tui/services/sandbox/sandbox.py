@@ -14,6 +14,7 @@ from ollm_tui.core.intake import clean
 from ollm_tui.services.sandbox.canary import Findings
 from ollm_tui.services.sandbox.confinement import Confinement
 from ollm_tui.services.sandbox.landlock import OLDEST, version
+from ollm_tui.services.sandbox.private_directory import private_directory
 from ollm_tui.services.sandbox.probing import probed
 
 Level = Literal["bwrap", "landlock", "limits"]
@@ -97,19 +98,8 @@ def _confinement(kind: Kind, place: _Place) -> Confinement:
         read_only=place.read_only,
         network=place.network,
         temporary=place.temporary,
-        private=_private_directory() if kind == "bwrap" else place.temporary,
+        private=private_directory().path if kind == "bwrap" else place.temporary,
     )
-
-
-@cache
-def _private_directory() -> Path:
-    """Where all jobs of this program have their temporary files; gone when it ends."""
-    return Path(_kept_until_the_end().name)
-
-
-@cache
-def _kept_until_the_end() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="ollm-tmp-", ignore_cleanup_errors=True)
 
 
 def _weakness(kind: Kind, found: Findings, network: bool) -> str:

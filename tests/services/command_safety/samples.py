@@ -120,7 +120,6 @@ NOT_READING = (
     "wc --files0-from=notes.txt",
     "du --files0-from=notes.txt",
     "diff -l README.md notes.txt",
-    "diff src src",
     "printf '%n' PATH",
     "printf 'a%5n' PATH",
     "rg --pre=* x",
@@ -152,9 +151,6 @@ NOT_READING = (
     "less README.md",
     "man ls",
     # programs that obey files of the project
-    "git status",
-    "git diff",
-    "git log -p",
     "git -c core.pager=./run.sh log",
     "git --exec-path=. status",
     "git grep -O./run.sh x",
