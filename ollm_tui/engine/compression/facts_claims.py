@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import chain
 from typing import NamedTuple
 
 from ollm_tui.engine.compression.facts_clauses import (
@@ -18,8 +17,6 @@ from ollm_tui.engine.compression.facts_clauses import (
     Token,
     dimension_of,
     is_label,
-    is_number,
-    is_plain_word,
     is_specific,
     is_unit,
     name_before,
@@ -30,30 +27,9 @@ from ollm_tui.engine.compression.facts_clauses import (
     tokens_of,
 )
 from ollm_tui.engine.compression.facts_cues import CHANGE
+from ollm_tui.engine.compression.facts_replaced import replaced_in
 from ollm_tui.engine.compression.facts_subjects import About, about_in
 from ollm_tui.engine.compression.facts_words import Cues, Slot, slot_of, word_set, words_of
-
-_NAME = (
-    r"(?P<old>`[^`\n]{1,80}`|[\w$€£](?:[\w.:/%@+-]|,(?=\d)){0,60}"
-    r"(?:\s(?:ms|s|MB|GB|KB|kB|cm|kg|min|seconds?|minutes?|hours?|days?|weeks?|percent)\b)?)"
-)
-_FROM_TO = re.compile(
-    r"\bfrom\s{1,3}(?:the |our |an? )?" + _NAME + r"(?=\s(?:\w{1,12}\s)?to\b)", re.IGNORECASE
-)
-_REPLACED = re.compile(
-    r"(?:\binstead of|\brather than|\bin place of|\bno longer(?: uses?| using)?"
-    r"|\breplac(?:e|ed|es|ing)|\bin favou?r of \S{1,40} over|\baway from|\bover from"
-    r"|\banstatt|\bstatt|\bau lieu de|\ben lugar de|\ben vez de)\s{1,3}(?:the |our |an? |using )?"
-    + _NAME,
-    re.IGNORECASE,
-)
-_REFUSED = re.compile(
-    r"(?:\bnot|\(was|\bprevious(?:ly)?|\bformerly|\bdropp?(?:ed|ing)?|\babandon(?:ed)?"
-    r"|\bditch(?:ed)?|\bscrap(?:ped)?|\bget rid of|\bgot rid of)\s{1,3}(?:the |our |an? |using )?"
-    + _NAME,
-    re.IGNORECASE,
-)
-"""Said of so much that only a proper name, code or a number behind it is taken back."""
 
 _CHOICE = re.compile(
     r"\b(?:use|using|go with|going with|went with|chose|choose|picked|pick|settled on|opted for"
@@ -71,13 +47,6 @@ _CHOOSING = word_set(
 """A word of every phrase that chooses something by its name."""
 _CHANGES = Cues(change=CHANGE)
 _A_NAME = "name"
-_REPLACING = word_set(
-    "from instead rather place longer replace replaced replaces replacing favour favor away statt "
-    "anstatt lieu lugar vez not was previous previously formerly drop dropped dropping abandon "
-    "abandoned ditch ditched scrap scrapped rid"
-)
-"""A word of every phrase that takes something back by its name."""
-
 _UNIT_NAMES = (
     ("seconds", "s"),
     ("second", "s"),
@@ -120,7 +89,7 @@ def said_in(text: str) -> Said:
     """The claims of one sentence; asked for again whenever its fact meets another one."""
     words = words_of(text)
     changes = bool(_CHANGES.found_in(words))
-    replaced = tuple(_replaced(text)) if words.found & _REPLACING else ()
+    replaced = tuple(map(_normal, replaced_in(text, words)))
     tokens = tokens_of(text)
     chosen = _chosen(text) if words.found & _CHOOSING else ()
     kept = (claim for claim in (*_valued(text, tokens), *chosen) if claim.value not in replaced)
@@ -156,16 +125,6 @@ def _match(one: Slot, other: Slot, changes: bool) -> bool:
     return one == other or (changes and (one < other or other < one))
 
 
-def _replaced(text: str) -> Iterator[str]:
-    for found in chain(_FROM_TO.finditer(text), _REPLACED.finditer(text)):
-        name = found["old"]
-        if is_specific(name) or (len(name) > 2 and not is_plain_word(name.lower())):
-            yield _normal(name)
-    for found in _REFUSED.finditer(text):
-        if is_specific(found["old"]):
-            yield _normal(found["old"])
-
-
 def _chosen(text: str) -> Iterator[Claim]:
     for found in _CHOICE.finditer(text):
         slots = (slot_of(found["slot"]),)
@@ -176,7 +135,7 @@ def _chosen(text: str) -> Iterator[Claim]:
 
 def _valued(text: str, tokens: list[Token]) -> Iterator[Claim]:
     for at, token in enumerate(tokens):
-        if is_number(token):
+        if token.number:
             unit = at + 1 < len(tokens) and is_unit(tokens[at + 1].low)
             yield from _claim(text, tokens, at, at + 1 + unit)
         elif at and tokens[at - 1].low in NAMING and (end := named_until(tokens, at)) > at:
@@ -188,7 +147,7 @@ def _valued(text: str, tokens: list[Token]) -> Iterator[Claim]:
 def _claim(text: str, tokens: list[Token], at: int, behind: int) -> Iterator[Claim]:
     """That the tokens from `at` to `behind` are the value of what is named around them."""
     token = tokens[at]
-    number = is_number(token)
+    number = token.number
     if at and is_label(tokens[at - 1]):
         return
     name, firm = name_before(tokens, at)

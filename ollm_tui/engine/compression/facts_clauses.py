@@ -6,17 +6,19 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ollm_tui.engine.compression.facts_names import ASSIGNED
 from ollm_tui.engine.compression.facts_words import GENERIC, Slot, slot_of, word_set
 
 _TOKEN = re.compile(
-    r"`[^`\n]{1,80}`|\"[^\"\n]{1,60}\"|“[^”\n]{1,60}”|‘[^’\n]{1,60}’|'[^'\n]{2,60}'(?!\w)"
+    r"`[^`\n]{1,80}`|\"[^\"\n\d][^\"\n]{0,60}\"|“[^”\n]{1,60}”|‘[^’\n]{1,60}’|'[^'\n]{2,60}'(?!\w)"
     r"|[$€£]?\d[\w.,:/%°²³+-]{0,60}[€$£]?"
     r"|[^\W\d_](?:[\w.'’/@+-]|::){0,80}"
     r"|->|=>|[=→:;,()—–!?%°€$£]"
 )
+_QUOTED = re.compile(r"`([^`\n]{1,80})`")
 _NUMBER = re.compile(r"[$€£]?v?\d")
 _HASH = re.compile(r"(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,40}")
-_CODE_WORD = re.compile(r"\w*[_/@.:]\w|[a-z]+[A-Z]|\w*\d|\w+-\w+-\w")
+_CODE_WORD = re.compile(r"\w*[_/@.:]\w|[a-z]+[A-Z]|\w*\d|\w+-\w+-\w|[a-z]+-\d")
 
 _NUMBER_WORDS = word_set(
     "one two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty "
@@ -28,12 +30,14 @@ _UNITS = {
     for dimension, names in {
         "time": "ms s sec secs second seconds min mins minute minutes h hr hrs hour hours d day "
         "days week weeks month months year years µs us",
-        "size": "b kb mb gb tb kib mib gib tib bytes byte kilobytes megabytes gigabytes k m g",
+        "size": "b kb mb gb tb kib mib gib tib ki mi gi bytes byte kilobytes megabytes "
+        "gigabytes k m g",
         "length": "mm cm m km metres meters metre meter inch inches feet foot ft px pt em rem",
         "weight": "mg g kg grams gram kilos kilo tons t lb lbs oz tbsp tsp cups cup",
         "volume": "ml l litre litres liter liters",
         "money": "€ $ £ eur usd gbp euro euros dollars dollar pounds cents",
         "share": "% percent °c °f degrees °",
+        "power": "v mv kv ma mah w kw kwh ohm",
         "rate": "fps rps qps hz khz mhz rpm req/s kb/s mb/s",
     }.items()
     for name in names.split()
@@ -60,7 +64,8 @@ _NOT_NOUNS = word_set(
     "actually again really very too decided chose picked agreed settled listens "
     "running starts started started lasts takes costs measured reached after before "
     "during until since against via like both either first last next same other another nothing "
-    "never always new back rather longer anymore capped wir ich nous on vamos"
+    "never always therefore thus hence accordingly otherwise meanwhile new back rather longer "
+    "anymore capped wir ich nous on vamos"
 )
 _LABELS = word_set(
     "chapter step line lines phase day row page pages issue pr figure question table part section "
@@ -78,7 +83,7 @@ _BEHIND = word_set("for as is are be für als pour comme para como")
 BEING = word_set("as is are be was als comme como")
 NAMING = _FIRM | {"now", "called", "named", "titled"}
 _BETWEEN = _LINKS | _MOVING
-_COPULAS = word_set("is are now be becomes = ist sind est sont es son")
+_COPULAS = word_set("is are now be becomes = : → -> => ist sind est sont es son")
 _TRAILING = ".,:/-+'’"
 _MOST_WORDS = 4
 """Words of a name: more of them are no name but half a sentence."""
@@ -91,6 +96,8 @@ class Token(NamedTuple):
     low: str
     start: int
     end: int
+    number: bool
+    """Whether it is a quantity, in digits or as a word."""
 
 
 class Name(NamedTuple):
@@ -103,17 +110,27 @@ class Name(NamedTuple):
 
 def tokens_of(text: str) -> list[Token]:
     """The tokens of a sentence; punctuation behind a word is not part of it."""
-    matches = _TOKEN.finditer(text)
-    found = ((match[0].rstrip(_TRAILING) or match[0], match.start()) for match in matches)
-    return [Token(word, word.lower(), start, start + len(word)) for word, start in found]
+    if "`" in text:
+        text = _QUOTED.sub(_unquoted_assignment, text)
+    found: list[Token] = []
+    for match in _TOKEN.finditer(text):
+        word, start = match[0], match.start()
+        if len(word) > 1 and word[-1] in _TRAILING:
+            word = word.rstrip(_TRAILING) or word
+        low = word.lower()
+        found.append(Token(word, low, start, start + len(word), _is_quantity(low)))
+    return found
 
 
-def is_number(token: Token) -> bool:
-    """Whether a token is a quantity, in digits or as a word."""
-    first = token.low[0]
-    if first.isalpha() and first != "v":
-        return token.low in _NUMBER_WORDS
-    return bool(_NUMBER.match(token.low)) and not _HASH.fullmatch(token.low)
+def _unquoted_assignment(quoted: re.Match[str]) -> str:
+    """`retries = 3` is no name; every token stays at its place."""
+    return f" {quoted[1]} " if ASSIGNED.search(quoted[1]) else quoted[0]
+
+
+def _is_quantity(low: str) -> bool:
+    if low[0].isalpha() and low[0] != "v":
+        return low in _NUMBER_WORDS
+    return bool(_NUMBER.match(low)) and not _HASH.fullmatch(low)
 
 
 def is_specific(name: str) -> bool:
@@ -135,7 +152,7 @@ def named_until(tokens: Sequence[Token], at: int) -> int:
     word = tokens[at].text
     if is_plain_word(word) and word not in _DETERMINERS:
         return at
-    if before in _COPULAS:
+    if before in _COPULAS or (before == "to" and at > 1 and tokens[at - 2].low in _MOVING):
         for end in range(at + 1, min(at + 4, len(tokens) + 1)):
             if end == len(tokens) or _ends_name(tokens[end]):
                 return end
@@ -211,7 +228,7 @@ def name_from(tokens: Sequence[Token], at: int, most: int) -> Name:
             continue
         if words and token.low == "of":
             continue
-        if not _is_part_of_name(token) or is_number(token) or len(words) == most:
+        if not _is_part_of_name(token) or token.number or len(words) == most:
             break
         words.append(token)
     return _name(words, tokens)
@@ -229,7 +246,7 @@ def _ends_name(token: Token) -> bool:
 def _is_part_of_name(token: Token) -> bool:
     if token.low in _NOT_NOUNS or token.low in _BETWEEN or token.low in _BORDERS:
         return False
-    return token.text[0].isalnum() or token.text[0] == "`"
+    return token.text[0].isalnum() or token.text[0] in '`"'
 
 
 def _joined_by(tokens: Sequence[Token], at: int) -> int:
@@ -243,7 +260,7 @@ def _was_value(tokens: Sequence[Token], at: int) -> bool:
     before = tokens[at - 1].low if at else ""
     if before == "from":
         return True
-    return at > 1 and is_number(tokens[at - 1]) and tokens[at - 2].low == "from"
+    return at > 1 and tokens[at - 1].number and tokens[at - 2].low == "from"
 
 
 def _name(words: Sequence[Token], tokens: Sequence[Token]) -> Name:

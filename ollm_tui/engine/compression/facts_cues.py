@@ -88,7 +88,8 @@ on our list; on the list; deferred; parked; put off; for later; left for; come b
 get back to; revisit; reminder; what remains; one thing left; things left; thing left; loose end;
 loose ends; before release; before we ship; before shipping; before launch; before merging;
 noch zu; noch offen; fehlt noch; fehlen noch; muss noch; müssen noch; ausstehend; offen :;
-nächster schritt; nächste schritte; zu erledigen; später :; steht noch aus; nicht vergessen;
+nächster schritt; nächste schritte; zu erledigen; später :; offen ist;
+offen sind; steht noch aus; nicht vergessen;
 reste à; restent à; reste encore; à faire; il faut encore; prochaine étape; prochaines étapes;
 manque encore; pas encore; il manque; falta; faltan; pendiente; pendientes; queda por; quedan por;
 por hacer; próximo paso; próximos pasos; aún no
@@ -113,6 +114,16 @@ off the list; off my list; off our list; out of the way; erledigt; fertig; behob
 terminée; fait; corrigé; hecho; terminado; terminada;
 corregido; resuelto
 """
+
+DROPPED = """
+forget; forget about; cancelled; canceled; called off; never mind; no need; not need; not needed;
+not necessary; unnecessary; obsolete; drop; dropped; dropping; skip; skipped; skipping; scrap;
+scrapped; leave out; left out; will not be; will not do; not doing; not going to; will not happen;
+do without; off the table; not happening; out of scope; abandoned; not anymore; not any more;
+no longer; no more; entfällt; gestrichen; lassen wir; brauchen wir nicht; nicht mehr; nicht nötig;
+abgesagt; plus besoin; annulé; ya no; cancelado
+"""
+"""Of a task: nobody will do it."""
 
 NOT_DONE = """
 not; never; will; would; should; must; need; needs; to be; still; todo; once; until; before; if;

@@ -59,10 +59,13 @@ _IDENTIFIER = re.compile(
     r"|\b(?:[A-Z][a-z0-9]{1,30}){2,6}[A-Z]?\b"
     r"|\b[a-z]{1,30}(?:[A-Z][a-z0-9]{1,30}){1,6}\b"
     r"|\b[a-z][a-z0-9]{1,20}(?:-[a-z0-9]{1,20}){1,5}-\d{1,6}\b"
+    r"|\b[a-z]{1,8}-(?=[a-z]{0,16}\d)[0-9a-z]{5,17}\b"
     r"|(?<![\w-])--[a-z][a-z0-9-]{1,40}\b"
     r"|\b(?:[a-z0-9-]{1,40}\.){1,4}(?:com|org|net|io|dev|local|internal|example|app|ai|test)\b"
 )
 _QUOTED = re.compile(r"`([^`\n]{2,80})`")
+ASSIGNED = re.compile(r"\w[\"']?(?: ?= ?|: )\S")
+"""In a quotation: it gives something a value, and is no name."""
 _DEFINED = re.compile(
     r"^\s{0,20}(?:async )?(?:def|class|function|func|fn|interface|struct|type) (\w{2,60})"
 )
@@ -117,7 +120,7 @@ def identifiers_in(text: str, prose: bool = True) -> Iterator[str]:
         if found[0] not in _NO_NAMES:
             yield found[0].rstrip(".,:;")
     if prose and "`" in text:
-        yield from (found.strip() for found in _QUOTED.findall(text))
+        yield from (found.strip() for found in _QUOTED.findall(text) if not ASSIGNED.search(found))
 
 
 def defined_in(line: str) -> str:

@@ -32,7 +32,7 @@ _ERROR_PHRASE = re.compile(
     r"|segmentation fault|core dumped|command not found|no such file|permission denied"
     r"|connection (?:refused|reset|timed out)|timed out|out of memory"
     r"|cannot (?:find|open|import|allocate)|undefined (?:reference|symbol|variable)|unresolved"
-    r"|does not exist|not recognized|\bHTTP(?:/[\d.]{1,3})? ?[45]\d\d\b"
+    r"|\w{3,30}fehler\b|stürzt ab|does not exist|not recognized|\bHTTP(?:/[\d.]{1,3})? ?[45]\d\d\b"
     r"|\b(?:status|code|returned|response)[ :=]{1,3}[45]\d\d\b"
     r"|\b[45]\d\d (?:Bad|Unauthorized|Forbidden|Not|Conflict|Gone|Too|Internal|Service|Gateway"
     r"|Unprocessable)|\b[1-9]\d{0,5} (?:failed|errors?\b)",
@@ -54,7 +54,19 @@ _ERROR_HINTS = (
         "not ",
         "no su",
     ),
-    *("severe", "dumped", "reset", "interrupt", "ora-", "sqlstate", "✗", "✘", "!"),
+    *(
+        "severe",
+        "fehler",
+        "stürzt",
+        "dumped",
+        "reset",
+        "interrupt",
+        "ora-",
+        "sqlstate",
+        "✗",
+        "✘",
+        "!",
+    ),
 )
 """Without one of these, or a number or a code, no sign and no phrase of an error is there."""
 _CODE_HINT = re.compile(r"[45]\d\d|[A-Z]\d{3}|E(?:[A-Z]{4}|  )")

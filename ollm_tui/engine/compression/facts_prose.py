@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 
 from ollm_tui.core.ledger import Fact, FactKind
-from ollm_tui.engine.compression.facts_claims import Said, said_in
+from ollm_tui.engine.compression.facts_claims import said_in
 from ollm_tui.engine.compression.facts_kinds import (
+    closing_of,
     is_clear,
-    is_done,
+    is_courtesy,
     is_statement,
     kind_of,
-    may_be_done,
 )
 from ollm_tui.engine.compression.facts_names import (
     defined_in,
@@ -46,6 +47,9 @@ _MOST_NAMES = 24
 
 _BACK_REFERENCES = word_set("it that this these those which they both neither")
 _REFUSALS = word_set("not never no")
+_ASSENT = word_set("yes yep yeah ok okay agreed agree sure ja gern oui sí")
+"""What makes a question a request."""
+_DIFFS = ("diff", "patch")
 _CONNECTIVES = word_set("but however so and yet still unfortunately , then sadly")
 
 
@@ -60,6 +64,35 @@ def facts_said(text: str, source: str, from_user: bool) -> Iterator[Fact]:
             told[fact.kind] += 1
             if told[fact.kind] <= _MOST_OF_A_KIND:
                 yield fact
+
+
+@lru_cache(maxsize=4096)
+def _values_in(text: str) -> tuple[tuple[str, str], ...]:
+    """The values a statement gives, each with what it is the value of."""
+    words, said = words_of(text), said_in(text)
+    if not said.claims or not is_statement(words):
+        return ()
+    changes = said.changes or not words.found.isdisjoint(_REFUSALS)
+    told = [kind for kind, _ in said.about.values]
+    return tuple(
+        (claim.phrase, " ".join(sorted(claim.slots[0])))
+        for claim in said.claims
+        if claim.exact
+        and (claim.firm or not claim.value.isalpha())
+        # Of the two values of a change one no longer holds: only the whole sentence tells.
+        and not (changes and told.count(claim.dimension or NUMBER) > 1)
+    )
+
+
+@lru_cache(maxsize=4096)
+def _names_in(text: str, prose: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The files and the other names in a text."""
+    odd = odd_words(text)
+    if not odd:
+        return (), ()
+    paths = tuple(dict.fromkeys(paths_in(odd)))
+    names = dict.fromkeys(identifiers_in(odd, prose))
+    return paths, tuple(name for name in names if not any(name in path for path in paths))
 
 
 class _Reader:
@@ -81,12 +114,10 @@ class _Reader:
         if command := command_in(piece.text):
             yield self._fact("command", command, COMMAND_LIMIT)
             return
-        words = words_of(piece.text)
-        said = said_in(piece.text)
-        yield from self._sentence(piece, words)
-        yield from self._values(said, words)
-        yield from self._named(odd_words(piece.text), prose=True)
-        self._before = piece.text
+        yield from self._sentence(piece, words_of(piece.text))
+        yield from self._values(piece.text)
+        yield from self._named(piece.text, prose=True)
+        self._before = "" if is_courtesy(piece.text) else piece.text
 
     def _sentence(self, piece: Piece, words: Words) -> Iterator[Fact]:
         if piece.shape in ("open", "done"):
@@ -94,6 +125,8 @@ class _Reader:
             yield todo
             return
         kind, cue = kind_of(piece.text, self._from_user)
+        if self._from_user and self._before.endswith("?") and words.found & _ASSENT:
+            yield self._fact("constraint", f"{self._before} {piece.text}", CONSTRAINT_LIMIT)
         lead = self._lead if piece.shape == "item" else None
         self._set_lead(piece, kind)
         if lead and (not cue or lead == "todo"):
@@ -105,10 +138,11 @@ class _Reader:
             yield self._fact(kind, text, limit, cue)
         if kind == "todo":
             return
-        if is_done(words):
+        closing = closing_of(words)
+        if closing == "done":
             text = f"{self._before} {piece.text}" if len(words.found) < 6 else piece.text
             yield self._fact("todo", text, SENTENCE_LIMIT, current=False)
-        elif may_be_done(words):
+        elif closing:
             yield self._fact("todo", piece.text, SENTENCE_LIMIT, "", PERHAPS, current=False)
 
     def _set_lead(self, piece: Piece, kind: FactKind | None) -> None:
@@ -129,25 +163,16 @@ class _Reader:
             return f"{self._before} {text}"
         return text
 
-    def _values(self, said: Said, words: Words) -> Iterator[Fact]:
-        if not is_statement(words):
-            return
-        changes = said.changes or not words.found.isdisjoint(_REFUSALS)
-        told = [kind for kind, _ in said.about.values]
-        for claim in said.claims:
-            # Of the two values of a change one no longer holds: only the whole sentence tells.
-            if not claim.exact or (changes and told.count(claim.dimension or NUMBER) > 1):
-                continue
-            about = " ".join(sorted(claim.slots[0]))
-            yield self._fact("value", claim.phrase, VALUE_LIMIT, "", about)
+    def _values(self, text: str) -> Iterator[Fact]:
+        for phrase, about in _values_in(text):
+            yield self._fact("value", phrase, VALUE_LIMIT, "", about)
 
     def _named(self, text: str, prose: bool) -> Iterator[Fact]:
-        if not text:
-            return
-        paths = list(dict.fromkeys(paths_in(text)))
-        yield from (self._fact("file", path, NAME_LIMIT) for path in paths)
-        for name in dict.fromkeys(identifiers_in(text, prose)):
-            if self._names < _MOST_NAMES and not any(name in path for path in paths):
+        paths, names = _names_in(text, prose)
+        for path in paths:
+            yield self._fact("file", path, NAME_LIMIT)
+        for name in names:
+            if self._names < _MOST_NAMES:
                 self._names += 1
                 yield self._fact("identifier", name, NAME_LIMIT)
 
@@ -171,9 +196,9 @@ class _Reader:
             yield self._fact("error", line, SENTENCE_LIMIT)
         elif name := defined_in(line):
             yield self._fact("identifier", name, NAME_LIMIT)
-        else:
-            yield from self._values(said_in(line), words)
-        yield from self._named(odd_words(line), prose=False)
+        elif not (line[0] == "-" and piece.info.startswith(_DIFFS)):
+            yield from self._values(line)
+        yield from self._named(line, prose=False)
 
     def _fact(
         self,

@@ -15,7 +15,6 @@ from ollm_tui.engine.compression.facts_clauses import (
     dimension_of,
     ends_subject,
     is_label,
-    is_number,
     is_specific,
     is_unit,
 )
@@ -24,7 +23,16 @@ from ollm_tui.engine.compression.facts_words import GENERIC, stem, word_set
 Subject = tuple[str, ...]
 """The words of a noun phrase, in order."""
 
-NUMBER, NAME = "number", "name"
+NUMBER, NAME, PLACE, DAY, PATH = "number", "name", "place", "day", "path"
+"""A place is a name behind "in" or "at"."""
+_NAMED = frozenset((NAME, PLACE))
+_ONLY_PERHAPS = frozenset((PLACE, DAY, PATH))
+"""Kinds of which a sentence may well give several: one more is no sure sign of a change."""
+_DAYS = word_set(
+    "monday tuesday wednesday thursday friday saturday sunday noon midnight montag dienstag "
+    "mittwoch donnerstag freitag samstag sonntag mittag lundi mardi mercredi jeudi vendredi samedi "
+    "dimanche lunes martes miércoles jueves viernes sábado domingo"
+)
 
 _ANCHORS = word_set(
     "the a an our its my your their this that each every as for of with to on by : = ( der die "
@@ -50,6 +58,7 @@ _VAGUE = word_set(
 """A single word that many sentences speak of, each of something else."""
 _NO_NAME = re.compile(r"[\w.~-]*/|.*\(\)|.*[A-Z]-\d|[0-9a-f]{7,40}$|https?:|.*\.[a-z]{1,5}$")
 """Files, functions, tickets and addresses: a sentence may name any number of them."""
+_WORD = re.compile(r"[^\W_]+")
 _TOWARDS = word_set("to on at by from as with around about is are was")
 _DEED = re.compile(r"\w+(?:s|ed)$")
 _ASIDE = re.compile(r"\w+(?:ly|-wide)$")
@@ -71,13 +80,13 @@ _NOTHING = About()
 
 def about_in(tokens: Sequence[Token]) -> About:
     """What a sentence is about; nothing if it gives no value."""
-    values = tuple(dict.fromkeys((*_numbers(tokens), *_names(tokens))))
+    values = tuple(dict.fromkeys((*_numbers(tokens), *_names(tokens), *_others(tokens))))
     return About(frozenset(_subjects(tokens)), values) if values else _NOTHING
 
 
 def stands_in_for(newer: About, older: About) -> str:
     """The value a later sentence gives to what an earlier one is about; nothing if it does not."""
-    for kind in dict.fromkeys(kind for kind, _ in newer.values):
+    for kind in dict.fromkeys(kind for kind, _ in newer.values if kind not in _ONLY_PERHAPS):
         after = [value for of, value in newer.values if of == kind]
         before = [value for of, value in older.values if of == kind]
         other = [value for value in after if value not in before]
@@ -87,6 +96,31 @@ def stands_in_for(newer: About, older: About) -> str:
         if any(_same(a, b, kind) for a in newer.subjects for b in older.subjects):
             return other[-1]
     return ""
+
+
+def may_stand_in_for(newer: About, older: About, surely: bool) -> str:
+    """A value of a later sentence that an earlier one has another of the same kind for; if it
+    has to be sure, a number without a unit is of a kind of its own."""
+    for after in newer.values:
+        if after in older.values or len(newer.values) > 2 * _MOST_VALUES:
+            continue
+        for before in older.values:
+            alike = after[0] == before[0] or (not surely and _are_rivals(after[0], before[0]))
+            if alike and before[1] != after[1]:
+                return after[1]
+    return ""
+
+
+def names_of(about: About) -> frozenset[str]:
+    """The words of the names that are values."""
+    names = (value for kind, value in about.values if kind in _NAMED or kind in _ONLY_PERHAPS)
+    return frozenset(stem(word) for name in names for word in _WORD.findall(name))
+
+
+def _are_rivals(one: str, other: str) -> bool:
+    if one in _NAMED or other in _NAMED:
+        return one in _NAMED and other in _NAMED
+    return NUMBER in (one, other) and not _ONLY_PERHAPS & {one, other}
 
 
 def _same(one: Subject, other: Subject, kind: str) -> bool:
@@ -104,7 +138,7 @@ def _is_in(fewer: Subject, more: Subject) -> bool:
 
 def _numbers(tokens: Sequence[Token]) -> Iterator[tuple[str, str]]:
     for at, token in enumerate(tokens):
-        if token.low.isalpha() or not is_number(token) or (at and is_label(tokens[at - 1])):
+        if token.low.isalpha() or not token.number or (at and is_label(tokens[at - 1])):
             continue
         behind = tokens[at + 1].low if at + 1 < len(tokens) else ""
         if not at and behind and tokens[1].start > token.end + 1:
@@ -116,14 +150,26 @@ def _numbers(tokens: Sequence[Token]) -> Iterator[tuple[str, str]]:
 def _names(tokens: Sequence[Token]) -> Iterator[tuple[str, str]]:
     """Proper names and code, each run of them as one."""
     run: list[str] = []
+    kind = NAME
     for at, token in enumerate(tokens):
         if _is_name(tokens, at):
+            if not run:
+                kind = PLACE if at and tokens[at - 1].low in _ELSEWHERE else NAME
             run.append(token.low)
         elif run:
-            yield NAME, " ".join(run)
+            yield kind, " ".join(run)
             run = []
     if run:
-        yield NAME, " ".join(run)
+        yield kind, " ".join(run)
+
+
+def _others(tokens: Sequence[Token]) -> Iterator[tuple[str, str]]:
+    """Days of the week and files."""
+    for token in tokens:
+        if token.low in _DAYS:
+            yield DAY, token.low
+        elif "/" in token.text and not token.number:
+            yield PATH, token.low
 
 
 def _is_name(tokens: Sequence[Token], at: int) -> bool:
@@ -132,9 +178,9 @@ def _is_name(tokens: Sequence[Token], at: int) -> bool:
         return False
     if not (token.text[0].isalpha() or token.text[0] == "`") or not is_specific(token.text):
         return False
-    if _NO_NAME.match(token.text) or ends_subject(token) or token.low in _NOBODY:
+    if _NO_NAME.match(token.text) or ends_subject(token):
         return False
-    if at and tokens[at - 1].low in _ELSEWHERE:
+    if token.low in _NOBODY or token.low in _DAYS:
         return False
     return at > 0 or token.text[0] == "`" or _is_before_verb(tokens, at)
 

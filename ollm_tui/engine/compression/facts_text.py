@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from ollm_tui.core.intake import clean
@@ -14,6 +15,8 @@ from ollm_tui.engine.compression.facts_words import word_set
 
 WINDOW = 600
 """Characters of one piece at most: longer than sentences are, short enough for any search."""
+
+Shape = Literal["prose", "item", "open", "done", "heading", "code"]
 
 _JOIN_FROM = 50
 """A line of at least this length that ends in mid-sentence was wrapped: the next one goes on."""
@@ -23,12 +26,23 @@ _ITEM = re.compile(r"[ \t>]{0,40}(?:[-*+•–▪‣☐☑✓✔✅✗✘]|\d{1,
 _HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+")
 _QUOTE = re.compile(r"[ \t]{0,8}(?:>[ \t]?){1,8}")
 _ROW = re.compile(r"[ \t]{0,8}\|")
+_LONG_WORD = re.compile(r"[^\W\d_]{3,}$")
+"""Behind such a word a point ends a sentence, though the next one may begin with a small letter."""
 _BREAK = re.compile(r"""[.!?。！？]{1,3}["'”’)\]*_]{0,3}[ \t]+""")
 _ABBREVIATIONS = word_set(
-    "e.g i.e etc vs approx ca cf dr mr mrs ms no nr st fig incl max min z.b d.h usw bzw p.ej"
+    "e.g i.e etc vs approx ca cf dr mr mrs ms no nr st fig incl max min z.b d.h usw bzw p.ej "
+    "resp dept config conf inkl evtl vol sec ext ref art abs rev std avg est tel ver cont dir"
 )
+_ORDINALS = word_set("der den dem am vom zum bis ab seit")
+"""Before these a number with a point is a day: "am 30. April"."""
 _CLOSED = ".!?:;。！？"
 _DONE_MARKS = "☑✓✔✅"
+_DONE = word_set(
+    "done finished complete completed fixed closed merged shipped resolved cancelled canceled "
+    "dropped skipped erledigt fertig fait terminé hecho ✓ ✔ ✅ ☑"
+)
+_OPEN = word_set("todo to-do open pending missing tbd wip offen ausstehend pendiente ☐")
+"""What the last cell of a row, or what stands behind a colon, tells of a task."""
 
 # What a chat template or a lenient reader of replies could take for its own syntax. Only the
 # first character is replaced, by one that no template knows, so nothing can be put together
@@ -44,8 +58,6 @@ _LOOKALIKE = {"<": "‹", ">": "›", "[": "("}
 _FENCE_RUN = re.compile(r"`{3,}|~{3,}")
 _CALL_KEYS = re.compile(r"""["'](?:arguments|parameters|tool_calls|function_call)["']\s{0,8}:""")
 
-Shape = Literal["prose", "item", "open", "done", "heading", "code"]
-
 
 class Piece(NamedTuple):
     """A sentence, an item (perhaps with a check box), a heading, or one line of fenced code."""
@@ -56,6 +68,7 @@ class Piece(NamedTuple):
     """What stands behind the opening fence of a code line."""
 
 
+@lru_cache(maxsize=4096)
 def one_line(text: str, limit: int, around: str = "") -> str:
     """Foreign text as one harmless line of a prompt, shortened at word borders.
 
@@ -104,7 +117,8 @@ def _grown(paragraph: str, line: str) -> tuple[str, tuple[Piece, ...]]:
         return "", (*_sentences(paragraph), heading)
     bare = line.strip()
     if _ROW.match(line):
-        return "", (*_sentences(paragraph), *_sentences(_row(bare)))
+        row = _row(bare)
+        return "", (*_sentences(paragraph), *(_with_status(row) or _sentences(row)))
     if not bare or not _goes_on(paragraph, bare):
         return bare, tuple(_sentences(paragraph))
     return f"{paragraph} {bare}", ()
@@ -124,6 +138,9 @@ def _item(line: str, mark: re.Match[str]) -> Iterator[Piece]:
     if done or box or "☐" in mark[0]:
         yield Piece(rest[:WINDOW], "done" if done else "open")
         return
+    if stated := _with_status(rest):
+        yield from stated
+        return
     found = list(_sentences(rest))
     yield from (Piece(piece.text, "item") for piece in found)
 
@@ -134,17 +151,34 @@ def _row(line: str) -> str:
     return f"{first}: {', '.join(others)}" if others else first
 
 
+def _with_status(text: str) -> tuple[Piece, ...]:
+    """A task with its status behind it ("load test: open") as the check box it could be."""
+    task, _, status = text.rstrip(" .!").rpartition(": ")
+    if not task or status.lower() not in _DONE | _OPEN:
+        return ()
+    return (Piece(task[:WINDOW], "done" if status.lower() in _DONE else "open"),)
+
+
 def _sentences(text: str) -> Iterator[Piece]:
     start = 0
     for found in _BREAK.finditer(text):
-        if text[found.end() : found.end() + 1].islower():
+        before = text[max(start, found.start() - 12) : found.start()]
+        if text[found.end() : found.end() + 1].islower() and not _LONG_WORD.search(before):
             continue
-        word = text[max(start, found.start() - 8) : found.start()].rsplit(None, 1)
-        if found[0][0] == "." and word and word[-1].lower().lstrip("(") in _ABBREVIATIONS:
+        if found[0][0] == "." and _is_abbreviated(before):
             continue
         yield from map(Piece, _windows(text[start : found.end()].strip()))
         start = found.end()
     yield from map(Piece, _windows(text[start:].strip()))
+
+
+def _is_abbreviated(before: str) -> bool:
+    """Whether the point behind these words ends no sentence."""
+    words = before.lower().split()[-2:]
+    if not words:
+        return False
+    day = words[-1].isdigit() and len(words) > 1 and words[0] in _ORDINALS
+    return day or words[-1].lstrip("(") in _ABBREVIATIONS
 
 
 def _windows(text: str) -> Iterator[str]:

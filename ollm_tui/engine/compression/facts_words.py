@@ -41,7 +41,7 @@ def word_set(words: str) -> frozenset[str]:
 
 GENERIC = word_set(
     "the a an and or to of for in on at by with from as is are be it this that we i you our my all "
-    "add write fix implement make create update check do need still todo should must have has "
+    "s add write fix implement make create update check do need still todo should must have has "
     "will next step later finish also then again before after done finished completed added wrote "
     "written fixed implemented created updated now into some so was were been get got set up out "
     "remaining remain open item task left yet not und der die das le la les el los de que don t ll "
@@ -57,6 +57,10 @@ GENERIC = word_set(
     "closed thought reflection conclusion requirement answer result choice "
     "time far discussion bet fact thing case summary short update idea reason sense problem client "
     "moment some stage more another owe one managed able today "
+    "bitte auf im am zu vom zum mit ist sind wird wurde hat habe haben wir ich sie er es ein eine "
+    "einen dem den des nicht noch auch von bei nach aus um offen il elle nous vous un une du au "
+    "aux en dans pour par sur avec est sont lo una son al del por para con se su "
+    "they them he she him his her who there here pending outstanding missing "
     "note put agreed its their would could can if but only just about along"
 )
 """Words that tell nothing about what a sentence is about."""

@@ -8,14 +8,11 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from ollm_tui.core.ledger import Fact, FactKind
+from ollm_tui.engine.compression.facts_kinds import is_task
 from ollm_tui.engine.compression.facts_words import slot_of
-from ollm_tui.engine.compression.ledger_replacing import (
-    CHANGEABLE,
-    Entry,
-    is_closed_by,
-    may_take_back,
-    settle_between,
-)
+from ollm_tui.engine.compression.ledger_closing import is_closed_by, is_met_by
+from ollm_tui.engine.compression.ledger_entries import CHANGEABLE, Entry, Reading
+from ollm_tui.engine.compression.ledger_replacing import may_take_back, settle_between
 
 _MOST: dict[FactKind, int] = {"constraint": 200, "todo": 150}
 _MOST_OTHERS = 120
@@ -24,6 +21,8 @@ _MOST_OTHERS = 120
 _MOST_OVER = 40
 _MOST_SHARING = 100
 """Facts with one word in common that a later one is compared with, the newest."""
+_FEW_SHARING = 6
+"""A word of no more facts than this is a rare one."""
 _RUNS_SHOWN = 3
 
 
@@ -33,22 +32,38 @@ class _Settling:
     def __init__(self) -> None:
         self._entries: dict[tuple[FactKind, str], Entry] = {}
         self._by_word: dict[str, list[Entry]] = {}
+        self._tasks_by_word: dict[str, list[Entry]] = {}
         self._last: dict[FactKind, Entry] = {}
+        self._sentence: Entry | None = None
         self._added = 0
 
     def take(self, fact: Fact) -> None:
         """One more fact, newer than all before."""
         known = self._entries.pop(_key(fact), None)
-        if known and known.fact.current == fact.current and self._is_latest(known):
+        if known and known.fact.current == fact.current and self._changes_nothing(known):
             known.fact = _again(known.fact, fact)
             self._entries[_key(fact)] = self._last[fact.kind] = known
             return
         if known:
             known.holds = False
         newer = Entry(_again(known.fact, fact) if known else fact)
-        self._take_back(newer)
+        if not self._was_told(newer.fact):
+            self._take_back(newer, known.number if known else 0)
         self._drop_if_repeated(newer.fact)
         self._add(newer)
+        if newer.fact.kind not in ("value", "todo"):
+            self._sentence = newer
+
+    def _was_told(self, fact: Fact) -> bool:
+        """Whether a value stands in the sentence before it, which has taken back what it does."""
+        last = self._sentence
+        return (
+            fact.kind == "value"
+            and last is not None
+            and last.read.states
+            and last.fact.source == fact.source
+            and fact.text in last.fact.text
+        )
 
     def _add(self, newer: Entry) -> None:
         self._entries[_key(newer.fact)] = newer
@@ -56,14 +71,19 @@ class _Settling:
         self._added += 1
         newer.number = self._added
         if newer.fact.kind in CHANGEABLE and newer.holds:
-            for word in newer.content:
+            is_task = newer.fact.kind == "todo"
+            for word in newer.read.content:
                 self._by_word.setdefault(word, []).append(newer)
+                if is_task:
+                    self._tasks_by_word.setdefault(word, []).append(newer)
 
-    def _is_latest(self, known: Entry) -> bool:
-        """Whether nothing was said since that shares a word: said again it changes nothing."""
+    def _changes_nothing(self, known: Entry) -> bool:
+        """Whether it gives no value, or nothing was said since that shares a word with it."""
+        if known.fact.kind == "note" and known.holds and not known.read.said.about.values:
+            return True
         return all(
             self._by_word[word][-1].number <= known.number
-            for word in known.content
+            for word in known.read.content
             if word in self._by_word
         )
 
@@ -78,26 +98,48 @@ class _Settling:
             self._entries.pop(_key(last.fact), None)
             last.holds = False
 
-    def _take_back(self, newer: Entry) -> None:
+    def _take_back(self, newer: Entry, since: int) -> None:
+        """What was there when the same was said before has met it already."""
         if newer.fact.kind == "todo" and not newer.fact.current:
-            for entry in self._with_any(newer.content):
-                if is_closed_by(entry, newer):
+            words = sorted(newer.read.content & self._tasks_by_word.keys())
+            for entry in [entry for word in words for entry in self._tasks_by_word[word]]:
+                if entry.holds and is_closed_by(entry, newer):
                     entry.end()
-        elif newer.fact.kind != "todo" and newer.content:
-            names = map(slot_of, newer.said.replaced)
-            for entry in self._with_any(newer.content.union(*names)):
-                if may_take_back(newer.fact, entry.fact) and (rest := settle_between(entry, newer)):
+        elif newer.read.content and not is_task(newer.fact):
+            for entry in self._akin(newer.read, since):
+                if is_met_by(entry, newer):
+                    entry.end()
+                elif may_take_back(newer.fact, entry.fact) and (
+                    rest := settle_between(entry, newer)
+                ):
                     self._add(Entry(rest))
 
-    def _with_any(self, words: frozenset[str]) -> list[Entry]:
-        """The earlier facts that share a word, in a fixed order."""
-        found: dict[Entry, None] = {}
-        for word in sorted(words & self._by_word.keys()):
-            sharing = self._by_word[word]
-            if len(sharing) > 2 * _MOST_SHARING:
-                sharing[:] = sharing[-_MOST_SHARING:]
-            found.update((entry, None) for entry in sharing if entry.holds)
-        return list(found)
+    def _akin(self, read: Reading, since: int) -> list[Entry]:
+        """The earlier facts that share a rare word, two common ones or what they give a value
+        to, in a fixed order: to compare all that share any word takes too long."""
+        replaced = frozenset[str]().union(*map(slot_of, read.said.replaced))
+        shared: dict[Entry, int] = {}
+        for word in sorted((read.content | replaced) & self._by_word.keys()):
+            sharing = self._sharing(word)
+            weight = 2 if len(sharing) <= _FEW_SHARING or word in replaced else 1
+            for entry in reversed(sharing) if since else sharing:
+                if entry.number <= since:
+                    break
+                shared[entry] = shared.get(entry, 0) + weight
+        return [entry for entry, weight in shared.items() if weight > 1 or _meet(read, entry.read)]
+
+    def _sharing(self, word: str) -> list[Entry]:
+        sharing = self._by_word[word]
+        if not all(entry.holds for entry in sharing) or len(sharing) > 2 * _MOST_SHARING:
+            sharing[:] = [entry for entry in sharing if entry.holds][-_MOST_SHARING:]
+        return sharing
+
+
+def _meet(new: Reading, old: Reading) -> bool:
+    """Whether both give the same thing a value; where a change is told, a like one will do."""
+    if new.said.changes:
+        return not new.slot_words.isdisjoint(old.slot_words)
+    return not new.slots.isdisjoint(old.slots)
 
 
 def settled(facts: Iterable[Fact]) -> tuple[Fact, ...]:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ollm_tui.core.ledger import Fact
+from ollm_tui.engine.compression.facts_claims import said_in
 from ollm_tui.engine.compression.facts_words import content_words
 
 _SHARE = 0.25
@@ -16,7 +17,8 @@ _BREVITY = 6
 
 
 def with_best_notes(facts: Sequence[Fact]) -> list[Fact]:
-    """The facts with those notes only whose words are rare among everything that was said."""
+    """The facts with those notes only whose words are rare among everything that was said, or
+    which give something a value: that may be another one than before."""
     words = {fact.text: content_words(fact.text) for fact in facts if fact.kind == "note"}
     seen = Counter(word for fact in facts for word in words.get(fact.text, ()))
     scores = {
@@ -24,7 +26,7 @@ def with_best_notes(facts: Sequence[Fact]) -> list[Fact]:
         for text, found in words.items()
     }
     room = _SHARE * sum(len(fact.text) for fact in facts if fact.kind == "note")
-    best: set[str] = set()
+    best = {text for text in words if said_in(text).about.values}
     for text in sorted(scores, key=lambda text: -scores[text]):
         room -= len(text)
         if room < 0:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 
 from ollm_tui.core.ledger import Fact, FactKind, Ledger
+from ollm_tui.engine.compression.facts_claims import said_in
 from ollm_tui.engine.compression.facts_kinds import is_strong
 
 _TITLES: dict[FactKind, str] = {
@@ -25,6 +26,7 @@ _TITLES: dict[FactKind, str] = {
 
 _LISTED: frozenset[FactKind] = frozenset(("file", "value", "command", "identifier"))
 _LISTED_SEPARATOR: dict[FactKind, str] = {"file": ", ", "identifier": ", "}
+_NAMES: frozenset[FactKind] = frozenset(("file", "command", "identifier"))
 _FIRST_ROUND = 8
 """Facts of each kind that come before the rest of any kind, so that none crowds out all others."""
 
@@ -59,18 +61,30 @@ def _by_importance(ledger: Ledger) -> list[tuple[int, Fact]]:
     spoken = "\n".join(fact.text for _, fact in shown if fact.kind not in _LISTED)
     told = "\n".join(fact.text for _, fact in shown if fact.kind != "identifier")
     covering: dict[FactKind, str] = {"value": spoken, "identifier": told}
+    later = {fact.now for _, fact in shown if fact.from_user and fact.kind not in _LISTED}
+    users: list[tuple[int, Fact]] = []
     rounds: tuple[list[tuple[int, Fact]], list[tuple[int, Fact]]] = ([], [])
     for kind in _TITLES:
         of_kind = [
             (place, fact)
             for place, fact in shown
-            if fact.kind == kind and fact.text not in covering.get(kind, "")
+            if fact.kind == kind
+            and fact.text not in covering.get(kind, "")
+            and not (fact.from_user and not fact.now and fact.text in later)
         ]
         of_kind.sort(key=_rank, reverse=True)
-        first = len(of_kind) if kind == "constraint" else _FIRST_ROUND
-        rounds[0].extend(of_kind[:first])
-        rounds[1].extend(of_kind[first:])
-    return rounds[0] + rounds[1]
+        if kind not in _NAMES:
+            users.extend(placed for placed in of_kind if placed[1].from_user)
+            of_kind = [placed for placed in of_kind if not placed[1].from_user]
+        first = [placed for placed in of_kind if _is_telling(placed[1])][:_FIRST_ROUND]
+        rounds[0].extend(first)
+        rounds[1].extend(placed for placed in of_kind if placed not in first)
+    return users + rounds[0] + rounds[1]
+
+
+def _is_telling(fact: Fact) -> bool:
+    """Whether a fact is one beyond doubt, or names something."""
+    return fact.kind == "error" or is_strong(fact) or bool(said_in(fact.text).about.values)
 
 
 def _rank(placed: tuple[int, Fact]) -> tuple[bool, bool, bool, int]:
