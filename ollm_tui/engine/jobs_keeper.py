@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Mapping
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from ollm_tui.core.errors import JobError
 from ollm_tui.core.job import Job, JobEvent, JobFinished, JobLanguage, JobOutputArrived
@@ -45,6 +47,7 @@ class JobsKeeper:
         self._redactor = redactor or Redactor()
         self.redact = self._redactor.redact
         """Takes secrets out of a text."""
+        self._safe_code = lru_cache(MOST_ORDERS)(self._redactor.redact)
         self._granted: dict[str, dict[str, str]] = {}
         self._sessions: dict[str, HeldSession] = {}
         """Who is told when a job is over."""
@@ -149,7 +152,11 @@ class JobsKeeper:
 
     def code(self, job: Job) -> str:
         """What a job runs, for showing and recording."""
-        return self._redactor.redact(job.code)
+        return self._safe_code(job.code)
+
+    def shown(self, job: Job) -> Job:
+        """A job as it may be shown: what it runs has marks in place of secrets."""
+        return replace(job, code=self.code(job))
 
     # The environment
 

@@ -56,7 +56,7 @@ def shell_of(chat: ChatScreen) -> ShellLine:
 
 
 def name_of(job: Job) -> str:
-    """A job in a few words: what it runs."""
+    """A job, as it may be shown, in a few words: what it runs."""
     words = " ".join(visible(job.code).split())
     return words if len(words) <= LONGEST_NAME else words[: LONGEST_NAME - 1] + "…"
 
@@ -100,7 +100,7 @@ class ShellLine:
         if not (job_id := self.foreground):
             return ""
         deed = "stopping, again forces it:" if job_id in self._stopping else "running"
-        return f"{deed} {name_of(self.jobs.job(job_id))}"
+        return f"{deed} {name_of(self.jobs.shown(self.jobs.job(job_id)))}"
 
     @property
     def would_end(self) -> str:
@@ -164,7 +164,7 @@ class ShellLine:
         else:
             self._forget(job.id)
             self.jobs.to_background(job.id)
-            told = f"job {job.sequence} goes on in the background: {name_of(job)}"
+            told = f"job {job.sequence} goes on in the background: {name_of(self.jobs.shown(job))}"
         self._chat.call_later(self._stream.show, job.id)
         self._chat.lines.tell(told)
         return told
@@ -208,7 +208,8 @@ class ShellLine:
         if was_waited_for:
             self._chat.lines.show_state()
         elif job.background and job.parent is None:
-            self._chat.lines.tell(f"job {job.sequence}: {ending(job)}: {name_of(job)}")
+            name = name_of(self.jobs.shown(job))
+            self._chat.lines.tell(f"job {job.sequence}: {ending(job)}: {name}")
         if is_worth_a_bell(job, is_looked_at=self._chat.app.is_looked_at):
             self._chat.app.bell()
 

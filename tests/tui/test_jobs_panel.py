@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from textual.widgets import Static
 
 from ollm_tui.core.provider import Completed, TextDelta
 from ollm_tui.tui.dialogs.confirmation import Confirmation
@@ -29,6 +30,7 @@ from tests.tui.jobs_desk import (
 )
 from tests.tui.seen import prompt, send, state, stream
 
+PROMPTS = "prompt-history"
 ANSWER = [TextDelta("Yes."), Completed(finish="stop")]
 
 
@@ -246,3 +248,41 @@ async def test_a_job_of_another_session_is_listed_while_it_runs(open_app: OpenAp
         assert "another session" in listed(app)[0]
         Path("go").touch()
         await until(pilot, lambda: listed(app)[0].startswith("No jobs yet"))
+
+
+async def test_a_secret_in_a_command_is_run_and_never_shown_or_recorded(
+    open_app: OpenApp, home: Path
+) -> None:
+    secret = "a8Kd93jfQm2" * 3
+    async with open_app(size=(120, 30)) as (app, pilot):
+        measure = f"say() {{ echo ${{#2}}; }}; say -H 'Authorization: Bearer {secret}'"
+        await run(app, pilot, f"{measure}; {GATE}")
+        await open_panel(app, pilot)
+        await until(pilot, lambda: tail(app) == str(len("Authorization: Bearer ") + len(secret)))
+        about = str(app.screen.query_one("#about", Static).content)
+        assert "Bearer [REDACTED:" in about and secret not in about
+        assert secret[:8] not in " ".join((*listed(app), *stream(app), state(app)))
+        await pilot.press("k")
+        await until(pilot, lambda: isinstance(app.screen, Confirmation))
+        asked = " ".join(str(each.content) for each in app.screen.query(Static))
+        assert "REDACTED" in asked and secret[:8] not in asked
+        await pilot.press("n")
+        Path("go").touch()
+        await until(pilot, lambda: listed(app)[0].startswith("✓ 1"))
+    written = [path for path in home.rglob("*") if path.is_file() and _holds(path, secret)]
+    assert {path.parent.name for path in written} <= {PROMPTS}
+
+
+async def test_a_command_that_was_recorded_without_its_secret_is_not_run_again(
+    open_app: OpenApp,
+) -> None:
+    async with open_app() as (app, pilot):
+        await run_through(app, pilot, "true [REDACTED:token:12ab]")
+        await open_panel(app, pilot)
+        await pilot.press("r")
+        await until(pilot, lambda: said(app).startswith("its secrets were not recorded"))
+        assert len(jobs(app)) == 1
+
+
+def _holds(path: Path, text: str) -> bool:
+    return text.encode() in path.read_bytes()

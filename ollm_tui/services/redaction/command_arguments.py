@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 from ollm_tui.services.redaction.rule import SPACE, Rule, Span
-from ollm_tui.services.redaction.values import is_secret
+from ollm_tui.services.redaction.values import is_secret, looks_random
 
 _WORD = rf"[^{SPACE}\"'`\\]"
 _GAP = r"[ \t]{1,4}"
+_WORD_OR_QUOTE = rf"[^{SPACE}]"
 _OPEN = rf"[\"']?{_WORD}{{0,200}}+"
 
 
@@ -22,22 +23,68 @@ def _token(match: re.Match[str]) -> Span | None:
     return match.span("secret") if known else None
 
 
-def _after(kind: str, anchor: str, between: str, *, is_token: bool = False) -> Rule:
+def _random(match: re.Match[str]) -> Span | None:
+    return match.span("secret") if looks_random(match["secret"]) else None
+
+
+def _after(
+    kind: str, anchor: str, between: str, *, is_token: bool = False, gap: str = _GAP
+) -> Rule:
     """What comes after a word, with other words `between`."""
     return Rule(
         kind,
         (anchor,),
-        rf"{anchor}{_GAP}{between}[\"']?(?P<secret>{_WORD}{{5,200}}+)",
+        rf"{anchor}{gap}{between}[\"']?(?P<secret>{_WORD}{{5,200}}+)",
         _token if is_token else _password,
         # Every other word may be the next one of those between.
-        unfinished=rf"{anchor}(?:{_GAP}{_WORD}{{0,200}}+){{0,6}}[ \t]{{0,4}}{_OPEN}\Z",
+        unfinished=(
+            rf"{anchor}{_WORD}{{0,10}}+(?:{_GAP}{_WORD_OR_QUOTE}{{0,200}}+){{0,7}}"
+            rf"[ \t]{{0,4}}{_OPEN}\Z"
+        ),
     )
+
+
+def _option(anchor: str, option: str, joint: str = _GAP) -> Rule:
+    """A password behind an option that only this command understands so."""
+    others = rf"(?:(?!{option}){_WORD_OR_QUOTE}{{1,60}}+{_GAP}){{0,6}}"
+    return _after("password", anchor, f"{others}{option}{joint}", gap=rf"[a-z]{{0,6}}{_GAP}")
 
 
 COMMAND_ARGUMENTS: tuple[Rule, ...] = (
     _after("password", "requirepass", ""),
     _after("password", "masterauth", ""),
     _after("password", "rabbitmqctl", rf"(?:add_user|change_password){_GAP}{_WORD}{{1,60}}+{_GAP}"),
+    *(
+        _after(
+            "password", sets, rf"{_WORD}{{0,40}}(?:PASS|PWD|SECRET|TOKEN|KEY){_WORD}{{0,20}}{_GAP}"
+        )
+        for sets in ("setenv", "set -x", "set -gx", "set -Ux")
+    ),
+    _after("password", "http", rf"(?:-a|--auth){_GAP}[A-Za-z0-9_.@\-]{{1,60}}:"),
+    _after("password", "SecureString", rf"(?:-String{_GAP})?(?=[\"'])"),
+    _option("mysql", "-p", ""),
+    _option("mariadb", "-p", ""),
+    _option("login", "-p", rf"(?:{_GAP}|=)"),
+    _option("redis-cli", "-a"),
+    _option("zip", "-P"),
+    _option("7z", "-p", ""),
+    _option("openssl", "-k"),
+    _option("ldapsearch", "-w"),
+    Rule(
+        "token",
+        ("login ",),
+        rf"login{_GAP}(?:--relogin{_GAP})?(?P<secret>[A-Za-z0-9_\-]{{24,200}}+)(?![.:/@])",
+        _random,
+        unfinished=rf"login{_GAP}(?:[a-z\-]{{0,9}}{_GAP})?[A-Za-z0-9_\-]{{0,200}}+\Z",
+    ),
+    Rule(
+        "password",
+        ("echo", "printf"),
+        rf"(?:echo(?:{_GAP}-n)?|printf){_GAP}[\"']?(?P<secret>{_WORD}{{5,200}}+)[\"']?"
+        r"[ \t]{0,4}\|[^\n|]{1,120}?(?:--password-stdin|--with-token|[ \t]login\b)",
+        _password,
+        unfinished=rf"(?:echo|printf){_GAP}[^\n|]{{0,240}}+(?:\|[^\n|]{{0,150}}+)?\Z",
+    ),
     _after(
         "secret",
         "configure",

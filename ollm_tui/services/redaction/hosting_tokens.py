@@ -58,6 +58,7 @@ HOSTING_TOKENS: tuple[Rule, ...] = (
     token("netlify", "nfp_ nfc_ nfo_ nfu_ nfb_", r"nf[pcoub]_[A-Za-z0-9]{36,40}+"),
     token("vercel", "vcp_ vci_ vca_ vcr_ vck_", r"vc[piark]_[A-Za-z0-9]{24,80}+"),
     token("render", "rnd_", r"rnd_(?=[A-Za-z]{0,39}[0-9])[A-Za-z0-9]{28,40}+"),
+    token("scaleway", "SCW", r"SCW(?=[A-Z]{0,16}[0-9])[A-Z0-9]{17}"),
     token("scalingo", "tk-us-", r"tk-us-[A-Za-z0-9_\-]{48}"),
     token("openshift", "sha256~", r"sha256~[A-Za-z0-9_\-]{43}"),
     token("deno", "ddp_ ddw_", r"dd[pw]_[A-Za-z0-9]{36,40}+"),

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-from hashlib import blake2b
 
 # Without a key the digits would let anybody who reads an export test guesses of a password.
-_KEY = os.urandom(16)
+_KEY = os.urandom(16).hex()
 _MARK = re.compile(r"\[REDACTED:[a-z0-9-]{1,30}:[0-9a-f]{4}\]")
 
 
 def mark_for(secret: str, kind: str) -> str:
     """The mark of one secret; the digits hold for the life of this process."""
-    data = secret.encode("utf-8", "surrogatepass")
-    return f"[REDACTED:{kind}:{blake2b(data, digest_size=2, key=_KEY).hexdigest()}]"
+    # SipHash, in a third of the time of a hash from hashlib; a flood has 100,000 of them.
+    return f"[REDACTED:{kind}:{hash(_KEY + secret) & 0xFFFF:04x}]"
 
 
 def carries_mark(text: str) -> bool:

@@ -22,7 +22,7 @@ REACH_BACK = 100
 """Nor further back than this."""
 
 _FILLER = r"([xX*.#•_-])\1{5}"
-_FILLER_WORDS = r"your|change.?me|replace|insert|placeholder|redacted|example|sample|goes.?here"
+_FILLER_WORDS = r"(?i)your|change.?me|replace|insert|placeholder|redacted|example|sample|goes.?here"
 
 
 class Rule(NamedTuple):
@@ -36,12 +36,15 @@ class Rule(NamedTuple):
     judge: Judge
     """Which part of a match is secret; None if it is none."""
     any_case: bool = False
+    """Whether its anchors are; the pattern says so itself, where it matters: (?i) is slow."""
     back: int = 0
     unfinished: str = ""
     """Matches from an anchor to the end of a text whose continuation could change the verdict.
     Without it everything the rule looks at is visible ASCII without spaces."""
     begins_word: bool = False
     """Whether its anchors count only at the beginning of a word."""
+    opening: str = ""
+    """What must follow anchors that are too short to say anything."""
 
 
 def words(text: str) -> tuple[str, ...]:
@@ -69,12 +72,12 @@ def whole(match: re.Match[str]) -> Span | None:
     text = match[group]
     if compiled(_FILLER).search(text):
         return None
-    if compiled(_FILLER_WORDS, True).search(text) and not compiled("[0-9]").search(text):
+    if compiled(_FILLER_WORDS).search(text) and not compiled("[0-9]").search(text):
         return None
     return match.span(group)
 
 
 @cache
-def compiled(pattern: str, any_case: bool = False) -> re.Pattern[str]:
+def compiled(pattern: str) -> re.Pattern[str]:
     """Compiled when first needed: most patterns never are, and all of them take 200 ms."""
-    return re.compile(pattern, re.IGNORECASE if any_case else 0)
+    return re.compile(pattern)

@@ -6,6 +6,7 @@ import re
 
 from ollm_tui.services.redaction.rule import (
     LEFT,
+    RIGHT,
     Rule,
     Span,
     compiled,
@@ -16,6 +17,7 @@ from ollm_tui.services.redaction.rule import (
 )
 
 _UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+_DISCORD = r"[A-Za-z0-9_\-]{22,28}\.[A-Za-z0-9_\-]{6}\."
 _MADE = r"(?=[A-Za-z]{0,60}[0-9])(?=[0-9a-f_]{0,60}[A-Zg-z])[A-Za-z0-9]{20,200}+"
 """Letters and digits, and more letters than a checksum has."""
 _RANDOM_PART = r"(?=[A-Za-z]*[0-9]|[a-z]+[A-Z])[A-Za-z0-9]{16,}"
@@ -26,12 +28,18 @@ def _random(match: re.Match[str]) -> Span | None:
     return whole(match) if compiled(_RANDOM_PART).search(match[0]) else None
 
 
+def _with_digits(match: re.Match[str]) -> Span | None:
+    """Names of modules in a program have the same shape, but hardly a digit."""
+    return whole(match) if len(compiled("[0-9]").findall(match[0])) > 1 else None
+
+
 SERVICE_TOKENS: tuple[Rule, ...] = (
     # Model servers
     token("anthropic", "sk-ant-", r"sk-ant-[A-Za-z0-9_\-]{20,300}+"),
     token("openrouter", "sk-or-", r"sk-or-[A-Za-z0-9_\-]{20,100}+"),
     token("langfuse", "sk-lf-", rf"sk-lf-{_UUID}"),
     Rule("openai", ("sk-",), f"{LEFT}sk-[A-Za-z0-9_\\-]{{16,300}}+", _random, begins_word=True),
+    token("openai", "sess-", r"sess-(?=[A-Za-z]{0,39}[0-9])[A-Za-z0-9]{40}"),
     token("groq", "gsk_", r"gsk_[A-Za-z0-9]{40,60}+"),
     token("elevenlabs", "sk_", r"sk_[a-f0-9]{48}"),
     token("huggingface", "hf_ api_org_", r"(?:hf|api_org)_[A-Za-z0-9]{30,60}+"),
@@ -73,10 +81,13 @@ SERVICE_TOKENS: tuple[Rule, ...] = (
         r"hooks\.slack\.com/(?P<secret>(?:services|workflows|triggers)/[A-Za-z0-9+/]{20,90}+)",
     ),
     token_around("telegram", ":AA", r"(?<=[0-9]{8}):(?P<secret>AA[A-Za-z0-9_\-]{32,34})"),
-    token(
+    Rule(
         "discord",
-        "MT Mj Mz ND NT Nj Nz OD OT",
-        r"[MNO][A-Za-z0-9_\-]{22,28}\.[A-Za-z0-9_\-]{6}\.[A-Za-z0-9_\-]{27,38}+",
+        ("M", "N", "O"),
+        rf"{LEFT}[MNO]{_DISCORD}[A-Za-z0-9_\-]{{27,38}}+{RIGHT}",
+        _with_digits,
+        begins_word=True,
+        opening=_DISCORD,
     ),
     token_around(
         "discord",
@@ -115,6 +126,7 @@ SERVICE_TOKENS: tuple[Rule, ...] = (
     ),
     token("flutterwave", "FLWSECK", r"FLWSECK(?:_TEST)?-[A-Za-z0-9]{12,40}-X"),
     token("lob", "live_ test_", r"(?:live|test)_(?:pub_)?[a-f0-9]{35}"),
+    token("gocardless", "live_", r"live_(?=[A-Za-z_\-]{0,39}[0-9])[A-Za-z0-9_=\-]{40}"),
     token("mollie", "live_ test_", r"(?:live|test)_[A-Za-z0-9]{30}"),
     token("settlemint", "sm_aat_ sm_pat_ sm_sat_", r"sm_[aps]at_[A-Za-z0-9]{16}"),
     token("razorpay", "rzp_live_ rzp_test_", r"rzp_(?:live|test)_[A-Za-z0-9]{14,24}+"),
@@ -146,6 +158,17 @@ SERVICE_TOKENS: tuple[Rule, ...] = (
     token("mapbox", "sk.eyJ", r"sk\.eyJ[A-Za-z0-9_\-]{40,200}\.[A-Za-z0-9_\-]{20,30}+"),
     token("posthog", "phx_ phs_", r"ph[xs]_[A-Za-z0-9]{40,60}+"),
     token("launchdarkly", "sdk- api-", rf"(?:sdk|api)-{_UUID}"),
+    token_around(
+        "sidekiq", "CONTRIBSYS__COM=", r"CONTRIBSYS__COM=(?P<secret>[a-f0-9]{8}:[a-f0-9]{8})"
+    ),
+    token_around("loggly", "loggly.com/", rf"loggly\.com/(?:inputs|bulk)/(?P<secret>{_UUID})"),
+    token("intra42", "s-s4t2", r"s-s4t2(?:ud|af)-[a-f0-9]{64}"),
+    token(
+        "authress",
+        "sc_ ext_ scauth_ authress_",
+        r"(?:sc|ext|scauth|authress)_[a-z0-9]{5,30}\.[a-z0-9]{4,6}\.acc[_-][a-z0-9-]{10,32}"
+        r"\.[A-Za-z0-9+/_=\-]{30,120}+",
+    ),
     token("adafruit", "aio_", r"aio_[A-Za-z]{4}[0-9]{2}[A-Za-z0-9]{22}"),
     token("adobe", "p8e-", r"p8e-[A-Za-z0-9]{32}"),
     token("frameio", "fio-u-", r"fio-u-[A-Za-z0-9_=\-]{64}"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Literal
 
 Name = Literal["password", "secret", "key"]
@@ -20,16 +21,16 @@ _STAND_IN_PARTS = re.compile(
     r"|replace(?:[-_ ]|me)|insert[-_ ]|example|sample|redacted|goes[-_ ]?here|required|optional"
     r"|nullable|varchar"
     r"|process\.env|os\.environ|minlength|maxlength|\|(?:min|max):|\{[a-z_][\w.]*\}"
-    r"|<[a-z_][\w -]*>|%\(\w+\)s"
+    r"|<[a-z_][\w -]*>|%\(\w+\)s|-here\Z|_here\Z"
 )
-_STAND_IN_WHOLE = re.compile(r"""(?x)
+_WHOLE = r"""
     id= | < | \{ | \[ | \$\{ | \$\( | \$[a-z_]\w*\Z | \$\d\Z | \$env: | %[a-z_]\w*%\Z | %[sdrv]\Z
     | @?[*&!][a-z_][\w-]*\Z | \#[0-9a-f]{3,8}\Z | 0x[0-9a-f]{1,16}\Z | \.\. | … | enter[-_ ]
-    | (.)\1*\Z | .*[-_]here\Z
+    | (.)\1*\Z
     | (?:(?:my|the|new|old|user|db|some|current|confirm|repeat|forgot|reset|access|refresh|api|auth
         |client|login|bearer|csrf|hashed|plain|raw|is|has|show|hide|in)?
       [-_. ]?(?:pass(?:word|wd|phrase)?|pwd|secret|token|key|credential)s?[-_]?\d{0,2}){1,2}\Z
-    """)
+    """
 _WORDS = (
     "none null nil undefined true false yes no on off string str text bytes byte int integer"
     " number float bool boolean object array any void char varchar unknown default empty unset"
@@ -42,15 +43,17 @@ _WORDS = (
     " authorization confirmation"
 )
 _WORD_SET = frozenset(_WORDS.split())
-_NO_SECRET = re.compile(r"""(?x)
+_NO_SECRET = r"""
     (?: (?: (?:sha|md|hs|rs|es|ps|aes|rsa|ed|utf|base|http|oauth|oidc|argon|tls|ssl|int|uint|secp
         |hmac|pbkdf|uuid|curve|ecdsa|blake|crc) [-_]? \d{1,5}
         (?:url|hash|digest|sum|bits?|hex|id|string|array|[kr]\d|[bs])? | [xpv]\d{1,4} )
         (?:[-_/:.][a-z0-9]{1,12}){0,8} \Z )
     | (?:~|\.{1,2})?/[\w.-]+/ | \.{1,2}/ | ~/ | [a-z]:[\\/] | /[\w.-]+\Z | [\w.-]+:// | /[\^(]
     | arn:aws | [\w./-]+\.(?:txt|json|ya?ml|toml|pem|key|crt|env|py|js|ts|md|html?|conf|ini)\Z
-    """)
+    """
 """Algorithms, paths, addresses and names of files, in lower case."""
+_STAND_IN_WHOLE = re.compile(_WHOLE, re.VERBOSE)
+_HARMLESS = re.compile(f"{_WHOLE}|{_NO_SECRET}", re.VERBOSE)
 _NEVER_CODE = ("variable", "given")
 _CODE_PATH = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[\w$!?]+)+;?")
 _CALL = re.compile(r"[\w.$:>?!-]*[()\[\]{}]")
@@ -59,6 +62,8 @@ _WORDLIKE = re.compile(
     r"(?i)[a-z]*[0-9]{0,2}|[0-9]{1,8}[a-z]{0,2}|[a-z][0-9]{1,2}[a-z]|(?:sha|md|utf|aes|x)[0-9]{1,3}"
 )
 _SYMBOL = re.compile(r"(?<!\A)[@#$%^&*+=~!]")
+_MARK = re.compile(r"(?<!\A)[#$%^&~!](?!\Z)|[A-Za-z0-9]!\Z")
+"""Symbols that neither addresses nor programs have inside of a word."""
 _DIGIT = re.compile("[0-9]")
 _MIXED = re.compile(r"(?=[^0-9]*+[0-9])[^A-Za-z]*+[A-Za-z]")
 _LETTER = re.compile("[A-Za-z]")
@@ -77,11 +82,12 @@ def is_stand_in(value: str) -> bool:
     )
 
 
+@lru_cache(maxsize=256)
 def is_secret(value: str, name: Name, place: Place) -> bool:
     """Whether the value beside a name is to be hidden."""
-    if len(value) < 5 or len(value.split()) != 1:
+    if len(value) < 5 or (not value.isalnum() and len(value.split()) != 1):
         return False
-    if not _fits(value, name, place):
+    if not _FITS[name](value, place):
         return False
     if len(value) == 40 and _AWS_SECRET.fullmatch(value):
         return True
@@ -89,22 +95,28 @@ def is_secret(value: str, name: Name, place: Place) -> bool:
         return False
     if place == "variable" and _CALL.match(value):
         return False
-    return not (is_stand_in(value) or _NO_SECRET.match(value.lower()))
+    lower = value.lower()
+    # Written out, not as is_stand_in: this runs for every value of a hostile text.
+    return not (lower in _WORD_SET or _STAND_IN_PARTS.search(lower) or _HARMLESS.match(lower))
 
 
 def looks_random(value: str) -> bool:
     """Letters and digits mixed as no word mixes them."""
-    return _is_mixed(value) and not _is_readable(value) and not is_stand_in(value)
+    return is_mixed(value) and not _is_readable(value) and not is_stand_in(value)
 
 
-def _fits(value: str, name: Name, place: Place) -> bool:
-    match name:
-        case "password":
-            return _may_be_password(value, place)
-        case "secret":
-            return _may_be_made(value, place)
-        case "key":
-            return _may_be_key(value, place)
+def is_mixed(value: str) -> bool:
+    """Letters and digits."""
+    return _MIXED.match(value) is not None
+
+
+def needs_no_name(value: str) -> bool:
+    """Whether a value can hardly be anything but a secret: it may follow a name without a joint."""
+    if len(value) < 8 or not looks_random(value) or _CALL.match(value):
+        return False
+    if _MARK.search(value):
+        return True
+    return len(value) >= 12 and len(_SWITCH.findall(value)) >= 4
 
 
 def _may_be_password(value: str, place: Place) -> bool:
@@ -112,7 +124,7 @@ def _may_be_password(value: str, place: Place) -> bool:
         return False
     if place in _NEVER_CODE:
         return True
-    if _is_mixed(value):
+    if _MIXED.match(value):
         return place != "prose" or not _is_readable(value)
     if _SYMBOL.search(value):
         return _LETTER.search(value) is not None
@@ -126,7 +138,7 @@ def _may_be_made(value: str, place: Place) -> bool:
         return len(value) >= 6
     if len(value) < 8:
         return False
-    if _is_mixed(value):
+    if is_mixed(value):
         if place == "prose":
             return len(value) >= 12 and not _is_readable(value)
         return not _is_readable(value) or (len(value) >= 10 and _has_symbol(value))
@@ -138,7 +150,10 @@ def _may_be_made(value: str, place: Place) -> bool:
 def _may_be_key(value: str, place: Place) -> bool:
     if len(value) < 16 or _is_readable(value):
         return False
-    return _is_mixed(value) or (place != "prose" and _changes_case_wildly(value))
+    return is_mixed(value) or (place != "prose" and _changes_case_wildly(value))
+
+
+_FITS = {"password": _may_be_password, "secret": _may_be_made, "key": _may_be_key}
 
 
 def _changes_case_wildly(value: str) -> bool:
@@ -148,10 +163,6 @@ def _changes_case_wildly(value: str) -> bool:
 
 def _has_symbol(value: str) -> bool:
     return _SYMBOL.search(value) is not None
-
-
-def _is_mixed(value: str) -> bool:
-    return _MIXED.match(value) is not None
 
 
 def _is_readable(value: str) -> bool:

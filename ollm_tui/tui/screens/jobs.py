@@ -18,6 +18,7 @@ from ollm_tui.core.errors import OllmError, UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.job import Job, JobEvent, JobOutputArrived
 from ollm_tui.engine.job_text import ending
+from ollm_tui.services.redaction.mark import carries_mark
 from ollm_tui.tui.clipboard import copy
 from ollm_tui.tui.dialogs.confirmation import Confirmation
 from ollm_tui.tui.dialogs.environment_picker import EnvironmentPicker
@@ -108,7 +109,7 @@ class JobsScreen(Screen[None]):
                 self._do(lambda: self._kill(job))
 
         question = f"End job {job.sequence}, and all it started?"
-        self.app.push_screen(Confirmation(question, visible(job.code)), answered)
+        self.app.push_screen(Confirmation(question, visible(self._jobs.code(job))), answered)
 
     def action_move(self) -> None:
         """To the background, or to where the chat waits for it."""
@@ -184,9 +185,12 @@ class JobsScreen(Screen[None]):
         job = self._job
         if job.language == "command":
             raise UsageError("code has started this one", "run that code again")
+        if carries_mark(job.code):
+            raise UsageError("its secrets were not recorded", "type the command again")
         is_behind = self._shell.foreground is not None
         self._shell.start(job.code, job.language, background=is_behind)
-        return f"runs again{' in the background' if is_behind else ''}: {name_of(job)}"
+        where = " in the background" if is_behind else ""
+        return f"runs again{where}: {name_of(self._jobs.shown(job))}"
 
     async def _text(self, job: Job) -> str:
         return await self._jobs.text(job.id) or earlier_output(self._conversation.state, job.id)
@@ -218,7 +222,8 @@ class JobsScreen(Screen[None]):
     def _show(self, highlight: str | None = None) -> None:
         session_id = self._conversation.session_id
         jobs = self._jobs.jobs(session_id)
-        self.query_one(JobList).show(job_choices(jobs, session_id), highlight)
+        choices = job_choices(map(self._jobs.shown, jobs), session_id)
+        self.query_one(JobList).show(choices, highlight)
         running = [job for job in jobs if job.running]
         if running:
             self._clock.resume()
@@ -237,7 +242,7 @@ class JobsScreen(Screen[None]):
         job = self._highlighted
         self.query_one("#chosen").display = job is not None
         if job:
-            self.query_one("#about", Static).update(about(job))
+            self.query_one("#about", Static).update(about(self._jobs.shown(job)))
             tail = self._jobs.tail(job.id) or earlier_output(self._conversation.state, job.id)
             nothing = NO_OUTPUT_YET if job.running else NO_OUTPUT
             self.query_one(JobTail).text = tail.strip("\n") or nothing

@@ -125,7 +125,7 @@ class JobOutputScreen(ReadingScreen):
         self._job = self._jobs.job(self._job.id)
         text = clean(await self._read(self._job)).strip("\n").expandtabs(8)
         how = "running" if self._job.running else ending(self._job)
-        title = Content.styled(name_of(self._job), "bold $primary")
+        title = Content.styled(name_of(self._jobs.shown(self._job)), "bold $primary")
         heading = Content.assemble(title, (f"   {how}", "$text-muted"))
         self.query_one("#heading", Static).update(heading)
         if text != self._text or not self._page.keys:

@@ -26,6 +26,17 @@ UNITS = (
         "fm2_,",
         "dp.a.",
     ),
+    *(
+        "@tcp(",
+        "a:b@tcp(",
+        "pass* ",
+        "密码:a1b2c3 ",
+        "pdo(",
+        "echo a|",
+        "password for a b ",
+        "mysql a ",
+    ),
+    *("creds: a:b1234 ", ":5432:a:", "*:*:", "$6$a$", "M-", "password - ", "**password:** `"),
     *(" ".join(rule.anchors) + " " for rule in RULES[::9]),
 )
 CHARACTERS = 100_000

@@ -1,0 +1,168 @@
+"""Whether what stands beside a telling name is a secret: what the name says, and the place."""
+
+from __future__ import annotations
+
+import re
+
+from ollm_tui.services.redaction.assignment_grammar import REST, VALUE_CHARACTERS
+from ollm_tui.services.redaction.rule import REACH_BACK, Span, compiled, words
+from ollm_tui.services.redaction.values import (
+    Name,
+    Place,
+    is_mixed,
+    is_secret,
+    is_stand_in,
+    needs_no_name,
+)
+
+_NAME_CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
+_LEFT_CHARACTERS = 48
+_SURE_KEY = words(
+    "api access account secret private auth authentication encryption encrypt signing sign master"
+    " storage license shared admin service deploy app application client consumer session jwt hmac"
+    " webhook subscription decryption root wallet bot server"
+)
+_OTHER_KEY = words(
+    "public publishable primary foreign cache sort partition group index row object unique hash"
+    " routing shard composite idempotency translation i18n pub mon don tur hot tab map s3 dedupe"
+    " lookup search storage_object host"
+)
+_OTHER_TOKEN = words(
+    "public next continuation page pagination idempotency cancellation change lock tik publickey"
+)
+_NO_WORD = re.compile(r"[0-9@#$%^&*+=~!]")
+_DIGIT = re.compile("[0-9]")
+_SHORT = ("pass", "pwd", "psk", "auth")
+"""Names that are also words or parts of words."""
+_PLAIN_JOINS = (":", "=", "")
+_SAID = r"(?:is|was|has|to)\b|[,({|?–—→-]\Z|\|\||\?\?"
+_CHANGES = r"(?i)\b(?:set|chang|reset|updat|rotat)[a-z]{0,3}\b[^.\n]{0,40}\Z"
+_NETRC = (
+    r"(?:\b(?:machine[ \t]+\S{1,60}|default)\s{1,20}|\n[ \t]*)"
+    r"login[ \t]+\S{1,40}(?:\s{1,20}account[ \t]+\S{1,40})?\s{1,20}\Z"
+)
+_LOGIN = r"(?:\blogin[ \t]+\S{1,30}[ \t]+|\n[ \t]*|\A[ \t]*)\Z"
+_TRAILING = ")]},;."
+_OPENING = {")": "(", "]": "[", "}": "{"}
+
+
+def secret_beside(name: Name, match: re.Match[str]) -> Span | None:
+    """The part of a match of `after_name` that is secret."""
+    group = match.lastgroup or "bare"
+    written, join, value = match.group("name", "join", group)
+    is_bare = group == "bare"
+    if not join and written.lower() in _SHORT:
+        return None
+    if _is_plainly_none(join, value, name, is_bare):
+        return None
+    text, at = match.string, match.start()
+    before = text[at - _LEFT_CHARACTERS if at > _LEFT_CHARACTERS else 0 : at]
+    known = _certainty(written, before, name)
+    if known is None:
+        return None
+    place = _place(match, written, join, before, is_bare)
+    if place is None:
+        return None
+    if is_bare and value[-1] in _TRAILING:
+        value = value[: len(value) - _surplus(value)]
+    if not (is_secret(value, known, place) or _is_phrase(value, written, known)):
+        return None
+    start = match.start(group)
+    if len(value) < VALUE_CHARACTERS:
+        return start, start + len(value)
+    rest = compiled(REST[group]).match(text, match.end())
+    return start, rest.end() if rest else start + len(value)
+
+
+def _is_plainly_none(join: str, value: str, name: Name, is_bare: bool) -> bool:
+    """The cases that are by far the most frequent, without looking at what stands around."""
+    if name == "key":
+        return len(value) < 8 or not _DIGIT.search(value)
+    return is_bare and join != "=" and len(value) < 20 and not _NO_WORD.search(value)
+
+
+def _certainty(written: str, before: str, name: Name) -> Name | None:
+    """What the whole name says; None if it is the name of something else."""
+    if len(written) < 5 and written.lower() in _SHORT:
+        last = before[-1:]
+        begins = not last.isalpha() or (written[0].isupper() and last.islower())
+        return name if begins else None
+    if name == "password":
+        return name
+    if name == "key" and written[:3].lower() == "key":
+        if _ends_in(before, _SURE_KEY):
+            return "secret"
+        return None if before[-1:] == " " or _ends_in(before, _OTHER_KEY) else name
+    return None if _ends_in(before, _OTHER_TOKEN) else name
+
+
+def _ends_in(before: str, words: tuple[str, ...]) -> bool:
+    """Whether one of the words stands at the end, perhaps with a joint behind it."""
+    lower = before.lower()
+    return lower.endswith(words) or (lower[-1:] in "_.- " and lower[:-1].endswith(words))
+
+
+def _place(
+    match: re.Match[str], written: str, join: str, before: str, is_bare: bool
+) -> Place | None:
+    if join not in _PLAIN_JOINS and compiled(_SAID).match(join):
+        return _said(written, join, before, is_bare)
+    around = before.rstrip(_NAME_CHARACTERS)
+    prefix = before[len(around) :]
+    if join == "":
+        return _beside(match, prefix, around) if is_bare else "prose"
+    if prefix[:1] == "-" or around[-1:] in ("?", "&"):
+        return "given"
+    if join == "=":
+        # Only = and perhaps a quote.
+        glued = match.start(match.lastgroup or "bare") - match.end("name") <= 2
+        if glued and written.isupper() and prefix == prefix.upper():
+            return "variable"
+    elif join == ">":
+        follows = match.string[match.end() : match.end() + 2]
+        return "quoted" if follows == "</" and around[-1:] == "<" else None
+    return "bare" if is_bare else "quoted"
+
+
+def _said(written: str, join: str, before: str, is_bare: bool) -> Place | None:
+    """In a sentence, a list or a call; a name in capitals stands before its value there."""
+    if written.lower() in _SHORT:
+        return None
+    if join == "to" and not compiled(_CHANGES).search(before):
+        return None
+    return "quoted" if join == "," and written.isupper() and not is_bare else "prose"
+
+
+def _beside(match: re.Match[str], prefix: str, around: str) -> Place | None:
+    """With only a space between them: an option, a file of logins, or a value like no word."""
+    value = match["bare"]
+    if prefix.startswith("--"):
+        # A word after an option may be the next word of a sentence about it.
+        return "given" if is_mixed(value) else "prose"
+    if match["name"].lower() == "password":
+        if compiled(_NETRC).search(match.string, max(0, match.start() - REACH_BACK), match.start()):
+            return "given"
+        if compiled(_LOGIN).search(around):
+            return "prose"
+    return "prose" if needs_no_name(value) else None
+
+
+def _is_phrase(value: str, name: str, known: Name) -> bool:
+    """Words that make a password together; a label or a message has short ones among them."""
+    parts = value.split(" ")
+    if known != "password" or len(parts) < 3 or is_stand_in(value):
+        return False
+    return "phrase" in name.lower() or all(
+        len(part) > 3 and part.isalpha() and part.islower() for part in parts
+    )
+
+
+def _surplus(value: str) -> int:
+    """How many characters at the end belong to the text around and not to the value."""
+    kept = value
+    while kept and kept[-1] in _TRAILING:
+        opening = _OPENING.get(kept[-1])
+        if opening and kept.count(opening) >= kept.count(kept[-1]):
+            break
+        kept = kept[:-1]
+    return len(value) - len(kept)

@@ -1,0 +1,148 @@
+"""Passwords beside a user's name: user:password@host, files of logins, options of commands."""
+
+from __future__ import annotations
+
+import re
+
+from ollm_tui.services.redaction.rule import REACH_BACK, Rule, Span, compiled
+from ollm_tui.services.redaction.values import is_secret, is_stand_in, looks_random
+
+_NO_ADDRESS = r"\x00-\x20\"'`<>\\\x7f-\U0010ffff"
+_PGPASS = (
+    rf"(?::[^:{_NO_ADDRESS}]{{1,63}}){{2}}:(?P<secret>[^:,{_NO_ADDRESS}]{{4,90}}+)(?![:,\"'`])"
+)
+"""Behind the port: database, user, password."""
+_QUOTES = "[\"'`]"
+
+
+def _password(match: re.Match[str]) -> Span | None:
+    """Behind a user's name, or a token in its place."""
+    if match["token"]:
+        return match.span("token") if looks_random(match["token"]) else None
+    value = match["secret"]
+    if len(value) < 3 or value == match["user"] or is_stand_in(value):
+        return None
+    return match.span("secret")
+
+
+def _option(match: re.Match[str]) -> Span | None:
+    known = is_secret(match["secret"], "password", "quoted")
+    return match.span("secret") if known else None
+
+
+def _pair(match: re.Match[str]) -> Span | None:
+    """A user's name and a password in one place."""
+    known = is_secret(match["secret"], "password", "given")
+    return match.span("secret") if known else None
+
+
+def _said(match: re.Match[str]) -> Span | None:
+    known = is_secret(match["secret"], "password", "bare")
+    return match.span("secret") if known else None
+
+
+def _before_host(match: re.Match[str]) -> Span | None:
+    """user:password@tcp(host), as Go writes it: found by what comes after."""
+    at = match.start()
+    before = match.string[max(0, at - REACH_BACK) : at]
+    if ":" not in before:
+        return None
+    words = before.split()
+    login = compiled(_QUOTES).split(words[-1])[-1] if words else ""
+    secret = login.partition(":")[2]
+    if len(secret) < 3 or "@" in secret or not login.isascii() or is_stand_in(secret):
+        return None
+    return at - len(secret), at
+
+
+def _unless_stand_in(match: re.Match[str]) -> Span | None:
+    return None if is_stand_in(match["secret"]) else match.span("secret")
+
+
+LOGINS: tuple[Rule, ...] = (
+    Rule(
+        "url",
+        ("://",),
+        rf"://(?:(?P<token>[A-Za-z0-9_.\-]{{20,200}}+)(?::x-oauth-basic|:)?@"
+        rf"|(?P<user>[^/:@\[{_NO_ADDRESS}]{{0,128}}+):(?![0-9]{{1,5}}/|:?//)"
+        rf"(?P<secret>[^@{_NO_ADDRESS}]{{1,256}}+(?:@[^@/{_NO_ADDRESS}]{{1,64}}+(?=@))?)@)",
+        _password,
+    ),
+    Rule("password", ("@tcp(", "@unix("), r"(?<=[!-~]{5})@(?:tcp|unix)\(", _before_host),
+    Rule(
+        "password",
+        ("jdbc:oracle:", "sqlplus "),
+        r"(?:jdbc:oracle:[a-z0-9]{1,5}:|sqlplus[ \t]{1,4}(?:-[A-Z]{1,2}[ \t]{1,4})?)"
+        rf"[A-Za-z0-9_$]{{1,40}}/(?P<secret>[^@/{_NO_ADDRESS}]{{3,90}})@",
+        _unless_stand_in,
+        unfinished=r"sqlplus[ \t]{1,4}(?:-[A-Z]{1,2}[ \t]{0,4})?\Z",
+    ),
+    Rule(
+        "password",
+        (":5432:", ":5433:", ":6432:"),
+        rf":[0-9]{{4}}{_PGPASS}",
+        _pair,
+    ),
+    Rule(
+        "password",
+        ("*:",),
+        rf"(?<![^\s\"'`])\*:(?:\*|[0-9]{{2,5}}){_PGPASS}",
+        _pair,
+    ),
+    Rule(
+        "password",
+        ("auth=(", "basicauth(", "basic_auth(", "credential(", "credentials("),
+        r"(?i)[a-z_]{4,11}=?\([ \t]{0,2}[\"'][^\"'\n]{1,60}[\"'],"
+        r"[ \t]{0,2}[\"'](?P<secret>[^\"'\n]{4,200}+)",
+        _option,
+        any_case=True,
+        unfinished=r"(?i)[a-z_]{4,11}=?\([^\n]{0,270}+\Z",
+    ),
+    Rule(
+        "password",
+        ("getconnection(", "mysqli_connect(", "mysqli(", "pdo("),
+        r"(?i)[a-z_]{3,14}\([^()\n,]{1,120}+,[ \t]{0,2}[\"'][^\"'\n]{1,60}[\"'],"
+        r"[ \t]{0,2}[\"'](?P<secret>[^\"'\n]{4,200}+)",
+        _option,
+        any_case=True,
+        unfinished=r"(?i)[a-z_]{3,14}\([^\n]{0,400}+\Z",
+    ),
+    Rule(
+        "password",
+        ("credentials", "creds", "login"),
+        r"(?i)(?:credentials|creds|login)(?:[ \t]?[:=]|[ \t]are:?)[ \t]{1,3}[\w.@\-]{1,60}+"
+        r"(?:[ \t]/[ \t]|[/:])(?P<secret>[^\s\"'`/]{5,90}+)",
+        _said,
+        any_case=True,
+        unfinished=(
+            r"(?i)(?:credentials|creds|login)[ \t]?(?:[:=]|a|ar|are:?)?[ \t]{0,3}[\w.@\-]{0,60}+"
+            r"[ \t]?[/:]?[ \t]?[^\s\"'`/]{0,90}+\Z"
+        ),
+    ),
+    Rule(
+        "password",
+        ("-u ", "--user "),
+        r"(?<=[ \t])-(?:u|-user) {1,4}[\"']?[^\s:\"'/@]{1,60}:(?P<secret>[^\s\"'`\\]{5,200}+)",
+        _option,
+        unfinished=r"-(?:u|-user) {0,4}[\"']?[^\s\"'`\\]{0,300}+\Z",
+    ),
+    Rule(
+        "password",
+        ("sshpass",),
+        r"sshpass[ \t]{1,3}-p[ \t]{0,3}[\"']?(?P<secret>[^\s\"'`\\]{4,200}+)",
+        _unless_stand_in,
+        unfinished=r"sshpass[ \t]{0,3}(?:-p?[ \t]{0,3}[\"']?[^\s\"'`\\]{0,200}+)?\Z",
+    ),
+    Rule(
+        "password",
+        ("identified",),
+        r"(?i)identified[ \t]{1,4}by[ \t]{1,4}(?:password[ \t]{1,4})?"
+        r"[\"'](?P<secret>[^\"'\n]{4,200}+)",
+        _unless_stand_in,
+        any_case=True,
+        unfinished=(
+            r"(?i)identified[ \t]{0,4}(?:b|by[ \t]{0,4}(?:[a-z]{0,8}[ \t]{0,4})?"
+            r"(?:[\"'][^\"'\n]{0,200}+)?)?\Z"
+        ),
+    ),
+)
