@@ -11,11 +11,11 @@ from ollm_tui.core.compression import Checkpoint
 from ollm_tui.core.context_marks import Mark
 from ollm_tui.core.counts import counted
 from ollm_tui.core.intake import clean
-from ollm_tui.core.message import Attachment, Message, ToolResultPart
+from ollm_tui.core.message import Attachment, Message, Retrieval, ToolResultPart
 from ollm_tui.core.provider import PromptMessage
 from ollm_tui.engine.budget import EXCHANGES_LOOKED_AT, Budget
 from ollm_tui.engine.context import FrozenPrompt, Section, digest
-from ollm_tui.engine.prompt_message import attached, pieces_of
+from ollm_tui.engine.prompt_message import attached, pieces_of, recalled
 from ollm_tui.services.tokens.counter import TokenCounter
 from ollm_tui.services.tokens.prompt_count import Count, Group, PromptCount, shared_out
 from ollm_tui.services.tokens.prompt_piece import Piece
@@ -52,6 +52,8 @@ class ContextItem(NamedTuple):
     """Also `excluded` where it is not sent because what it belongs to is not; `covered` where
     a checkpoint stands for it; `elided` where its data is cut short."""
     attachments: tuple[AttachmentCost, ...] = ()
+    recalled: AttachmentCost | None = None
+    """What of its tokens are passages of earlier sessions, where it brought some along."""
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,8 @@ class ContextView:
         pieces = [_section_piece(section) for section in sections if not section.is_data]
         for message in self.prompt.messages:
             pieces += [piece for _, piece in _attachments(message)]
+            if brought := _recalled(message):
+                pieces.append(brought[1])
             if message.id in elided or marks.mark(message.id) in ("excluded", "folded"):
                 pieces += pieces_of(message)
         return pieces
@@ -163,7 +167,17 @@ class ContextView:
                 AttachmentCost(name, self.counter.message(piece))
                 for name, piece in _attachments(message)
             ),
+            recalled=None if mark in ("folded", "elided") else self._recalled(message, taken),
         )
+
+    def _recalled(self, message: Message, taken: Count | None) -> AttachmentCost | None:
+        """A share of the message: what a template adds to one is counted with its words."""
+        brought = _recalled(message)
+        if brought is None or taken is None:
+            return None
+        count = self.counter.message(brought[1])
+        share = max(0, count.tokens - self.counter.around_message)
+        return AttachmentCost(brought[0], Count(min(share, taken.tokens), count.source))
 
     def _mark(self, key: str, *, is_sent: bool) -> Mark | Literal["covered", "elided"]:
         assembly = self.prompt.assembly
@@ -242,6 +256,18 @@ def _attachments(message: Message) -> list[tuple[str, Piece]]:
         )
         for n, part in enumerate(texts)
     ]
+
+
+def _recalled(message: Message) -> tuple[str, Piece] | None:
+    """All passages that came along, as one: how it begins, and what the model reads of it."""
+    passages = [part for part in message.parts if isinstance(part, Retrieval)]
+    if not passages:
+        return None
+    several = f"{len(passages)} passages of earlier sessions"
+    title = "from an earlier session" if len(passages) == 1 else several
+    text = "\n\n".join(map(recalled, passages))
+    piece = Piece.of(f"{message.id}:recalled", PromptMessage(role="user", text=text))
+    return f"{title}: {one_line(passages[0].text)}", piece
 
 
 def _checkpoint_item(checkpoint: Checkpoint, tokens: Count) -> ContextItem:

@@ -71,7 +71,7 @@ def said_by(message: Message, folded_tokens: int | None = None, facts: str | Non
             case Attachment():
                 text.append(_below(text, attached(part)))
             case Retrieval():
-                text.append(_below(text, _fenced("from an earlier conversation", part.text)))
+                text.append(_below(text, recalled(part)))
             case Reasoning() | Approval() | UnknownPart() | ToolCallPart():
                 pass  # for people, not for the model
             case _:
@@ -102,6 +102,11 @@ def pieces_of(
 def attached(attachment: Attachment) -> str:
     """Data below its name, in a fence."""
     return _fenced(attachment.name, attachment.content)
+
+
+def recalled(passage: Retrieval) -> str:
+    """Data of another place, in a fence."""
+    return _fenced("from an earlier conversation", passage.text)
 
 
 def folded(text: str, tokens: int) -> str:

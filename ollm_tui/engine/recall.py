@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from typing import NamedTuple
 
-from ollm_tui.core.errors import OllmError
+from ollm_tui.core.errors import OllmError, ProviderError
 from ollm_tui.core.message import Message, Retrieval, Role, Text
 from ollm_tui.core.search import Hit, SessionHits, SnippetRoom
 from ollm_tui.engine.history_search import History
@@ -21,6 +21,12 @@ LOOKED_AT = 60
 MOST = 20
 WITHIN_SECONDS = 2.0
 """A message is not kept waiting any longer by what may be of help."""
+PATIENCE_SECONDS = 5.0
+"""Who asks for passages waits so long for a server that compares what they mean."""
+COMPARED = 24
+COMPARED_CHARACTERS = 600
+"""So much of so many passages is compared: small servers read a few hundred tokens a second, and
+many models of vectors take 512 at a time."""
 COVERED = 0.5
 """The share of the telling words that a passage needs to be taken unasked."""
 
@@ -63,9 +69,12 @@ class Recall:
         """The most tokens that all passages of a message may take."""
         self._embed = embed
 
-    async def passages(self, words: str, but: str | None = None) -> list[Passage]:
+    async def passages(
+        self, words: str, but: str | None = None, patience: float = PATIENCE_SECONDS
+    ) -> list[Passage]:
         """What was said about the same things, the best first; nothing of one session, if that
-        is wanted. StoreError, or a ProviderError."""
+        is wanted. StoreError, or UsageError where the setting names nobody who makes vectors.
+        """
         query = recall_query(words)
         if not query.terms:
             return []
@@ -82,14 +91,25 @@ class Recall:
                 ]
         found.sort(key=lambda passage: -passage.covered)
         if self._embed and found:
-            found = await _ranked(found, words, self._embed)
+            found = await self._by_meaning(found, words, self._embed, patience)
         return found[:MOST]
+
+    async def _by_meaning(
+        self, found: list[Passage], words: str, embed: Embed, patience: float
+    ) -> list[Passage]:
+        """In a better order, or as they are where the server fails or takes too long."""
+        try:
+            async with asyncio.timeout(patience):
+                return await _ranked(found, words, embed)
+        except (ProviderError, TimeoutError) as error:
+            log.warning("passages are in the order of their words", exc_info=error)
+            return found
 
     async def for_prompt(self, words: str, but: str) -> tuple[Retrieval, ...]:
         """What goes along with a message by itself, within the budget; nothing if that fails."""
         try:
             async with asyncio.timeout(WITHIN_SECONDS):
-                found = await self.passages(words, but)
+                found = await self.passages(words, but, WITHIN_SECONDS / 2)
         except (OllmError, TimeoutError) as error:
             log.warning("nothing was recalled", exc_info=error)
             return ()
@@ -109,11 +129,11 @@ def _passage(session: SessionHits, hit: Hit, covered: float) -> Passage:
 
 async def _ranked(found: list[Passage], words: str, embed: Embed) -> list[Passage]:
     """By both ranks together: 1/(60 + place) in each, added up, as is usual."""
-    vectors = await embed([words, *(passage.text for passage in found)])
-    wanted, *others = vectors
+    compared = [passage.text[:COMPARED_CHARACTERS] for passage in found[:COMPARED]]
+    wanted, *others = await embed([words[:COMPARED_CHARACTERS], *compared])
     alike = [_likeness(wanted, other) for other in others]
-    nearest = sorted(range(len(found)), key=lambda at: -alike[at])
-    scores = {at: 1 / (60 + place) for place, at in enumerate(range(len(found)))}
+    nearest = sorted(range(len(alike)), key=lambda at: -alike[at])
+    scores = {at: 1 / (60 + at) for at in range(len(found))}
     for place, at in enumerate(nearest):
         scores[at] += 1 / (60 + place)
     return [found[at] for at in sorted(scores, key=lambda at: -scores[at])]

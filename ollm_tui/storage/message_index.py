@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,12 +17,13 @@ from ollm_tui.core.message import Role
 from ollm_tui.core.search import Order, Query, Where
 from ollm_tui.storage.directory import Fingerprint
 from ollm_tui.storage.layout import FILE_MODE
-from ollm_tui.storage.message_matching import SLACK_SECONDS, source_of
+from ollm_tui.storage.message_matching import MODEL, SLACK_SECONDS, source_of
 from ollm_tui.storage.message_rows import (
     SCHEMA,
     SCHEMA_VERSION,
     IndexedSession,
     write_sessions,
+    write_words,
 )
 
 RANKED = 500
@@ -38,7 +39,7 @@ _RANK = "bm25(words, 2.0, 1.0, 0.5, 0.4)"
 """What the user asked weighs most, then what was answered, thought, and given to tools."""
 _FOUND = (
     "SELECT m.number, s.session_id, s.title, s.project, s.pinned, s.archived, m.id, m.role, m.at, "
-    "coalesce(m.model, s.model), m.on_branch, m.has_tool, m.pinned, t.said, t.aside, t.tools "
+    f"{MODEL}, m.on_branch, m.has_tool, m.pinned, t.asked || t.said, t.aside, t.tools "
     "FROM messages m JOIN sessions s ON s.number = m.session JOIN texts t USING (number) "
     "WHERE m.number IN ({})"
 )
@@ -69,9 +70,9 @@ class FoundMessage(NamedTuple):
     on_branch: bool
     has_tool: bool
     pinned: bool
-    said: str | None
-    aside: str | None
-    tools: str | None
+    said: str
+    aside: str
+    tools: str
 
 
 class MessageIndex:
@@ -92,15 +93,26 @@ class MessageIndex:
         )
         return {row[0]: row[1:] for row in rows}
 
-    def update(self, changed: Sequence[IndexedSession], gone: Collection[str] = ()) -> None:
-        """Take in sessions as they are now and drop others, all or none. IndexLost."""
+    def update(
+        self,
+        changed: Sequence[IndexedSession],
+        gone: Collection[str] = (),
+        before_words: Callable[[], None] | None = None,
+    ) -> None:
+        """Take in sessions as they are now and drop others, all or none. IndexLost.
+
+        `before_words` is called when what is left lets other threads of Python run.
+        """
         connection = self._open()
         try:
             # What is gone is overwritten. What is merely written anew would cost twice by it.
             connection.execute(f"PRAGMA secure_delete = {'ON' if gone else 'FAST'}")
             connection.execute("BEGIN IMMEDIATE")
             with connection:
-                write_sessions(connection, changed, gone)
+                new = write_sessions(connection, changed, gone)
+                if before_words:
+                    before_words()
+                write_words(connection, new)
         except sqlite3.Error as error:
             raise self._lost(error) from error
 
@@ -134,7 +146,7 @@ class MessageIndex:
     def activity(self) -> list[tuple[int, str, int, int, int]]:
         """All there is by hour since 1970 and model: messages, answers, tokens. IndexLost."""
         return self._rows(  # its columns are known
-            "SELECT m.at / 3600000000, coalesce(m.model, s.model), count(*), "
+            f"SELECT m.at / 3600000000, {MODEL}, count(*), "
             "sum(m.role = 'assistant'), sum(m.tokens) "
             "FROM messages m JOIN sessions s ON s.number = m.session GROUP BY 1, 2"
         )
@@ -160,8 +172,7 @@ class MessageIndex:
         """How far numbers may be from the times they stand for."""
         if not query.before:
             return SLACK_SECONDS
-        late = "number - at / 1000000"
-        rows = self._rows(f"SELECT max({late}) FROM messages WHERE {late} > {SLACK_SECONDS}")
+        rows = self._rows("SELECT max(late) FROM sessions")
         return rows[0][0] or SLACK_SECONDS
 
     def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:

@@ -10,11 +10,13 @@ from ollm_tui.core.search import Query, Term, Where
 from ollm_tui.storage.message_words import like_pattern, match_expression
 
 SLACK_SECONDS = 3600
-"""How much later than its second a number may be; where it is more, an index knows."""
+"""How much later than its second a number may be; where it is more, its session says so."""
+MODEL = "iif(m.model = '', s.model, m.model)"
+"""The model of a message: where it has none of its own, that of its session."""
 RANKED_FROM = 3
 """Letters of a beginning from which messages are compared by how well they fit."""
 _LITERALLY = "(" + " OR ".join(f"t.{name} LIKE ? ESCAPE '\\'" for name in
-                               ("said", "aside", "tools")) + ")"  # fmt: skip
+                               ("asked", "said", "aside", "tools")) + ")"  # fmt: skip
 _AMONG_WORDS = "m.number IN (SELECT rowid FROM words WHERE words MATCH ?)"
 
 
@@ -84,7 +86,7 @@ def _texts(terms: tuple[Term, ...], where: Where) -> list[Condition]:
 
 
 def _literally(term: Term) -> Condition:
-    return Condition(_LITERALLY, (like_pattern(term),) * 3)
+    return Condition(_LITERALLY, (like_pattern(term),) * 4)
 
 
 def _anywhere(term: Term) -> Condition:
@@ -116,7 +118,7 @@ def _filters(query: Query) -> list[Condition]:
         marks = ", ".join("?" * len(query.roles))
         found.append(Condition(f"m.role IN ({marks})", query.roles))
     if query.models:
-        found.append(_any_of("coalesce(m.model, s.model) LIKE ? ESCAPE '\\'", query.models))
+        found.append(_any_of(f"{MODEL} LIKE ? ESCAPE '\\'", query.models))
     if query.projects:
         found.append(_projects(query.projects))
     flags = {

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from itertools import chain
 from typing import NamedTuple
 
 import msgspec
-from msgspec.structs import astuple
 
 from ollm_tui.core.message import Role
 from ollm_tui.storage.directory import Fingerprint
-from ollm_tui.storage.message_words import TOKENIZER, as_words
+from ollm_tui.storage.message_matching import SLACK_SECONDS
+from ollm_tui.storage.message_words import TOKENIZER, as_words, has_unspaced
 
-SCHEMA_VERSION = 2
-_PENDING_BYTES = 32 * 1024 * 1024
+SCHEMA_VERSION = 3
+_PENDING_BYTES = 16 * 1024 * 1024
 """What FTS5 may gather before it writes: more than a batch, so that each is written once."""
+_MERGED_FROM = 16
+"""So many batches lie side by side before they are merged: that costs more than finding in them."""
 
 # The number of a message is the second it was said in, or the next free one: so the latest of
 # all that match come first without sorting, and a range of time is a range of numbers.
+# What is not there is '': of each None, as of each bool, Python's module asks how to adapt it.
 SCHEMA = f"""
 CREATE TABLE sessions (
     number INTEGER PRIMARY KEY,
@@ -32,7 +35,8 @@ CREATE TABLE sessions (
     file_size INTEGER NOT NULL,
     file_time INTEGER NOT NULL,
     journal_size INTEGER NOT NULL,
-    journal_time INTEGER NOT NULL
+    journal_time INTEGER NOT NULL,
+    late INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE messages (
     number INTEGER PRIMARY KEY,
@@ -40,23 +44,40 @@ CREATE TABLE messages (
     id TEXT NOT NULL,
     role TEXT NOT NULL,
     at INTEGER NOT NULL,
-    model TEXT,
+    model TEXT NOT NULL,
     on_branch INTEGER NOT NULL,
     has_tool INTEGER NOT NULL,
     pinned INTEGER NOT NULL,
     tokens INTEGER NOT NULL
 );
-CREATE INDEX by_session ON messages (session);
-CREATE INDEX late ON messages (number - at / 1000000) WHERE number - at / 1000000 > 3600;
-CREATE TABLE texts (number INTEGER PRIMARY KEY, said TEXT, aside TEXT, tools TEXT);
+CREATE TABLE texts (
+    number INTEGER PRIMARY KEY,
+    asked TEXT NOT NULL,
+    said TEXT NOT NULL,
+    aside TEXT NOT NULL,
+    tools TEXT NOT NULL
+);
 CREATE VIRTUAL TABLE words USING fts5 (
     asked, said, aside, tools, content='', tokenize='{TOKENIZER}'
 );
 INSERT INTO words (words, rank) VALUES ('hashsize', {_PENDING_BYTES});
-INSERT INTO words (words, rank) VALUES ('automerge', 8);
+INSERT INTO words (words, rank) VALUES ('automerge', {_MERGED_FROM});
 PRAGMA user_version = {SCHEMA_VERSION};
 """
 _WORDS = "asked, said, aside, tools"
+_BY_SESSION = "CREATE INDEX IF NOT EXISTS by_session ON messages (session)"
+"""Made when a session that is known changes: building needs none, and takes longer with it."""
+_PUT_WORDS = f"""
+INSERT INTO words (rowid, {_WORDS})
+SELECT number,
+    iif(type = 'array', json_extract(value, '$[1]'), asked),
+    iif(type = 'array', json_extract(value, '$[2]'), said),
+    iif(type = 'array', json_extract(value, '$[3]'), aside),
+    iif(type = 'array', json_extract(value, '$[4]'), tools)
+FROM json_each(?) CROSS JOIN texts
+ON number = iif(type = 'array', json_extract(value, '$[0]'), value)
+"""
+"""Numbers of messages whose texts are indexed as they stand, or lists: number and words."""
 _LATEST_SECOND = 2**40
 _FIELDS = (
     "title, project, model, pinned, archived, file_size, file_time, journal_size, journal_time"
@@ -72,8 +93,8 @@ _SET_FACTS = (
     "WHERE number = ?"
 )
 _ROWS = (
-    "SELECT number, id, role, at, model, on_branch, has_tool, pinned, tokens, said, aside, tools "
-    "FROM messages JOIN texts USING (number) WHERE session = ?"
+    "SELECT number, id, role, at, model, on_branch, has_tool, pinned, tokens, "
+    "asked || said, aside, tools FROM messages JOIN texts USING (number) WHERE session = ?"
 )
 
 
@@ -86,27 +107,34 @@ class IndexedMessage(msgspec.Struct, frozen=True, gc=False):
     role: Role
     at: int
     """Microseconds since 1970."""
-    model: str | None
+    model: str
+    """Nothing where it is the session's."""
     on_branch: bool
     has_tool: bool
     pinned: bool
     tokens: int
     """What the server measured: read and written."""
-    said: str | None
-    aside: str | None
+    said: str
+    aside: str
     """What was thought or came along."""
-    tools: str | None
+    tools: str
     """What tools were asked for, and what they answered."""
 
     @property
-    def facts(self) -> tuple[str | None, bool, bool, bool, int]:
+    def facts(self) -> tuple[str, bool, bool, bool, int]:
         """What may change without anything else being said."""
         return self.model, self.on_branch, self.has_tool, self.pinned, self.tokens
 
     @property
-    def texts(self) -> tuple[str | None, str | None, str | None]:
+    def texts(self) -> tuple[str, str, str]:
         """What can be found in it."""
         return self.said, self.aside, self.tools
+
+
+NumberedMessages = list[tuple[int, IndexedMessage]]
+"""Messages by their numbers, in order."""
+_New = tuple[int, IndexedMessage]
+"""A message and the number of its session."""
 
 
 class IndexedSession(NamedTuple):
@@ -123,19 +151,36 @@ class IndexedSession(NamedTuple):
 
 
 def write_sessions(
-    connection: sqlite3.Connection, changed: Sequence[IndexedSession], gone: Iterable[str]
-) -> None:
-    """Make the index say what these sessions say, and nothing of those that are gone.
+    connection: sqlite3.Connection, changed: Sequence[IndexedSession], gone: Collection[str]
+) -> NumberedMessages:
+    """Make the tables say what these sessions say, and nothing of those that are gone.
 
-    Within a transaction of the caller's.
+    Within a transaction of the caller's, in which `write_words` follows.
     """
+    known = dict[str, int](connection.execute("SELECT session_id, number FROM sessions"))
+    if gone or any(session.session_id in known for session in changed):
+        connection.execute(_BY_SESSION)
     for session_id in gone:
         _forget(connection, session_id)
-    new: list[tuple[int, IndexedMessage]] = []
+    new: list[_New] = []
     for session in changed:
         number: int = connection.execute(_PUT_SESSION, _header(session)).fetchone()[0]
-        new += [(number, message) for message in _changes(connection, number, session.messages)]
-    _insert(connection, new)
+        messages: Sequence[IndexedMessage] = session.messages
+        if session.session_id in known:
+            messages = _changes(connection, number, messages)
+        new += [(number, message) for message in messages]
+    return _insert(connection, new)
+
+
+def write_words(connection: sqlite3.Connection, new: NumberedMessages) -> None:
+    """Index what was written. One statement: other threads of Python run meanwhile, and FTS5,
+    which writes out what it has before another one, writes once.
+    """
+    rows = [
+        (number, *map(as_words, _columns(message))) if _is_split(message) else number
+        for number, message in new
+    ]
+    connection.execute(_PUT_WORDS, (msgspec.json.encode(rows).decode(),))
 
 
 def _header(session: IndexedSession) -> tuple[object, ...]:
@@ -180,7 +225,7 @@ def _is_as_said(one: IndexedMessage, other: IndexedMessage) -> bool:
 def _delete(connection: sqlite3.Connection, rows: list[tuple[int, IndexedMessage]]) -> None:
     connection.executemany(
         f"INSERT INTO words (words, rowid, {_WORDS}) VALUES ('delete', ?, ?, ?, ?, ?)",
-        [(number, *_words(message)) for number, message in rows],
+        [(number, *map(as_words, _columns(message))) for number, message in rows],
     )
     for table in ("texts", "messages"):
         connection.executemany(
@@ -188,31 +233,50 @@ def _delete(connection: sqlite3.Connection, rows: list[tuple[int, IndexedMessage
         )
 
 
-def _insert(connection: sqlite3.Connection, new: list[tuple[int, IndexedMessage]]) -> None:
-    """Put messages in, the oldest first: FTS5 writes out what it has when numbers go back."""
+def _insert(connection: sqlite3.Connection, new: list[_New]) -> NumberedMessages:
     new.sort(key=lambda each: each[1].at)
-    seconds = [max(0, min(message.at // 1_000_000, _LATEST_SECOND)) for _, message in new]
+    seconds = [_second(message) for _, message in new]
     numbers = _FreeNumbers(connection, seconds)
     numbered = sorted((numbers.take(at), *each) for at, each in zip(seconds, new, strict=True))
     # Made one by one: rows that wait in a list would all be looked at by the garbage collector.
     connection.executemany(
         "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        ((number, session, *astuple(message)[:8]) for number, session, message in numbered),
+        (_row(number, session, message) for number, session, message in numbered),
     )
     connection.executemany(
-        "INSERT INTO texts VALUES (?, ?, ?, ?)",
-        ((number, *message.texts) for number, _, message in numbered),
+        "INSERT INTO texts VALUES (?, ?, ?, ?, ?)",
+        ((number, *_columns(message)) for number, _, message in numbered),
     )
     connection.executemany(
-        f"INSERT INTO words (rowid, {_WORDS}) VALUES (?, ?, ?, ?, ?)",
-        ((number, *_words(message)) for number, _, message in numbered),
+        "UPDATE sessions SET late = max(late, ?) WHERE number = ?",
+        [
+            (late, session)
+            for number, session, message in numbered
+            if (late := number - message.at // 1_000_000) > SLACK_SECONDS
+        ],
     )
+    return [(number, message) for number, _, message in numbered]
 
 
-def _words(message: IndexedMessage) -> Iterable[str | None]:
+def _row(number: int, session: int, m: IndexedMessage) -> tuple[str | int, ...]:
+    """Flags as numbers, which need no adapting."""
+    on_branch, has_tool, pinned = 1 & m.on_branch, 1 & m.has_tool, 1 & m.pinned
+    return number, session, m.id, m.role, m.at, m.model, on_branch, has_tool, pinned, m.tokens
+
+
+def _second(message: IndexedMessage) -> int:
+    second = message.at // 1_000_000
+    return second if 0 <= second <= _LATEST_SECOND else max(0, min(second, _LATEST_SECOND))
+
+
+def _is_split(m: IndexedMessage) -> bool:
+    return has_unspaced(m.said) or has_unspaced(m.aside) or has_unspaced(m.tools)
+
+
+def _columns(message: IndexedMessage) -> tuple[str, str, str, str]:
     """What the user said has a column of its own, so that it can weigh more."""
-    said, aside, tools = map(as_words, message.texts)
-    return (said, None, aside, tools) if message.role == "user" else (None, said, aside, tools)
+    said, aside, tools = message.said, message.aside, message.tools
+    return (said, "", aside, tools) if message.role == "user" else ("", said, aside, tools)
 
 
 class _FreeNumbers:
@@ -230,11 +294,13 @@ class _FreeNumbers:
 
     def take(self, second: int) -> int:
         """One that nobody else gets."""
-        number = self._next.get(second, second)
-        while self._is_taken(number):
-            number += 1
+        number = second
+        if number in self._taken:
+            number = self._next.get(second, second)
+            while self._is_taken(number):
+                number += 1
+            self._next[second] = number + 1
         self._taken.add(number)
-        self._next[second] = number + 1
         return number
 
     def _is_taken(self, number: int) -> bool:

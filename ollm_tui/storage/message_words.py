@@ -17,9 +17,14 @@ _UNSPACED = re.compile(
 )
 
 
-def as_words(text: str | None) -> str | None:
+def as_words(text: str) -> str:
     """The text with a space on both sides of each character that is a word."""
-    return text if text is None or text.isascii() else _UNSPACED.sub(r" \1 ", text)
+    return text if text.isascii() else _UNSPACED.sub(r" \1 ", text)
+
+
+def has_unspaced(text: str) -> bool:
+    """Whether there are characters in a text that are words."""
+    return not text.isascii() and _UNSPACED.search(text) is not None
 
 
 def is_unspaced(text: str) -> bool:
@@ -39,6 +44,6 @@ def like_pattern(term: Term) -> str:
 
 
 def _phrase(term: Term) -> str:
-    quoted = (as_words(term.text) or "").replace('"', '""')
+    quoted = as_words(term.text).replace('"', '""')
     ends = term.whole or not term.text[-1:].isalnum()
     return f'"{quoted}"' + ("" if ends else "*")

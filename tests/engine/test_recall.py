@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
+from msgspec.structs import replace
+
+from ollm_tui.core import clock
 from ollm_tui.core.errors import Unavailable
-from ollm_tui.core.message import Retrieval
+from ollm_tui.core.message import Message, Retrieval, Text
 from ollm_tui.core.provider import TextDelta
-from ollm_tui.engine.recall import Passage, Recall
+from ollm_tui.engine.recall import COMPARED, COMPARED_CHARACTERS, Passage, Recall
 from ollm_tui.engine.workspace import Workspace
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.services.search.recall_words import recall_query
+from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.settings.schema import Search, Settings
+from ollm_tui.storage.layout import StoreLayout
 from tests.engine.conftest import OpenWorkspace
-from tests.tui.search_samples import fill, full_id
+from tests.tui.search_samples import fill, full_id, samples
 
 AUTOMATIC = Settings(search=Search(retrieval=True))
 ASKED = "How should the upload job back off when it retries?"
@@ -104,7 +110,7 @@ async def test_alike_meanings_come_first_where_vectors_tell(
     assert set(ranked) == set(plain)
 
 
-async def test_a_server_that_makes_no_vectors_keeps_no_message_waiting(
+async def test_a_server_that_makes_no_vectors_leaves_the_order_of_the_words(
     open_workspace: OpenWorkspace, home: Path
 ) -> None:
     fill(home)
@@ -113,8 +119,53 @@ async def test_a_server_that_makes_no_vectors_keeps_no_message_waiting(
     async def fails(texts: Sequence[str]) -> Sequence[Sequence[float]]:
         raise Unavailable("nobody answers", "start the server")
 
-    recall = Recall(workspace.history, 1000, fails)
-    assert await recall.for_prompt("retries of the job", "") == ()
+    plain, recall = Recall(workspace.history, 1000), Recall(workspace.history, 1000, fails)
+    words = "retries of the job"
+    assert await recall.passages(words) == await plain.passages(words) != []
+    assert await recall.for_prompt(words, "") == await plain.for_prompt(words, "") != ()
+
+
+async def test_a_server_that_takes_too_long_keeps_nobody_waiting(
+    open_workspace: OpenWorkspace, home: Path
+) -> None:
+    fill(home)
+    workspace = await open_workspace()
+    given_up: list[str] = []
+
+    async def sleeps(texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            given_up.append(texts[0])
+            raise
+        return ()
+
+    words = "retries of the job"
+    plain = await Recall(workspace.history, 1000).passages(words)
+    assert await Recall(workspace.history, 1000, sleeps).passages(words, patience=0.01) == plain
+    assert given_up == [words]
+
+
+async def test_a_server_is_asked_for_few_short_texts(
+    open_workspace: OpenWorkspace, home: Path
+) -> None:
+    messages = tuple(
+        Message(f"m{number}", "user", (Text("retries " + "and so on " * 200),), clock.now())
+        for number in range(COMPARED + 5)
+    )
+    library = SessionLibrary.at(StoreLayout(home / "sessions"))
+    library.add(replace(samples()[0], messages=messages))
+    library.close()
+    workspace = await open_workspace()
+    asked: list[int] = []
+
+    async def embed(texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        asked.extend(map(len, texts))
+        return [(1.0, 0.0)] * len(texts)
+
+    found = await Recall(workspace.history, 1000, embed).passages("retries")
+    assert found and len(asked) == COMPARED + 1
+    assert max(asked) <= COMPARED_CHARACTERS
 
 
 def test_only_telling_words_are_looked_for() -> None:

@@ -8,6 +8,7 @@ from ollm_tui.core.message import Retrieval
 from ollm_tui.core.provider import TextDelta
 from ollm_tui.settings.schema import Search, Settings
 from ollm_tui.tui.dialogs.passage_picker import PassagePicker
+from ollm_tui.tui.widgets.choice_list import ChoiceList
 from tests.tui.conftest import OpenApp
 from tests.tui.dialogs.host import shown
 from tests.tui.search_desk import Desk, desk
@@ -76,3 +77,43 @@ async def test_what_goes_along_by_itself_is_seen_in_the_stream(
         await send(at.app, at.pilot, "how should the upload job back off on 503")
         await at.settle()
         assert any("from an earlier session" in line for line in stream(at.app))
+
+
+async def test_what_came_along_has_a_line_of_its_own_in_the_breakdown(
+    open_app: OpenApp, home: Path
+) -> None:
+    async with desk(open_app, home, script=[[TextDelta("Yes.")]]) as at:
+        await recall(at, "retries")
+        await at.press("tab", "tab", "enter")
+        await send(at.app, at.pilot, " go on from there")
+        await at.settle()
+        view = chat(at.app).conversation.context()
+        [asked] = [item for item in view.items if item.recalled]
+        assert asked.recalled and 0 < asked.recalled.tokens.tokens < asked.tokens.tokens
+        await at.press("f5", "o")
+        await at.settle()
+        found = at.app.screen.query_one(ChoiceList)
+        lines = [" ".join(found.render_line(y).text.split()) for y in range(found.size.height)]
+        [brought] = [line for line in lines if "2 passages of earlier sessions" in line]
+        assert "recalled" in brought and str(asked.recalled.tokens) in brought
+        [words] = [line for line in lines if "go on from there" in line]
+        assert f"{asked.tokens.tokens - asked.recalled.tokens.tokens:,} " in words
+
+
+async def test_a_line_of_what_came_along_is_changed_with_its_message(
+    open_app: OpenApp, home: Path
+) -> None:
+    async with desk(open_app, home, script=[[TextDelta("Yes.")]]) as at:
+        await recall(at, "upload job 503")
+        await at.press("enter")
+        await send(at.app, at.pilot, " go on from there")
+        await at.settle()
+        await at.press("f5", "o")
+        found = at.app.screen.query_one(ChoiceList)
+        while not (found.highlighted and found.highlighted.key.endswith(":recalled")):
+            await at.press("down")
+        await at.press("x", "x")
+        await at.settle()
+        view = chat(at.app).conversation.context()
+        [asked] = [item for item in view.items if "go on from there" in item.title]
+        assert (asked.mark, asked.tokens.tokens, asked.recalled) == ("excluded", 0, None)

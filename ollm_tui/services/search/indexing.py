@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from threading import Lock
 from typing import NamedTuple
@@ -15,13 +15,15 @@ from ollm_tui.storage.message_index import IndexLost, MessageIndex
 from ollm_tui.storage.message_rows import IndexedSession
 from ollm_tui.storage.session_store import SessionStore
 
-BATCH_BYTES = 16 * 1024 * 1024
+BATCH_BYTES = 6 * 1024 * 1024
 """Of session files, for one transaction: enough that its syncing does not count."""
 ATTEMPTS = 3
 """A damaged file, another that cannot be written, then memory."""
 
 Progress = Callable[[int, int], None]
 """Called with how many of how many sessions have been put in."""
+Batch = tuple[list[IndexedSession], list[str]]
+"""Sessions, and those that are gone."""
 
 
 class _Work(NamedTuple):
@@ -79,24 +81,30 @@ class Indexing:
         return _Work({name: found[name] for name in stale}, frozenset(gone))
 
     def _fill(self, work: _Work, progress: Progress | None) -> None:
-        """Write batch after batch, each while the next one is read: SQLite lets others run."""
+        """Write batch after batch. While the words of one are indexed the next one is read: then
+        SQLite lets others run for long. Between single rows it would wait for them each time.
+        """
         if work.gone:
             with self._using:
                 self._index.update((), work.gone)
         done = 0
         batches = _batches(work.stale)
         with ThreadPoolExecutor(1, thread_name_prefix="ollm-index") as reader:
-            reading = [reader.submit(self._read, batch) for batch in islice(batches, 1)]
+            reading: list[Future[Batch]] = []
+
+            def read_on() -> None:
+                reading.extend(reader.submit(self._read, batch) for batch in islice(batches, 1))
+
+            read_on()
             while reading and not self._is_stopped:
                 sessions, missing = reading.pop().result()
-                reading += [reader.submit(self._read, batch) for batch in islice(batches, 1)]
                 with self._using:
-                    self._index.update(sessions, missing)
+                    self._index.update(sessions, missing, before_words=read_on)
                 done += len(sessions) + len(missing)
                 if progress:
                     progress(done, len(work.stale))
 
-    def _read(self, names: dict[str, Fingerprint]) -> tuple[list[IndexedSession], list[str]]:
+    def _read(self, names: dict[str, Fingerprint]) -> Batch:
         """The sessions as they are, and those that are gone by now or never began."""
         sessions: list[IndexedSession] = []
         missing: list[str] = []

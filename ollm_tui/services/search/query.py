@@ -10,6 +10,7 @@ from ollm_tui.core.intake import clean
 from ollm_tui.core.message import Role
 from ollm_tui.core.search import Query, Term
 from ollm_tui.services.search.periods import Period, period
+from ollm_tui.services.search.question_words import shorter_search
 
 MOST_TERMS = 24
 LONGEST_TERM = 200
@@ -61,6 +62,8 @@ def parse_query(text: str, *, today: date | None = None, typing: bool = False) -
             found += _terms(match, is_growing, is_first=not found)
     if len(found) > MOST_TERMS:
         query = _noted(query, f"only the first {MOST_TERMS} words are looked for")
+    if query == Query() and (shorter := shorter_search(text, today or date.today())):
+        query = _noted(query, f"every word is looked for; shorter: {shorter}")
     return query._replace(terms=tuple(dict.fromkeys(found[:MOST_TERMS])))
 
 

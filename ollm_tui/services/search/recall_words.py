@@ -13,7 +13,7 @@ LOOKED_AT = 4_000
 """Characters of a prompt that say what it is about."""
 SHORTEST = 3
 _WORD = re.compile(r"[^\W_]+")
-_SAYS_NOTHING = frozenset(
+SAYS_NOTHING = frozenset(
     _WORD.findall(
         """
     about after again all also and any are because been before but can could did does doing don
@@ -32,7 +32,7 @@ def recall_query(text: str) -> Query:
     """A search for whatever was said about the same things; the longest words tell the most."""
     words = dict.fromkeys(fold(word) for word in _WORD.findall(clean(text[:LOOKED_AT])))
     telling = [word for word in words if len(word) >= SHORTEST or not word.isascii()]
-    telling = [word for word in telling if word not in _SAYS_NOTHING]
+    telling = [word for word in telling if word not in SAYS_NOTHING]
     telling.sort(key=len, reverse=True)
     return Query(terms=tuple(map(Term, telling[:MOST_TERMS])), any_term=True)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, cast
 
 from ollm_tui.core import clock
@@ -47,7 +46,9 @@ def damaged(session_id: str, marks: Fingerprint) -> IndexedSession:
 
 
 def _message(message: Message, on_branch: bool, pinned: bool, model: str) -> IndexedMessage:
-    said, aside, tools = list[str](), list[str](), list[str]()
+    said: list[str] = []
+    aside: list[str] = []
+    tools: list[str] = []
     for part in message.parts:
         match part:
             case Text():
@@ -59,7 +60,9 @@ def _message(message: Message, on_branch: bool, pinned: bool, model: str) -> Ind
                 if part.media_type.startswith("text/"):
                     aside.append(part.content)
             case ToolCallPart():
-                tools += [part.name, *_leaves(part.args), part.raw_arguments or ""]
+                tools.append(part.name)
+                _add_leaves(part.args, tools)
+                tools.append(part.raw_arguments or "")
             case ToolResultPart():
                 tools.append(part.content)
             case _:
@@ -68,38 +71,38 @@ def _message(message: Message, on_branch: bool, pinned: bool, model: str) -> Ind
         message.id,
         message.role,
         _microseconds(message.timestamp),
-        clean(message.model) if message.model and message.model != model else None,
+        clean(message.model) if message.model and message.model != model else "",
         on_branch,
         bool(tools),
         pinned,
         message.usage.total_tokens if message.usage else 0,
-        _joined(said),
-        _joined(aside),
-        _joined(tools),
+        _joined(said) if said else "",
+        _joined(aside) if aside else "",
+        _joined(tools) if tools else "",
     )
 
 
-def _leaves(value: Any) -> Iterator[str]:
+def _add_leaves(value: Any, words: list[str]) -> None:
     """The words of arguments: in JSON their line ends and quotes would be spelled out."""
-    if isinstance(value, dict):
-        for key, inner in cast(dict[str, Any], value).items():
-            yield key
-            yield from _leaves(inner)
+    if isinstance(value, str):
+        words.append(value)
+    elif isinstance(value, dict):
+        for key, inner in cast("dict[str, Any]", value).items():
+            words.append(key)
+            _add_leaves(inner, words)
     elif isinstance(value, list):
-        for inner in cast(list[Any], value):
-            yield from _leaves(inner)
+        for inner in cast("list[Any]", value):
+            _add_leaves(inner, words)
     elif value is not None and not isinstance(value, bool):
-        yield str(value)
+        words.append(str(value))
 
 
-def _joined(texts: list[str]) -> str | None:
-    """One text, or nothing. Plain text needs no filter: what is shown of it passes one again."""
-    if not texts:
-        return None
+def _joined(texts: list[str]) -> str:
+    """One text. Plain text needs no filter: what is shown of it passes one again."""
     text = "\n".join(filter(None, texts)) if len(texts) > 1 else texts[0]
     if not text.isascii() or "\x1b" in text or "\0" in text:
         text = clean(text)
-    return text or None
+    return text
 
 
 def _microseconds(timestamp: str) -> int:

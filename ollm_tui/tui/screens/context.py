@@ -19,7 +19,7 @@ from ollm_tui.tui.dialogs.question import Question
 from ollm_tui.tui.gauge_legend import legend
 from ollm_tui.tui.screens.context_facts import facts_text
 from ollm_tui.tui.screens.context_keys import BINDINGS, KEYS
-from ollm_tui.tui.screens.context_lines import DEEDS, about_item, effect, item_choices
+from ollm_tui.tui.screens.context_lines import DEEDS, RECALLED, about_item, effect, item_choices
 from ollm_tui.tui.screens.prompt_view import export_prompt, prompt_screen
 from ollm_tui.tui.widgets.choice_list import ChoiceList
 from ollm_tui.tui.widgets.gauge import Gauge
@@ -208,9 +208,9 @@ class ContextScreen(Screen[str | None]):
 
     @property
     def _key(self) -> str:
-        """The line that is highlighted."""
+        """The line that is highlighted; what came along with a message is changed with it."""
         highlighted = self.query_one(ChoiceList).highlighted
-        return highlighted.key if highlighted else ""
+        return highlighted.key.removesuffix(RECALLED) if highlighted else ""
 
     def _planned(self, deed: str) -> _Armed:
         if self._key not in self._conversation.state:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
 from ollm_tui.core.context_marks import Action, ContextChange, Mark, Marks
 from ollm_tui.core.message import Usage
 from ollm_tui.engine.context_view import ContextItem, ContextView
-from ollm_tui.services.tokens.prompt_count import Group
+from ollm_tui.services.tokens.prompt_count import Count, Group
 from ollm_tui.tui.answer_times import cached_words, why_slow
 from ollm_tui.tui.widgets.choice_list import Choice
 
@@ -31,6 +31,10 @@ MARK_WORDS: Mapping[str, str] = MappingProxyType(
         "elided": "cut short",
     }
 )
+
+
+RECALLED = ":recalled"
+"""Ends the key of the line for what a message brought along from earlier sessions."""
 
 
 class Deed(NamedTuple):
@@ -63,7 +67,7 @@ DEEDS: Mapping[str, Deed] = MappingProxyType(
 
 def item_choices(view: ContextView, *, in_order: bool, unicode: bool) -> list[Choice]:
     """One line each, the largest first or in the order of the prompt."""
-    items: Sequence[ContextItem] = view.items
+    items: Sequence[ContextItem] = [line for item in view.items for line in _lines(item)]
     if not in_order:
         items = sorted(items, key=lambda item: -item.tokens.tokens)
     marks = {"pinned": "★", "excluded": "✕", "folded": "▸", "covered": "▪", "elided": "▹"}
@@ -100,10 +104,23 @@ def effect(word: str, before: ContextView, after: ContextView) -> str:
     return f"{word}{several}: {tokens}, {_filled(before)} → {_filled(after)}"
 
 
+def _lines(item: ContextItem) -> Iterator[ContextItem]:
+    """What a message brought along has a line of its own; the rest of it has its words."""
+    if item.recalled is None:
+        yield item
+        return
+    title, brought = item.recalled
+    left = item.tokens.tokens - brought.tokens
+    source = "estimated" if brought.source == "estimated" else item.tokens.source
+    yield item._replace(tokens=Count(left, source))
+    yield item._replace(key=f"{item.key}{RECALLED}", title=title, tokens=brought)
+
+
 def _choice(item: ContextItem, view: ContextView, mark: str) -> Choice:
     used = max(view.count.tokens, 1)
     share = f"{round(item.tokens.tokens * 100 / used)} %"
-    words = (WHOSE[item.group], MARK_WORDS.get(item.mark, ""))
+    whose = "recalled" if item.key.endswith(RECALLED) else WHOSE[item.group]
+    words = (whose, MARK_WORDS.get(item.mark, ""))
     note = words[1] if item.mark == "pinned" else " · ".join(filter(None, words))
     return Choice(item.key, item.title, note, f"{item.tokens!s:>8} {share:>6}  {mark}")
 

@@ -240,3 +240,20 @@ def test_a_long_random_life_ends_in_the_same(tmp_path: Path) -> None:
         assert overview
         assert overview.total == len(scan(library.store, query, "words"))
     history.close()
+
+
+def test_more_messages_of_one_second_than_an_hour_has_are_found_before_the_next(
+    tmp_path: Path,
+) -> None:
+    """Their numbers are those of later seconds."""
+    library = SessionLibrary.at(StoreLayout(tmp_path / "sessions"))
+    history = HistorySearch(library.store)
+    messages = tuple(
+        Message(f"m{number}", "user", (Text("retry"),), clock.iso(BEGIN)) for number in range(3700)
+    )
+    library.add(replace(empty_session("crowded"), messages=messages))
+    history.refresh()
+    for second, total in ((0, 0), (1, len(messages))):
+        overview = history.overview(Query(before=BEGIN + timedelta(seconds=second)))
+        assert overview and overview.total == total
+    history.close()

@@ -135,3 +135,33 @@ def test_ten_kilobytes_are_cut_to_what_can_be_looked_for(history: HistorySearch)
     for text in ("x" * 10_000, "🚀" * 10_000, "q AND (" * 1500, "日本" * 5000, "%_\\" * 3000):
         query = parse_query(text)
         assert [results.total for results in history.search(query, limit=5)] == [0]
+
+
+@pytest.mark.parametrize(
+    ("question", "shorter"),
+    (
+        ("where did I ask about retries in October?", "retries in:october role:user"),
+        ("what was that about c++ templates since 2025-12", "c++ templates after:2025-12"),
+        ("how do we use asyncio.gather", None),
+        ("retry policy of the uploader", None),
+        ('"where did you go about it"', None),
+        ("where did you", None),
+    ),
+)
+def test_a_question_is_told_the_search_that_answers_it(question: str, shorter: str | None) -> None:
+    query = parse_query(question, today=TODAY, typing=True)
+    told = (f"every word is looked for; shorter: {shorter}",) if shorter else ()
+    assert query.notes == told
+
+
+def test_the_search_that_is_told_finds_what_was_asked(tmp_path: Path) -> None:
+    library = SessionLibrary.at(StoreLayout(tmp_path / "sessions"))
+    said = Text("How many retries does celery do?")
+    begin(library.store, "one", Message("m", "user", (said,), "2025-10-09T09:31:00Z"))
+    history = HistorySearch(library.store)
+    history.refresh()
+    asked = parse_query("where did I ask about retries in October?", today=TODAY)
+    shorter = asked.notes[0].partition("shorter: ")[2]
+    *_, found = history.search(parse_query(shorter, today=TODAY), limit=10)
+    assert [hit.message_id for hit in found.hits] == ["m"]
+    history.close()
