@@ -29,7 +29,7 @@ TOKENS = 100_000
 CHARACTERS_PER_TOKEN = 4
 CHARACTERS_PER_MESSAGE = 850
 KEPT = 5
-ROUNDS = 30
+ROUNDS = 80
 RECORD = b"x" * 400 + b"\n"
 """As long as what going back records."""
 LONG, SHARED = 1_000, 500
@@ -63,7 +63,7 @@ def _disk(home: Path) -> list[Outcome]:
         library.create(_snapshot(state), KEPT)
 
     def restore() -> None:
-        record = restoration(library.get(session_id, kept.id), state).record(clock.now())
+        record = restoration(library.get(session_id, kept.id, state), state).record(clock.now())
         seq = state.header.journal_seq + 1
         state.apply(record, seq)
         writer.append([(seq, record)])

@@ -170,7 +170,9 @@ def snapshot_of(
     header, metadata = state.header, state.header.metadata
     branch = state.branch() if header.head else []
     short = Shortening.of(metadata.compressed, metadata.compression_history)
-    held = _held(branch, short, metadata)
+    held = held_of(branch, short.checkpoints, metadata.pins)
+    users = tuple([message for message in held if message.role == "user"])
+    thoughtful = [message for message in branch if Reasoning in map(type, message.parts)]
     window = window or header.window
     return ContextSnapshot(
         id=new_id(),
@@ -178,14 +180,19 @@ def snapshot_of(
         timestamp=clock.now(),
         token_count=tokens,
         summary=_summary(branch),
-        user_messages=tuple(message for message in held if message.role == "user"),
-        messages=tuple(message for message in held if message.role != "user"),
+        user_messages=users,
+        messages=tuple([message for message in held if message.role != "user"]),
         goal_stack=GoalStack(goals=metadata.goals),
-        reasoning_storage=ReasoningStorage.of(branch),
-        metadata=_facts(branch, tokens, short.checkpoints, metadata, (header.model, window)),
+        reasoning_storage=ReasoningStorage.of(thoughtful),
+        metadata=replace(
+            _facts(thoughtful, tokens, short.checkpoints, metadata),
+            model=header.model,
+            context_size=window or 0,
+            total_user_messages=len(users),
+        ),
         name=name,
         reason=reason,
-        order=tuple(message.id for message in branch),
+        order=tuple([message.id for message in branch]),
         head=header.head,
         checkpoints=short.checkpoints,
         compressed=metadata.compressed,
@@ -254,10 +261,14 @@ def mode_of(metadata: Metadata) -> str:
     return metadata.mode_history[-1].to if metadata.mode_history else FIRST_MODE
 
 
-def _held(branch: list[Message], short: Shortening, metadata: Metadata) -> list[Message]:
+def held_of(
+    branch: list[Message], checkpoints: tuple[Checkpoint, ...], pins: tuple[str, ...]
+) -> list[Message]:
     """What is sent, and what was never the model's or a tool's, whatever stands for it."""
-    holding = short.within({message.id for message in branch})
-    left_out = holding.covered - frozenset(metadata.pins)
+    if not checkpoints:
+        return branch
+    holding = Shortening(checkpoints).within({message.id for message in branch})
+    left_out = holding.covered - frozenset(pins)
     return [each for each in branch if each.role in ALWAYS_HELD or each.id not in left_out]
 
 
@@ -268,23 +279,17 @@ def _summary(branch: list[Message]) -> str:
 
 
 def _facts(
-    branch: list[Message],
+    thoughtful: list[Message],
     tokens: int,
     checkpoints: tuple[Checkpoint, ...],
     metadata: Metadata,
-    model: tuple[str, int | None],
 ) -> SnapshotMetadata:
     saved = sum(each.original_tokens - each.current_tokens for each in checkpoints)
     goal = active_goal(metadata.goals)
-    thinking = sum(
-        len(part.text) for message in branch for part in message.parts if type(part) is Reasoning
-    )
-    name, window = model
+    parts = (part for message in thoughtful for part in message.parts)
+    thinking = sum(len(part.text) for part in parts if type(part) is Reasoning)
     return SnapshotMetadata(
-        model=name,
-        context_size=window or 0,
         compression_ratio=round(tokens / (tokens + saved), 4) if tokens and saved > 0 else 1.0,
-        total_user_messages=sum(message.role == "user" for message in branch),
         active_goal_id=goal.id if goal else None,
         total_goals_completed=sum(goal.status == "done" for goal in metadata.goals),
         total_checkpoints=len(checkpoints),

@@ -15,7 +15,7 @@ from typing import Any, cast, get_args
 import msgspec
 
 from ollm_tui.core.encoding import CannotDecode, Tree, parse_json
-from ollm_tui.core.message import EXTRA_KEY, Part, UnknownPart, Value
+from ollm_tui.core.message import EXTRA_KEY, Message, Part, UnknownPart, Value
 from ollm_tui.core.snapshot import ContextSnapshot
 
 Walk = Callable[[Any], Any]
@@ -31,9 +31,17 @@ _RARE = _MARK[:1]
 def decode_snapshot(data: bytes) -> ContextSnapshot:
     """A snapshot of this version. CannotDecode if the bytes are none."""
     try:
-        return _decoder().decode(data)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return decode_plain(data)
+    except CannotDecode:
         return snapshot_from_tree(parse_json(data))
+
+
+def decode_plain(data: bytes) -> ContextSnapshot:
+    """The same, without anything this version does not know. CannotDecode also if there is."""
+    try:
+        return _decoder().decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise CannotDecode(str(error)) from error
 
 
 def snapshot_from_tree(tree: Any) -> ContextSnapshot:
@@ -46,14 +54,19 @@ def snapshot_from_tree(tree: Any) -> ContextSnapshot:
 
 def encode_snapshot(snapshot: ContextSnapshot) -> bytes:
     """A snapshot as compact JSON; what was unknown when it was read stands where it was."""
-    try:
-        data = msgspec.json.encode(snapshot)
-        if _RARE not in data or _MARK not in data:
-            return data
-    except UnicodeEncodeError:
-        pass  # a lone surrogate: only an escape can hold it
+    if data := encode_plain(snapshot):
+        return data
     tree = _release(ContextSnapshot, msgspec.to_builtins(snapshot))
     return json.dumps(tree, separators=(",", ":")).encode("ascii")
+
+
+def encode_plain(value: ContextSnapshot | Message) -> bytes | None:
+    """A snapshot or something in it; None where that takes more than msgspec."""
+    try:
+        data = msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        return None  # a lone surrogate: only an escape can hold it
+    return None if _RARE in data and _MARK in data else data
 
 
 @cache

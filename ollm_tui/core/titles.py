@@ -29,7 +29,9 @@ _UNDERSCORES = re.compile(r"(?<!\w)_(?=[^\W_])([^_]+)(?<=[^\W_])_(?!\w)")
 
 def title_of(text: str, limit: int = 60) -> str:
     """A title of at most `limit` columns from a user's message; never empty."""
-    candidates = [line for line in _lines(clean(text[:_TEXT_LIMIT])) if columns(line)]
+    candidates = [
+        line for line in _lines(clean(text[:_TEXT_LIMIT])) if any(map(_column_count, line))
+    ]
     meaningful = next((line for line in candidates if any(map(str.isalnum, line))), None)
     return _cut(meaningful or next(iter(candidates), UNTITLED), limit)
 
@@ -69,14 +71,15 @@ def _without_marks(line: str) -> str:
 
 
 def _cut(text: str, limit: int) -> str:
-    if columns(text) <= limit:
-        return text
     end = room = 0
-    for character in text:
+    for number, character in enumerate(text, start=1):
         room += _column_count(character)
-        if room > limit - 1:
+        if room > limit:
             break
-        end += 1
+        if room < limit:
+            end = number
+    else:
+        return text
     head = text[:end]
     border = head.rfind(" ") if text[end] != " " else end
     # A border in the first half would cost too much: scripts without spaces are cut anywhere.

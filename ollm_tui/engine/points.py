@@ -100,7 +100,9 @@ class Points:
         StoreError if the session or the snapshot cannot be read.
         """
         if point.snapshot:
-            return await self._snapshots.get(point.session_id, point.snapshot)
+            held = self._held.get(point.session_id)
+            known = state or (held.state if held else None)
+            return await self._snapshots.get(point.session_id, point.snapshot, known)
         state = state or await self.state(point.session_id)
         if not point.message:
             tokens = state.header.metadata.token_count

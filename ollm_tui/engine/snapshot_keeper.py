@@ -99,7 +99,8 @@ class SnapshotKeeper:
         """One of them, read. StoreError if it is not there."""
         if self._store is None:
             raise StoreError("this conversation keeps no snapshots", "open it from the store")
-        return await self._store.get(self._session.session_id, snapshot_id)
+        session = self._session
+        return await self._store.get(session.session_id, snapshot_id, session.state)
 
     async def restore(self, snapshot: ContextSnapshot) -> Restore:
         """Set the context back to a snapshot. Nothing is removed: what was said since stays as a

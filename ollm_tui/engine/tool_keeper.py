@@ -189,6 +189,11 @@ class ToolKeeper:
         files = self._outfit and self._outfit.files
         return files.versions() if files else ()
 
+    @property
+    def file_watch(self) -> FileWatch | None:
+        """What knows the files that tools changed; None until tools are ready, or without any."""
+        return self._outfit.files if self._outfit else None
+
     def whole_output(self, call_id: str) -> str | None:
         """What a call printed, also what the model was not given; None if nobody knows."""
         for call in reversed(self._session.state.tool_calls):

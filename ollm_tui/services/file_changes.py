@@ -72,6 +72,11 @@ class FileWatch:
         self._seen: dict[str, _Seen] = {}
         self._unsettled: set[str] = set()
 
+    @property
+    def root(self) -> Path:
+        """The folder it watches."""
+        return self._files.root
+
     def before(self) -> None:
         """Remember the workspace, with copies of what is new since the last time."""
         self._scan = scan(self._files.root, self._apart)
@@ -129,8 +134,12 @@ class FileWatch:
         return done
 
     def _since(self, snapshot: ContextSnapshot) -> list[FileChange]:
-        last = max((file.change for file in snapshot.files), default=0)
-        return [change for change in self._log.changes if change.number > last]
+        """By the changes it knows of; one that was taken before anybody had looked at the files
+        knows of none, and its time has to tell."""
+        if snapshot.files:
+            last = max(file.change for file in snapshot.files)
+            return [change for change in self._log.changes if change.number > last]
+        return [change for change in self._log.changes if change.at > snapshot.timestamp]
 
     def _is_as(self, seen: _Seen, path: str) -> bool:
         return seen.mark == self._scan.files.get(path) and path not in self._unsettled

@@ -19,9 +19,11 @@ from ollm_tui.core import clock
 from ollm_tui.core.errors import AmbiguousId, StoreError
 from ollm_tui.core.intake import clean
 from ollm_tui.core.snapshot import ContextSnapshot, SnapshotSummary
+from ollm_tui.core.snapshot_messages import KnownMessages
 from ollm_tui.storage.cipher import Cipher
 from ollm_tui.storage.layout import StoreLayout
 from ollm_tui.storage.snapshot_file import SnapshotRead
+from ollm_tui.storage.snapshot_index import Listing
 from ollm_tui.storage.snapshot_memory import SnapshotMemory
 from ollm_tui.storage.snapshot_store import SnapshotStore
 
@@ -42,12 +44,22 @@ class Shelf(Protocol):
         """Bring what is derived up to date."""
         ...
 
-    def read(self, session_id: str, snapshot_id: str) -> SnapshotRead:
-        """One snapshot."""
+    def read(
+        self, session_id: str, snapshot_id: str, known: KnownMessages | None = None
+    ) -> SnapshotRead:
+        """One snapshot; what is known of its messages need not be read."""
         ...
 
     def summaries(self, session_id: str) -> list[SnapshotSummary]:
         """The snapshots of a session, newest first."""
+        ...
+
+    def listing(self, session_id: str) -> Listing:
+        """The same, with what `note` needs."""
+        ...
+
+    def note(self, listing: Listing, added: SnapshotSummary, removed: Collection[str]) -> None:
+        """Bring what is derived up to date after a change since the listing."""
         ...
 
     def owners(self) -> dict[str, str]:
@@ -116,22 +128,25 @@ class SnapshotLibrary:
         """Keep a snapshot, durably; of the automatic ones of its session only the newest stay,
         and those that are needed."""
         session_id, shelf = snapshot.session_id, self._shelf(snapshot.session_id)
-        before = shelf.summaries(session_id)
+        listing = shelf.listing(session_id)
+        before = listing.summaries
         snapshot = replace(snapshot, timestamp=_after(before, snapshot.timestamp))
         summary = shelf.write(snapshot)
         automatic = [each.id for each in (summary, *before) if each.is_automatic]
         too_many = [key for key in automatic[most_automatic:] if key not in needed]
         removed = shelf.remove(session_id, too_many)
-        shelf.refresh(session_id, summary)
+        shelf.note(listing, summary, removed)
         return Taken(summary, tuple(removed))
 
     def list(self, session_id: str) -> list[SnapshotSummary]:
         """The snapshots of a session, newest first."""
         return self._shelf(session_id).summaries(session_id)
 
-    def get(self, session_id: str, snapshot_id: str) -> ContextSnapshot:
-        """One snapshot, read."""
-        return self._shelf(session_id).read(session_id, snapshot_id).snapshot
+    def get(
+        self, session_id: str, snapshot_id: str, known: KnownMessages | None = None
+    ) -> ContextSnapshot:
+        """One snapshot, read; sooner where its messages are known."""
+        return self._shelf(session_id).read(session_id, snapshot_id, known).snapshot
 
     def rename(self, session_id: str, snapshot_id: str, name: str) -> None:
         """Give a snapshot a name, or none; named ones are never removed by themselves."""

@@ -103,13 +103,13 @@ def _branch(
     snapshot: ContextSnapshot, state: SessionState
 ) -> tuple[str | None, tuple[Message, ...], dict[str, str]]:
     """The last message, those that must be added before, and the names they get if taken."""
-    held = {message.id: message for message in snapshot.sent()}
+    held = {message.id: message for message in (*snapshot.user_messages, *snapshot.messages)}
     parent: str | None = None
     missing: list[Message] = []
     renamed: dict[str, str] = {}
     for key in snapshot.order:
         message = held.get(key)
-        if not missing and _is_there(key, message, parent, state):
+        if not missing and key in state and _is_there(state[key], message, parent, state):
             parent = key
             continue
         message = message or _behind_a_checkpoint(key, snapshot, state)
@@ -120,14 +120,15 @@ def _branch(
     return parent, tuple(missing), renamed
 
 
-def _is_there(key: str, message: Message | None, parent: str | None, state: SessionState) -> bool:
-    """Whether the session has this message in this place, saying the same."""
-    if key not in state or state.parent(key) != parent:
+def _is_there(
+    there: Message, message: Message | None, parent: str | None, state: SessionState
+) -> bool:
+    """Whether what the session has under an id is this message, in this place."""
+    if there.parent_id != parent and state.parent(there.id) != parent:
         return False
-    there = state[key]
     if message is None:
         return _can_be_behind_a_checkpoint(there)
-    return there.role == message.role and there.parts == message.parts
+    return there is message or (there.role == message.role and there.parts == message.parts)
 
 
 def _behind_a_checkpoint(key: str, snapshot: ContextSnapshot, state: SessionState) -> Message:

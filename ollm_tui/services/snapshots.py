@@ -18,6 +18,7 @@ from ollm_tui.core.events import (
     SnapshotRestored,
 )
 from ollm_tui.core.snapshot import ContextSnapshot, Reason, SnapshotSummary
+from ollm_tui.core.snapshot_messages import KnownMessages
 from ollm_tui.services.recording import Recording
 from ollm_tui.services.snapshot_library import Holdings, SnapshotLibrary
 from ollm_tui.services.snapshot_thresholds import Callback, Thresholds
@@ -88,9 +89,11 @@ class Snapshots:
         """The snapshots of a session, newest first; those that cannot be read say why."""
         return await self._do(session_id, lambda: self.library.list(session_id))
 
-    async def get(self, session_id: str, snapshot_id: str) -> ContextSnapshot:
-        """One snapshot, read. StoreError."""
-        return await self._do(session_id, lambda: self.library.get(session_id, snapshot_id))
+    async def get(
+        self, session_id: str, snapshot_id: str, known: KnownMessages | None = None
+    ) -> ContextSnapshot:
+        """One snapshot, read; sooner where its messages are known. StoreError."""
+        return await self._do(session_id, lambda: self.library.get(session_id, snapshot_id, known))
 
     async def rename(self, session_id: str, snapshot_id: str, name: str) -> None:
         """Give a snapshot a name, or none. StoreError."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -10,12 +11,16 @@ from msgspec.structs import replace
 
 from ollm_tui.core.encoding import CannotDecode, parse_json
 from ollm_tui.core.snapshot import ContextSnapshot
-from ollm_tui.core.snapshot_encoding import decode_snapshot, encode_snapshot
+from ollm_tui.core.snapshot_encoding import decode_snapshot
+from ollm_tui.core.snapshot_messages import MessageBytes, snapshot_chunks
 from ollm_tui.storage.atomic_file import read_regular, write_atomically
-from ollm_tui.storage.cipher import Cipher
+from ollm_tui.storage.cipher import Cipher, Plain
 from ollm_tui.storage.directory import file_time
 from ollm_tui.storage.importers.snapshots import older_snapshot
 from ollm_tui.storage.layout import is_valid_name
+
+Decode = Callable[[bytes], ContextSnapshot]
+"""Gives a snapshot of this version, or CannotDecode."""
 
 _FILE_NAME = re.compile(r"snapshot-(.+)\.json")
 
@@ -39,17 +44,31 @@ def id_in(name: str) -> str | None:
     return match[1] if match and is_valid_name(match[1]) else None
 
 
-def write_snapshot(path: Path, snapshot: ContextSnapshot, cipher: Cipher) -> int:
+def write_snapshot(
+    path: Path, snapshot: ContextSnapshot, cipher: Cipher, written: MessageBytes
+) -> int:
     """Make a snapshot durable, whole or not at all; answers with the size of its file."""
-    data = cipher.seal(encode_snapshot(snapshot), _place(snapshot.session_id, snapshot.id))
-    write_atomically(path, [data])
-    return len(data)
+    chunks = snapshot_chunks(snapshot, written)
+    if not isinstance(cipher, Plain):
+        chunks = [cipher.seal(b"".join(chunks), _place(snapshot.session_id, snapshot.id))]
+    write_atomically(path, chunks)
+    return path.stat().st_size
 
 
-def read_snapshot(path: Path, session_id: str, snapshot_id: str, cipher: Cipher) -> SnapshotRead:
+def read_snapshot(
+    path: Path,
+    session_id: str,
+    snapshot_id: str,
+    cipher: Cipher,
+    decode: Decode = decode_snapshot,
+) -> SnapshotRead:
     """A snapshot from its file. OSError, CannotOpenError or CannotDecode."""
     data = cipher.open(read_regular(path), _place(session_id, snapshot_id))
-    snapshot, older = _decoded(data, session_id, snapshot_id, path)
+    try:
+        snapshot, older = decode(data), False
+    except CannotDecode:
+        # Then it has no order of its messages, or is damaged.
+        snapshot, older = _of_earlier_program(data, session_id, snapshot_id, path), True
     # A copied file is another snapshot: its place decides.
     return SnapshotRead(replace(snapshot, id=snapshot_id, session_id=session_id), older)
 
@@ -58,16 +77,12 @@ def _place(session_id: str, snapshot_id: str) -> str:
     return f"{session_id}/snapshot-{snapshot_id}"
 
 
-def _decoded(
+def _of_earlier_program(
     data: bytes, session_id: str, snapshot_id: str, path: Path
-) -> tuple[ContextSnapshot, bool]:
-    try:
-        return decode_snapshot(data), False
-    except CannotDecode:
-        pass  # then it has no order of its messages, or is damaged
+) -> ContextSnapshot:
     tree = parse_json(data)
     if not isinstance(tree, dict):
         raise CannotDecode(f"expected an object, found {type(tree).__name__}")
     modified = file_time(path.stat().st_mtime_ns)
     found = older_snapshot(cast(dict[str, Any], tree), session_id, snapshot_id, modified)
-    return (found, True) if found else (decode_snapshot(data), False)
+    return found or decode_snapshot(data)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -33,6 +33,15 @@ class _IndexFile(msgspec.Struct, frozen=True):
 
 Owner = Literal["nobody", "ours", "another"]
 """Whose index lies there: none that can be read, ours, or an earlier program's or key's."""
+
+
+class Listing(NamedTuple):
+    """The snapshots of a session, and what its index says or should say of them."""
+
+    summaries: list[SnapshotSummary]
+    """Newest first; those that cannot be read say why."""
+    rows: Rows
+    owner: Owner
 
 
 class SnapshotIndex:

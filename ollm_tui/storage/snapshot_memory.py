@@ -6,7 +6,9 @@ from collections.abc import Collection
 
 from ollm_tui.core.errors import StoreError
 from ollm_tui.core.snapshot import ContextSnapshot, SnapshotSummary, summary_of
+from ollm_tui.core.snapshot_messages import KnownMessages
 from ollm_tui.storage.snapshot_file import SnapshotRead
+from ollm_tui.storage.snapshot_index import Listing
 
 
 class SnapshotMemory:
@@ -24,9 +26,18 @@ class SnapshotMemory:
     def refresh(self, session_id: str, new: SnapshotSummary | None = None) -> None:
         """Nothing here is derived."""
 
-    def read(self, session_id: str, snapshot_id: str) -> SnapshotRead:
+    def read(
+        self, session_id: str, snapshot_id: str, known: KnownMessages | None = None
+    ) -> SnapshotRead:
         """One snapshot. StoreError if there is none."""
         return SnapshotRead(self._of(session_id, snapshot_id), older=False)
+
+    def note(self, listing: Listing, added: SnapshotSummary, removed: Collection[str]) -> None:
+        """Nothing here is derived."""
+
+    def listing(self, session_id: str) -> Listing:
+        """The snapshots of a session; there is no index."""
+        return Listing(self.summaries(session_id), {}, "nobody")
 
     def summaries(self, session_id: str) -> list[SnapshotSummary]:
         """The snapshots of a session, newest first."""

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Collection, Iterator
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
 from ollm_tui.core.encoding import CannotDecode
 from ollm_tui.core.errors import StoreError
 from ollm_tui.core.snapshot import ContextSnapshot, SnapshotSummary, summary_of
+from ollm_tui.core.snapshot_encoding import decode_snapshot
+from ollm_tui.core.snapshot_messages import KnownMessages, MessageBytes, decode_with
 from ollm_tui.storage.cipher import CannotOpenError, Cipher, Plain
 from ollm_tui.storage.directory import file_time
 from ollm_tui.storage.layout import StoreLayout, is_valid_name, make_directory, sync_directory
@@ -21,7 +24,7 @@ from ollm_tui.storage.snapshot_file import (
     read_snapshot,
     write_snapshot,
 )
-from ollm_tui.storage.snapshot_index import FileMark, Rows, SnapshotIndex
+from ollm_tui.storage.snapshot_index import FileMark, Listing, Rows, SnapshotIndex
 from ollm_tui.storage.snapshot_map import SnapshotMap
 
 ASIDE = "deleted"
@@ -40,19 +43,27 @@ class SnapshotStore:
         self._layout = layout
         self._cipher = cipher or Plain()
         self._map = SnapshotMap(layout)
+        self._written = MessageBytes()
+        self._places = lru_cache(maxsize=8)(layout.snapshot_folders)
 
     def write(self, snapshot: ContextSnapshot) -> SnapshotSummary:
         """Make a snapshot durable. OSError. The index is not told: that is `refresh`."""
         folder = self._folder(snapshot.session_id)
         make_directory(folder)
-        size = write_snapshot(folder / file_name(snapshot.id), snapshot, self._cipher)
+        path = folder / file_name(snapshot.id)
+        size = write_snapshot(path, snapshot, self._cipher, self._written)
         return summary_of(snapshot, size)
 
-    def read(self, session_id: str, snapshot_id: str) -> SnapshotRead:
+    def read(
+        self, session_id: str, snapshot_id: str, known: KnownMessages | None = None
+    ) -> SnapshotRead:
         """One snapshot. StoreError if there is none, or it cannot be read."""
         path = self._path(session_id, snapshot_id)
+        decode = decode_snapshot
+        if known is not None:
+            decode = partial(decode_with, known=known, written=self._written)
         try:
-            return read_snapshot(path, session_id, snapshot_id, self._cipher)
+            return read_snapshot(path, session_id, snapshot_id, self._cipher, decode)
         except (OSError, CannotOpenError, CannotDecode) as error:
             reason = _reason(error)
             raise StoreError(
@@ -62,7 +73,20 @@ class SnapshotStore:
 
     def summaries(self, session_id: str) -> list[SnapshotSummary]:
         """The snapshots of a session, newest first; those that cannot be read say why."""
+        return self.listing(session_id).summaries
+
+    def listing(self, session_id: str) -> Listing:
+        """The same, with what `note` needs."""
         return self._list(session_id, None, writes=False)
+
+    def note(self, listing: Listing, added: SnapshotSummary, removed: Collection[str]) -> None:
+        """Bring the index up to date after a change since the listing, without another look at
+        all the files: what others changed meanwhile is seen at the next one."""
+        session_id, folder = added.session_id, self._folder(added.session_id)
+        status = (folder / file_name(added.id)).stat()
+        rows = {key: row for key, row in listing.rows.items() if key not in removed}
+        rows[added.id] = (added, _mark(status))
+        SnapshotIndex(folder, session_id, self._cipher).write(rows, listing.owner)
 
     def refresh(self, session_id: str, new: SnapshotSummary | None = None) -> None:
         """Bring the index up to date after a change; what was written just now need not be read."""
@@ -116,7 +140,7 @@ class SnapshotStore:
                 status = path.lstat()
             except OSError:
                 continue  # brought back in between
-            mark = (status.st_size, status.st_mtime_ns, status.st_ino)
+            mark = _mark(status)
             moved = file_time(status.st_ctime_ns)  # moving a file sets this time
             yield self._summary(path, session_id, key, mark), moved
 
@@ -139,12 +163,10 @@ class SnapshotStore:
                     if key := id_in(name):
                         yield session_id, key, folder / name
 
-    def _list(
-        self, session_id: str, new: SnapshotSummary | None, *, writes: bool
-    ) -> list[SnapshotSummary]:
+    def _list(self, session_id: str, new: SnapshotSummary | None, *, writes: bool) -> Listing:
+        if not is_valid_name(session_id):
+            return Listing([], {}, "nobody")
         found = self._find(session_id)
-        if not found and not writes:
-            return []
         index = SnapshotIndex(self._folder(session_id), session_id, self._cipher)
         known, owner = index.rows()
         rows: Rows = {}
@@ -165,7 +187,8 @@ class SnapshotStore:
         if rows != known and (writes or owner != "another") and self._folder(session_id).is_dir():
             index.write(rows, owner)
         summaries = [*(summary for summary, _ in rows.values()), *damaged]
-        return sorted(summaries, key=lambda each: each.timestamp, reverse=True)
+        summaries.sort(key=lambda each: each.timestamp, reverse=True)
+        return Listing(summaries, rows, owner)
 
     def _summary(
         self, path: Path, session_id: str, snapshot_id: str, mark: FileMark
@@ -198,10 +221,10 @@ class SnapshotStore:
         raise StoreError(f"there is no snapshot {snapshot_id}", "ollm snapshots list")
 
     def _folder(self, session_id: str) -> Path:
-        return self._layout.snapshot_folders(session_id)[0]
+        return self._places(session_id)[0]
 
     def _folders(self, session_id: str) -> tuple[Path, ...]:
-        return self._layout.snapshot_folders(session_id) if is_valid_name(session_id) else ()
+        return self._places(session_id) if is_valid_name(session_id) else ()
 
 
 def _names_in(folder: Path) -> list[str]:
@@ -224,8 +247,11 @@ def _files_in(folder: Path) -> Iterator[tuple[str, _Found]]:
             except OSError:
                 continue  # removed in between
             if stat.S_ISREG(status.st_mode):
-                mark = (status.st_size, status.st_mtime_ns, status.st_ino)
-                yield key, _Found(entry.path, mark)
+                yield key, _Found(entry.path, _mark(status))
+
+
+def _mark(status: os.stat_result) -> FileMark:
+    return status.st_size, status.st_mtime_ns, status.st_ino
 
 
 def _move(path: Path, target: Path) -> None:

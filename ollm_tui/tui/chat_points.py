@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import SessionNotFound, UsageError
@@ -12,6 +13,7 @@ from ollm_tui.core.message import Message
 from ollm_tui.core.session import Restore
 from ollm_tui.core.snapshot import ContextSnapshot
 from ollm_tui.engine.points import Point
+from ollm_tui.tui.files_offer import offer_files
 from ollm_tui.tui.screens.chat import ChatScreen
 from ollm_tui.tui.shown_messages import shown_at
 from ollm_tui.tui.transcript.spots import Words
@@ -27,6 +29,8 @@ class ChatPoints:
 
     def __init__(self, chat: ChatScreen) -> None:
         self._chat = chat
+        self._restored: ContextSnapshot | None = None
+        """What the conversation went back to, until its files are offered."""
 
     async def go_to(self, point: Point) -> None:
         """Open a session, and set it back to a snapshot or a message of it. OllmError.
@@ -39,7 +43,7 @@ class ChatPoints:
             return
         snapshot = None
         if point.snapshot:  # read first: what is damaged is no reason to leave
-            snapshot = await chat.app.workspace.snapshots.get(point.session_id, point.snapshot)
+            snapshot = await chat.app.workspace.points.at(point)
         if chat.app.conversation is None or chat.conversation.session_id != point.session_id:
             try:
                 await chat.switch(lambda: chat.app.workspace.resume(point.session_id))
@@ -61,6 +65,15 @@ class ChatPoints:
         aside = len(before.difference(message.id for message in conversation.state.branch()))
         kept = f" · {counted(aside, 'message')} set aside" if aside else ""
         self._tell(f"back at {self._title(note)} · {UNDO}{kept}")
+        self._restored = snapshot
+        self.offer_files()
+
+    def offer_files(self) -> None:
+        """Offer to bring the files of the last restore back too, once the chat is seen."""
+        if self._restored and self._chat.is_current:
+            offer = partial(offer_files, self._chat, self._restored)
+            self._restored = None
+            self._chat.run_worker(offer, group="files", exclusive=True)
 
     async def open_at(self, point: Point, words: Words | None = None) -> None:
         """Open a session at a message, with words marked; on another branch, that one becomes
@@ -96,9 +109,12 @@ class ChatPoints:
 
     async def undo(self) -> None:
         """Take back the last restore. UsageError if there is none."""
-        note = await self._chat.conversation.snapshots.undo_restore()
+        snapshots = self._chat.conversation.snapshots
+        note = await snapshots.undo_restore()
         self._show()
         self._tell(f"undone: as it was before going back · {self._title(note)}")
+        self._restored = await snapshots.get(note.snapshot)
+        self.offer_files()
 
     async def begin_new(self) -> None:
         """Begin a new session."""

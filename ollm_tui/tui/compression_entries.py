@@ -16,6 +16,8 @@ from ollm_tui.tui.transcript.fold import Fold
 
 UNCHANGED = Hints({})
 """Keys as they are where the user has mapped none."""
+TOGETHER = "\N{NO-BREAK SPACE}"
+"""Between words that must not come to stand on two lines: a key and what it does."""
 
 
 def with_compressions(
@@ -70,15 +72,19 @@ def record_text(
 ) -> str:
     """What it did, in one line; and in another what the user should know of it."""
     tokens = f"{short_count(compression.before_tokens)} → {short_count(compression.after_tokens)}"
-    facts = [deed(compression), tokens]
+    facts = [deed(compression), _together(tokens)]
     if compression.undone_at is not None:
         facts.append("undone")
     elif can_undo:
-        facts.append(hints.line(("compression.undo", "undo")))
+        facts.append(_together(hints.line(("compression.undo", "undo"))))
     if compression.created and compression.undone_at is None:
-        facts.append(hints.line(("compression.checkpoints", "view")))
+        facts.append(_together(hints.line(("compression.checkpoints", "view"))))
     note = f"\n  {visible(compression.note)}" if compression.note else ""
-    return f"─ {' · '.join(facts)} ─{note}"
+    return f"─ {' · '.join(facts)}{TOGETHER}─{note}"
+
+
+def _together(words: str) -> str:
+    return words.replace(" ", TOGETHER)
 
 
 def _fold(checkpoint: Checkpoint) -> Fold:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from textual.timer import Timer
@@ -18,7 +19,7 @@ from ollm_tui.tui.tool_words import brakes
 from ollm_tui.tui.transcript.transcript import Transcript
 from ollm_tui.tui.widgets.gauge import Gauge
 from ollm_tui.tui.widgets.prompt import Prompt
-from ollm_tui.tui.widgets.status import StatusLine, TitleLine
+from ollm_tui.tui.widgets.status import BESIDE_HINTS, StatusLine, TitleLine
 from ollm_tui.tui.widgets.welcome import Welcome
 
 if TYPE_CHECKING:
@@ -42,16 +43,23 @@ LONG_SESSION = 1000
 NOTICE_SECONDS = 5.0
 TOOLS_AFTER_SECONDS = 0.5
 """The tools of the model are loaded when the first keys have been answered."""
+COMPRESSING = ("tui.commands.compression", "engine.compression.pipeline")
+"""Loaded while nobody waits for it: at the beginning of a compression one goes on typing."""
 RUNNING = (("chat.stop", "stop"), ("jobs.background", "to the background"))
 SCARCE = (0.5, 2.0)
 """Shares of the limit between which the context is counted exactly: below them there is room
 enough, above them none at all."""
+COMMANDS, KEYS = ("screen.palette", "commands"), ("screen.keys", "keys")
+SEARCH, READ = ("search.everything", "search"), ("read.earlier", "read")
+SESSIONS, POINTS = ("session.picker", "sessions"), ("session.picker", "sessions, snapshots")
 WRITING = (
-    ("screen.palette", "commands"),
-    ("session.picker", "sessions"),
-    ("read.earlier", "read"),
-    ("screen.keys", "keys"),
+    (COMMANDS, POINTS, SEARCH, READ, KEYS),
+    (COMMANDS, POINTS, SEARCH, KEYS),
+    (COMMANDS, SESSIONS, SEARCH, KEYS),
+    (COMMANDS, SESSIONS, KEYS),
+    (COMMANDS, KEYS),
 )
+"""The first of them that there is room for."""
 
 
 class StateLines:
@@ -72,11 +80,12 @@ class StateLines:
         self._show(text)
         self._notice = self._chat.set_timer(NOTICE_SECONDS, self.show_state)
 
-    def _show(self, text: str) -> None:
+    def _show(self, *texts: str) -> None:
+        """A line, or the first of some that there is room for."""
         if self._notice:
             self._notice.stop()
             self._notice = None
-        self._chat.query_one(StatusLine).show(left=visible(text))
+        self._chat.query_one(StatusLine).show_fitting([visible(text) for text in texts])
 
     def complain(self, error: OllmError) -> None:
         """What did not work, and what to do."""
@@ -106,17 +115,24 @@ class StateLines:
         elif self._chat.editing:
             self._show(f"editing an earlier message   {line(('chat.stop', 'give up'))}")
         elif isinstance(self._chat.focused, Prompt):
-            self._show(line(*WRITING))
+            self._show(*("   ".join(map(self._hint, each)) for each in WRITING))
         else:
             self._show(line(("chat.stop", "back to the prompt")))
 
     def _line(self, *wanted: tuple[str, str]) -> str:
         """Hints as far as there is room for whole ones; the last one always, for it leads out."""
-        room = self._chat.size.width - len("  NOT SAVED") - 4
-        hints = [self.hints.line(each) for each in wanted]
+        room = self._chat.size.width - BESIDE_HINTS
+        hints = [self._hint(each) for each in wanted]
         while len(hints) > 2 and len("   ".join(hints)) > room:
             del hints[-2]
         return "   ".join(hints)
+
+    def _hint(self, wanted: tuple[str, str]) -> str:
+        """A function key where there is one: it is short, and types nothing anywhere."""
+        command, word = wanted
+        keys = self.hints.keys(command)
+        key = next((key for key in keys if key[0] == "F" and key[1:].isdigit()), keys[0])
+        return f"{key} {word}"
 
     def show_opened(self) -> None:
         """The facts of a session that was just opened; a long one is counted when it is used."""
@@ -171,6 +187,8 @@ class StateLines:
         if await conversation.tools.ready() and conversation is self._chat.app.conversation:
             self._show_names(conversation)
             gauge.show(conversation.context(), note)
+        for part in COMPRESSING if len(conversation.state) else ():
+            await asyncio.to_thread(import_module, f"ollm_tui.{part}")
 
     def show_live(self) -> None:
         """More of the answer is in the context now."""

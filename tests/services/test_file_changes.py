@@ -298,3 +298,12 @@ def test_any_point_between_tools_can_be_had_again(
         assert {step.how for step in steps} <= {"restore", "delete", "recreate"}
         desk.watch.restore(snapshot, [step.path for step in steps])
         assert desk.texts() == expected
+
+
+def test_a_snapshot_that_knows_of_no_files_goes_by_its_time(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    desk.tool(early="one")
+    unaware = sample_snapshot()
+    assert unaware.files == ()
+    desk.tool(late="two")
+    assert desk.steps(unaware) == {"late": "delete"}

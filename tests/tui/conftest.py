@@ -59,8 +59,9 @@ def jobs_on(home: Path) -> JobsKeeper:
     """Real shells, in the directory of the test; one variable is withheld."""
     environment = {"PATH": os.environ["PATH"], "HOME": str(home.parent)}
     withheld = {"DEPLOY_TOKEN": "swordfish-and-more"}
-    jobs = Jobs(environment, home / "sessions" / "jobs")
-    return JobsKeeper(jobs, Path.cwd(), withheld, Redactor(withheld.values()))
+    redactor = Redactor(withheld.values())
+    jobs = Jobs(environment, home / "sessions" / "jobs", redact=redactor.redact)
+    return JobsKeeper(jobs, Path.cwd(), withheld, redactor)
 
 
 @pytest.fixture

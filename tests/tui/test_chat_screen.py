@@ -12,7 +12,7 @@ from ollm_tui.core.errors import Unavailable
 from ollm_tui.core.message import Usage
 from ollm_tui.core.provider import Completed, Preparing, TextDelta
 from ollm_tui.settings.schema import Interface, Settings
-from ollm_tui.tui.screens.chat import ChatScreen
+from ollm_tui.tui.screens.chat import PLACEHOLDER, SHORT_PLACEHOLDER, ChatScreen
 from ollm_tui.tui.widgets.waiting import Waiting
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import gauge, prompt, settled, state, stream, title
@@ -36,6 +36,14 @@ async def test_the_prompt_is_focused_and_says_how_it_works(open_app: OpenApp) ->
     async with open_app() as (app, _):
         assert app.focused is prompt(app)
         assert "/ for commands" in str(prompt(app).placeholder)
+
+
+async def test_what_the_empty_prompt_says_is_never_cut(open_app: OpenApp) -> None:
+    async with open_app(size=(60, 20)) as (app, pilot):
+        assert prompt(app).render_line(0).text.rstrip() == SHORT_PLACEHOLDER
+        await pilot.resize_terminal(80, 24)
+        await pilot.pause()
+        assert prompt(app).render_line(0).text.rstrip() == PLACEHOLDER
 
 
 @pytest.mark.parametrize("key", ("ctrl+j", "shift+enter", "alt+enter"))

@@ -27,7 +27,8 @@ def chat_of(app: OllmApp) -> ChatScreen:
 
 def stream(app: OllmApp) -> str:
     transcript = next(s for s in app.screen_stack if isinstance(s, ChatScreen)).transcript
-    return "\n".join(transcript.plain_text(key) for key in transcript.keys)
+    texts = (transcript.plain_text(key) for key in transcript.keys)
+    return "\n".join(texts).replace("\N{NO-BREAK SPACE}", " ")
 
 
 async def say(app: OllmApp, pilot: Pilot[int], text: str) -> None:

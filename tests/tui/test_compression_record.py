@@ -35,8 +35,13 @@ LATER = replace(COMPRESSION, number=2, last="m44", before_tokens=900, after_toke
 UNDONE = replace(COMPRESSION, undone_at="2024-10-14T14:05:00.000000Z")
 
 
+def seen(entry: Entry) -> str:
+    """As it is drawn."""
+    return entry.text.replace("\N{NO-BREAK SPACE}", " ")
+
+
 def text_of(compression: Compression) -> str:
-    return compression_entry(compression).text
+    return seen(compression_entry(compression))
 
 
 # The line
@@ -68,11 +73,21 @@ def test_what_the_user_should_know_stands_below() -> None:
     assert text_of(noted).splitlines()[1] == "  no model could be asked␛[31m"
 
 
+@pytest.mark.parametrize("columns", [24, 40, 58, 59, 60, 61, 62, 63, 64, 65, 70, 80])
+async def test_a_key_and_what_it_does_stand_on_one_line_at_any_width(columns: int) -> None:
+    async with desk((columns, 30)) as (app, pilot):
+        app.transcript.add(compression_entry(COMPRESSION))
+        await pilot.pause()
+        assert any("u undo" in line for line in app.stream)
+        assert any("v view ─" in line for line in app.stream)
+        assert any("5.1k → 1.5k" in line for line in app.stream)
+
+
 def test_only_the_last_that_holds_can_be_undone() -> None:
-    texts = [entry.text for entry in compression_entries((COMPRESSION, LATER))]
+    texts = [seen(entry) for entry in compression_entries((COMPRESSION, LATER))]
     assert ["u undo" in text for text in texts] == [False, True]
     undone = replace(LATER, undone_at="2024-10-15T00:00:00.000000Z")
-    texts = [entry.text for entry in compression_entries((COMPRESSION, undone))]
+    texts = [seen(entry) for entry in compression_entries((COMPRESSION, undone))]
     assert ["u undo" in text for text in texts] == [True, False]
 
 

@@ -13,7 +13,7 @@ from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.storage.layout import StoreLayout
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.following_run import Following
-from ollm_tui.tui.screens.chat import PLACEHOLDER, ChatScreen
+from ollm_tui.tui.screens.chat import SHORT_PLACEHOLDER, ChatScreen
 from ollm_tui.tui.widgets.prompt import Prompt
 from ollm_tui.tui.widgets.waiting import Waiting
 from tests.crash.samples import begin, user_message
@@ -64,7 +64,7 @@ async def test_it_says_what_it_is_and_grows(open_app: OpenApp, other: OtherWrite
         other.close()
         await until_seen(app, pilot, "Enter continues this session here")
         following.stop()
-        assert chat.prompt.placeholder == PLACEHOLDER
+        assert chat.prompt.placeholder == SHORT_PLACEHOLDER
 
 
 async def test_what_is_sent_goes_on_in_a_fork(open_app: OpenApp, other: OtherWriter) -> None:

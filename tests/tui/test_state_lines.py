@@ -39,3 +39,20 @@ async def test_what_is_told_while_an_answer_ends_stays_its_time(open_app: OpenAp
         await settled(app, pilot)
         assert not chat(app).is_busy
         assert "message copied" in state(app)
+
+
+@pytest.mark.parametrize(
+    ("width", "expected"),
+    [
+        (60, "Ctrl+P commands   F3 sessions   F1 keys"),
+        (80, "Ctrl+P commands   F3 sessions, snapshots   F4 search   F1 keys"),
+        (120, "Ctrl+P commands   F3 sessions, snapshots   F4 search   Alt+Up read   F1 keys"),
+    ],
+)
+async def test_the_keys_of_the_prompt_fit_also_when_the_terminal_changes(
+    open_app: OpenApp, width: int, expected: str
+) -> None:
+    async with open_app(size=(100, 24)) as (app, pilot):
+        await pilot.resize_terminal(width, 24)
+        await pilot.pause()
+        assert state(app).strip() == expected

@@ -105,11 +105,12 @@ class TokenCounter:
 
     def text_tokens(self, text: str) -> int:
         """The tokens of a text by itself, as well as is known at once; nothing is remembered."""
-        careful = careful_estimate(text)
         if self._tokenizer is None:
-            return round(careful)
+            return round(careful_estimate(text))
         plain = self._tokenizer.count(text)
-        return plain if self._own else round(self._learnt.text_tokens(plain, careful))
+        if self._tokenizer.own:
+            return plain
+        return round(self._learnt.text_tokens(plain, careful_estimate(text)))
 
     @property
     def around_message(self) -> int:

@@ -1,30 +1,37 @@
 """Counting with a vocabulary: the one that comes with the program, or a model's own.
 
-tiktoken is loaded late: it and its tables take longer than the first paint may.
+The library that cuts texts with other letters than ASCII's is loaded when there is one.
 """
 
 from __future__ import annotations
 
 import lzma
-from collections.abc import Callable, Generator, Mapping
+import re
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from copy import copy
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
+from itertools import accumulate, chain, pairwise
 from pathlib import Path
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Protocol, cast
 
 from ollm_tui.core.vocabulary import Vocabulary
-from ollm_tui.services.tokens.splitting import GPT_4O, SPLITTING
+from ollm_tui.services.tokens.byte_pairs import BytePairs
+from ollm_tui.services.tokens.splitting import (
+    GPT_4O,
+    OTHER_LETTERS,
+    SPLITTING,
+    with_ascii_letters,
+)
 
 GENERIC_FILE = Path(__file__).parent / "o200k_base.xz"
-CHUNK_CHARACTERS = 50_000
-"""Longer runs of blanks exhaust the stack of tiktoken's regular expressions."""
+"""The lengths of all tokens, a byte each, a zero, and the tokens, in the order of their ranks."""
+CHUNK_CHARACTERS = 20_000
+"""No other thread has its turn while these are cut into words."""
 
 
-class _Encoding(Protocol):
-    def encode(
-        self, text: str, *, allowed_special: Literal["all"], disallowed_special: tuple[()]
-    ) -> list[int]: ...
+class _Pattern(Protocol):
+    def findall(self, string: str) -> list[str]: ...
 
 
 class Tokenizer:
@@ -39,17 +46,12 @@ class Tokenizer:
         own: bool,
     ) -> None:
         self.own = own
-        self._silent = max((*ranks.values(), *specials.values())) + 1
-        # Some vocabularies lack bytes. tiktoken needs them all; servers leave them out.
-        bytes_left = (byte for byte in map(_one_byte, range(256)) if byte not in ranks)
-        missing = {byte: self._silent + place for place, byte in enumerate(bytes_left)}
-        make = cast(Callable[..., _Encoding], cast(Any, import_module("tiktoken")).Encoding)
-        self._encoding = make(
-            "own" if own else "generic",
-            pat_str=splitting,
-            mergeable_ranks={**ranks, **missing},
-            special_tokens=dict(specials),
-        )
+        self._specials = {text: token for text, token in specials.items() if text}
+        longest_first = sorted(self._specials, key=len, reverse=True)
+        self._special = re.compile(f"({'|'.join(map(re.escape, longest_first))})")
+        self._splitting = splitting
+        self._ascii_words = with_ascii_letters(splitting)
+        self._pairs = BytePairs(ranks)
 
     @classmethod
     @cache
@@ -80,36 +82,43 @@ class Tokenizer:
 
     def tokens(self, text: str) -> list[int]:
         """The tokens of a text, numbered as in the vocabulary."""
-        found: list[int] = []
-        for chunk in _chunks(text):
-            found += self._encoding.encode(chunk, allowed_special="all", disallowed_special=())
-        if found and max(found) >= self._silent:
-            found = [token for token in found if token < self._silent]
-        return found
+        return list(chain.from_iterable(chain.from_iterable(self._tokens(text))))
 
     def count(self, text: str) -> int:
         """How many tokens a text is."""
-        return len(self.tokens(text))
+        return sum(map(len, chain.from_iterable(self._tokens(text))))
 
     def count_below_newline(self, text: str) -> int:
         """The same where templates put it: a text that begins with blanks joins the newline."""
-        return self.count(f"\n{text}") - self.count("\n")
+        return self.count(f"\n{text}") - len(self._pairs["\n"])
+
+    def _tokens(self, text: str) -> Iterator[Iterable[tuple[int, ...]]]:
+        """Those of each word. What stands between special tokens is cut into words by itself."""
+        parts = self._special.split(text) if self._specials else (text,)
+        for place, part in enumerate(parts):
+            if place % 2:
+                yield ((self._specials[part],),)
+                continue
+            for chunk in _chunks(part):
+                words = self._words if OTHER_LETTERS.search(chunk) else self._ascii_words
+                yield map(self._pairs.__getitem__, words.findall(chunk))
+
+    @cached_property
+    def _words(self) -> _Pattern:
+        # Python's own patterns do not know the classes of letters that vocabularies go by.
+        compiled = cast(Callable[[str], _Pattern], cast(Any, import_module("regex")).compile)
+        return compiled(self._splitting)
 
 
 def generic_ranks() -> dict[bytes, int]:
     """The tokens of the vocabulary that comes with the program, and their ranks."""
-    data = lzma.decompress(GENERIC_FILE.read_bytes())
-    ranks: dict[bytes, int] = {}
-    place = 0
-    while place < len(data):
-        start = place + 1
-        place = start + data[place]
-        ranks[data[start:place]] = len(ranks)
-    return ranks
+    lengths, _, tokens = lzma.decompress(GENERIC_FILE.read_bytes()).partition(b"\0")
+    places = pairwise(accumulate(lengths, initial=0))
+    return {tokens[start:end]: rank for rank, (start, end) in enumerate(places)}
 
 
 def _chunks(text: str) -> Generator[str, None, None]:
-    """Pieces short enough to be safe, cut before a blank where words are split anyway."""
+    """Short pieces of a text, cut before a blank where words are split anyway."""
     start = 0
     while len(text) - start > CHUNK_CHARACTERS:
         end = start + CHUNK_CHARACTERS
@@ -118,10 +127,6 @@ def _chunks(text: str) -> Generator[str, None, None]:
         yield text[start:end]
         start = end
     yield text[start:]
-
-
-def _one_byte(number: int) -> bytes:
-    return bytes((number,))
 
 
 def _bytes_by_character() -> dict[str, int]:

@@ -45,11 +45,14 @@ def open_browser(chat: ChatScreen, *, at_snapshots: bool = False) -> None:
     conversation = chat.app.conversation
     current = conversation.session_id if conversation else None
 
+    points = ChatPoints(chat)
+
     def show_changes(_: None) -> None:
         chat.lines.show_facts()
         chat.reload_sidebar()
+        points.offer_files()
 
-    browser = SessionBrowser(_actions(chat), ChatPoints(chat), current, at_snapshots=at_snapshots)
+    browser = SessionBrowser(_actions(chat), points, current, at_snapshots=at_snapshots)
     chat.app.push_screen(browser, show_changes)
 
 

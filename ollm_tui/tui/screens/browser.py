@@ -23,7 +23,7 @@ from ollm_tui.tui.snapshot_choices import key_of
 from ollm_tui.tui.widgets.choice_list import ChoiceList
 from ollm_tui.tui.widgets.live_keys import LiveKeys
 from ollm_tui.tui.widgets.session_list import SessionList
-from ollm_tui.tui.widgets.session_pane import FindLine, SessionPane
+from ollm_tui.tui.widgets.session_pane import FindLine, RenameLine, SessionPane
 from ollm_tui.tui.widgets.session_preview import PreviewStream, SessionPreview
 from ollm_tui.tui.widgets.session_tree import SessionTree
 from ollm_tui.tui.widgets.timeline import TimelineStrip
@@ -59,22 +59,12 @@ class BrowserPane(SessionPane):
     """The tree with its lines."""
 
     BINDINGS = [
-        Binding("tab", "look", "Look", id="sessions.look_found", tooltip="Read its messages"),
+        Binding("tab", "screen.look", "Look", id="sessions.look_found", tooltip="Its messages"),
     ]
 
     def make_list(self, *, unicode: bool) -> SessionList:
         """A tree."""
         return SessionTree(unicode=unicode)
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Tab is this only while one finds; the tree has its own."""
-        if action == "look":
-            return isinstance(self.screen.focused, FindLine)
-        return super().check_action(action, parameters)
-
-    def action_look(self) -> None:
-        """To the messages of what is highlighted."""
-        self.query_one(SessionTree).action_ask("look")
 
 
 class SessionBrowser(Screen[None]):
@@ -202,28 +192,37 @@ class SessionBrowser(Screen[None]):
 
     @on(SessionTree.Asked)
     def _do_asked(self, event: SessionTree.Asked) -> None:
-        if event.deed == "look":
-            self.look(True)
-        else:
-            self._deeds.do(event.deed, event.point)
+        self._deeds.do(event.deed, event.point)
 
     @on(PreviewStream.Chosen)
     def _do_with_messages(self, event: PreviewStream.Chosen) -> None:
-        said, point = self._reading.said, self.session_tree.point
+        point = self.session_tree.point
+        said = self._reading.said_at(point)
         chosen = [message for message in said if message.id in event.keys]
         if point and chosen:
             self._deeds.do_with(event.deed, point.session_id, said, chosen)
 
     # Looking
 
-    def look(self, wanted: bool) -> None:
-        """Go to the words of what is highlighted, or back to the list."""
-        self.set_class(wanted, "-looking")
-        (self.preview.stream if wanted else self.session_tree).focus()
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """There is something to look at only where a line is highlighted."""
+        if action == "look":
+            is_free = not isinstance(self.focused, RenameLine)
+            return is_free and self.session_tree.point is not None
+        return True
+
+    def action_look(self) -> None:
+        """Go to the words of what is highlighted."""
+        self.add_class("-looking")
+        if not self._reading.said_at(self.session_tree.point):
+            self.preview.show_messages(())  # those of another point
+        self.set_focus(self.preview.stream)  # at once, unlike `focus`: the next key is meant for it
+        self.preview.stream.stand()
 
     @on(PreviewStream.Left)
     def _look_away(self) -> None:
-        self.look(False)
+        self.remove_class("-looking")
+        self.set_focus(self.session_tree)
 
     @work(group="actions")
     async def _load(self) -> None:

@@ -38,8 +38,6 @@ class BrowserDeeds:
         """Do one thing with a point."""
         browser = self._browser
         match deed:
-            case "look":
-                browser.look(True)
             case "mark":
                 self._mark(point)
             case "compare":

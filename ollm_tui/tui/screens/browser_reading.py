@@ -51,8 +51,7 @@ class BrowserReading:
 
         self._point: Point | None = None
         """What is looked at."""
-        self.said: list[Message] = []
-        """The messages of the point that is looked at, once they are read."""
+        self._said: list[Message] = []
 
     async def begin(self, *, at_snapshots: bool) -> None:
         """Show the sessions, then what is below the current one, then how many there are."""
@@ -78,13 +77,17 @@ class BrowserReading:
         self._point = None
         self.look_at(browser.session_tree.point)
 
+    def said_at(self, point: Point | None) -> Sequence[Message]:
+        """The messages of a point, if it is the one that is looked at and they are read."""
+        return self._said if point == self._point else ()
+
     def look_at(self, point: Point | None) -> None:
         """Show what is known of a point at once, and the rest when the highlight rests on it."""
         if point == self._point:
             return
         self._point = point
         tree, preview = self._browser.session_tree, self._browser.preview
-        self.said = []
+        self._said = []
         if tree.snapshot:
             preview.show_facts(snapshot_title(tree.snapshot), (tree.snapshot.damage or "",))
         elif tree.is_gone:
@@ -141,8 +144,8 @@ class BrowserReading:
             preview.show_facts(branch_title(branch), facts, budget)
         elif tree.session:
             preview.show_session(tree.session, budget)
-        self.said = _said(context, overview.state)
-        preview.show_messages(self.said, overview.state)
+        self._said = _said(context, overview.state)
+        preview.show_messages(self._said, overview.state)
 
     async def _read(self, session_id: str) -> Overview:
         known = self._overview

@@ -53,6 +53,7 @@ OPENED_AFTER_SECONDS = 0.05
 """The first key is shown before everything behind the screen is loaded."""
 NARROW = 80
 PLACEHOLDER = "Type a message, / for commands, @ for files, ! for a shell"
+SHORT_PLACEHOLDER = "Type a message, / commands, @ files, ! shell"
 
 
 class ChatScreen(Screen[None]):
@@ -94,7 +95,7 @@ class ChatScreen(Screen[None]):
         yield Waiting()
         yield Gauge(unicode=self.app.abilities.unicode)
         yield CompletionList()
-        yield Prompt(PLACEHOLDER, completions(self), file_source(self))
+        yield Prompt(PLACEHOLDER, completions(self), file_source(self), short=SHORT_PLACEHOLDER)
         yield StatusLine(id="status")
 
     @property

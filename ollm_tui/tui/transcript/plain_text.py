@@ -13,6 +13,8 @@ from ollm_tui.core.intake import UNSAFE
 from ollm_tui.tui.markdown.wrapping import cells, line_spans
 
 _TAB = "    "
+_NO_BREAK = "\N{NO-BREAK SPACE}"
+"""Keeps words on one line; what is seen, selected and read from the screen is a blank."""
 
 
 def shown(text: str) -> str:
@@ -67,7 +69,7 @@ class PlainText:
 
     def strip(self, y: int, style: Style | None = None) -> Strip:
         """A line for the screen; on a ground of its own it is filled to the full width."""
-        text, style = self._lines[y], style or self._style
+        text, style = self._lines[y].replace(_NO_BREAK, " "), style or self._style
         if style.bgcolor:
             text += " " * (self._width - cells(text))
         return Strip([Segment(text, style)])

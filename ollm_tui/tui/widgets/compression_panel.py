@@ -8,7 +8,7 @@ from typing import Any
 
 from textual.app import App
 from textual.binding import Binding
-from textual.content import Content
+from textual.content import Content, Span
 from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
@@ -26,7 +26,8 @@ from ollm_tui.tui.widgets.gauge_bar import ASCII, COLOURED, WITHOUT_COLOUR, Char
 
 APPEARS_AFTER_SECONDS = 0.3
 """What is done sooner leaves its record in the stream and needs no panel."""
-FRAME_SECONDS = 1 / 12
+FRAME_SECONDS = 1 / 8
+"""Words can be followed, and a key that is pressed meanwhile seldom meets a frame."""
 WIDE = 100
 """Columns of the terminal from which there is room beside the stream."""
 SHORT, SHORT_LINES = 24, 6
@@ -125,7 +126,11 @@ class CompressionPanel(Widget, can_focus=True):
         self.progress = progress or CompressionProgress(clock)
         """What is shown."""
         self._lines: list[Content] = []
-        self._strips: dict[int, tuple[tuple[Content, int, Style], Strip]] = {}
+        self._strips: dict[tuple[str, tuple[Span, ...]], Strip] = {}
+        """Lines as they were drawn: most only move up when a summary grows."""
+        self._drawn_for: tuple[int, Style] | None = None
+        self._keys = ""
+        self._keys_for: tuple[object, ...] = ()
         self._frame: Timer | None = None
         self._second: Timer | None = None
         self._appearance: Timer | None = None
@@ -177,18 +182,29 @@ class CompressionPanel(Widget, can_focus=True):
         return picture(lines, height, self.keys)
 
     def render_line(self, y: int) -> Strip:
-        """One line of it, made once for as long as it stays the same."""
+        """One line of it, made once for as long as it is there, wherever it stands."""
         line = self._lines[y] if y < len(self._lines) else Content("")
-        made = line, self.content_size.width, self.visual_style
-        known = self._strips.get(y)
-        if known is None or known[0][0] is not line or known[0][1:] != made[1:]:
-            [strip] = Visual.to_strips(self, line, made[1], 1, made[2], pad=True)
-            known = self._strips[y] = made, strip
-        return known[1]
+        drawn_for = self.content_size.width, self.visual_style
+        if drawn_for != self._drawn_for:
+            self._strips.clear()
+            self._drawn_for = drawn_for
+        strip = self._strips.get(_look(line))
+        if strip is None:
+            [strip] = Visual.to_strips(self, line, drawn_for[0], 1, drawn_for[1], pad=True)
+            self._strips[_look(line)] = strip
+        return strip
 
     @property
     def keys(self) -> str:
-        """The keys that matter now, as the user has mapped them."""
+        """The keys that matter now, as the user has mapped them; looked up when that changes."""
+        told = self.progress
+        focus = self.screen, self.screen.focused, self.has_focus
+        now = (*focus, told.stage, told.is_running, self.content_size)
+        if now != self._keys_for:
+            self._keys, self._keys_for = self._live_keys(), now
+        return self._keys
+
+    def _live_keys(self) -> str:
         live = {
             active.binding.id: key_name(key)
             for key, active in reversed(self.screen.active_bindings.items())
@@ -274,13 +290,13 @@ class CompressionPanel(Widget, can_focus=True):
         if not self.is_attached:
             return
         before, self._lines = self._lines, self.lines()
+        there = set(map(_look, self._lines))
+        self._strips = {look: strip for look, strip in self._strips.items() if look in there}
         if len(before) != len(self._lines):
             self.refresh()
             return
         for y, (old, new) in enumerate(zip(before, self._lines, strict=True)):
-            if old.is_same(new):
-                self._lines[y] = old
-            else:
+            if not old.is_same(new):
                 self.refresh(Region(0, y, self.content_size.width, 1))
 
     # Place
@@ -292,10 +308,17 @@ class CompressionPanel(Widget, can_focus=True):
         below, compact = size.width < WIDE, size.height < SHORT
         self.set_class(below, "-below")
         self.set_class(below and compact, "-compact")
-        self.styles.height = SHORT_LINES if below and compact else None
+        height = SHORT_LINES if below and compact else None
+        if height or self.styles.inline.has_rule("height"):
+            self.styles.height = height
 
     @property
     def _characters(self) -> Characters:
         if not self._unicode:
             return ASCII
         return WITHOUT_COLOUR if self.app.no_color else COLOURED
+
+
+def _look(line: Content) -> tuple[str, tuple[Span, ...]]:
+    """What tells whether two lines look the same."""
+    return line.plain, tuple(line.spans)

@@ -122,8 +122,12 @@ class Prompt(ChipArea):
         placeholder: str,
         completions: Sequence[Completion] = (),
         find_files: Callable[[], FileSource] | None = None,
+        *,
+        short: str = "",
     ) -> None:
+        """`short` stands for the placeholder where there is no room for it."""
         super().__init__(placeholder)
+        self._placeholders = (placeholder, short or placeholder)
         self._completer = Completer(completions)
         self._files = FileCompletion(self, self._completer, find_files, self._suggest)
         self._walk = PromptWalk()
@@ -164,6 +168,14 @@ class Prompt(ChipArea):
         """Take an option of the list."""
         if index < len(self._completer.options):
             self.run_worker(self._take(self._completer.options[index]))
+
+    def on_resize(self) -> None:
+        """The placeholder is never cut."""
+        self._fit_placeholder()
+
+    def watch_placeholder(self) -> None:
+        """Nor is one that is put back."""
+        self._fit_placeholder()
 
     def on_unmount(self) -> None:
         """Nothing is looked for any more."""
@@ -316,6 +328,12 @@ class Prompt(ChipArea):
         end = (0, len(self.document.get_line(0)))
         self.replace(option.line, (0, 0), end, maintain_selection_offset=False)
         self.move_cursor((0, option.column))
+
+    def _fit_placeholder(self) -> None:
+        room = self.content_size.width
+        if room and self.placeholder in self._placeholders:
+            long, short = self._placeholders
+            self.placeholder = long if len(long) <= room else short
 
     def _go(self, step: int) -> None:
         self.put(*from_draft(self._walk.go(step, self._as_draft())))

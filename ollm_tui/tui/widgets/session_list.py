@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -15,7 +15,7 @@ from ollm_tui.core.snapshot import SnapshotSummary
 from ollm_tui.engine.points import Point
 from ollm_tui.tui.session_choices import age_labels, session_choices
 from ollm_tui.tui.snapshot_choices import Inside, choices_inside, point_of, snapshot_name
-from ollm_tui.tui.widgets.choice_list import ChoiceList
+from ollm_tui.tui.widgets.choice_list import Choice, ChoiceList
 
 EMPTY = "No sessions yet. Type a message to begin one."
 
@@ -27,6 +27,7 @@ class SessionList(ChoiceList):
     """
 
     BINDINGS = [
+        Binding("up", "up", "Up", id="sessions.up", tooltip="One line up", show=False),
         Binding("enter", "choose", "Open", id="sessions.open", tooltip="Open it, or go back to it"),
         Binding("n", "new", "New", id="sessions.new", tooltip="Begin a new session"),
         Binding("r", "rename", "Rename", id="sessions.rename", tooltip="Give it another name"),
@@ -87,10 +88,21 @@ class SessionList(ChoiceList):
     class UndoWanted(Message):
         """What was done last should be taken back."""
 
+    NOT_ASKED: tuple[type[Message], ...] = (ChoiceList.Highlighted,)
+    """What it tells by itself."""
+
     def __init__(self, *, unicode: bool = True, **options: Any) -> None:
         super().__init__(unicode=unicode, **options)
         self._sessions: dict[str, SessionSummary] = {}
         self._snapshots: dict[str, SnapshotSummary] = {}
+        self._has_moved = False
+        self.above: Callable[[], None] | None = None
+        """What going up from the first line does, if anything."""
+
+    def show(self, choices: Sequence[Choice], highlight: str | None = None) -> None:
+        """Show other choices. Where the user went to meanwhile counts more than what should be
+        highlighted when something was read."""
+        super().show(choices, None if self._has_moved else highlight)
 
     def show_sessions(
         self,
@@ -136,6 +148,13 @@ class SessionList(ChoiceList):
             return None
         return True
 
+    def action_up(self) -> None:
+        """One line up, and from the first one to what is above."""
+        if self.above and self.is_at_top:
+            self.above()
+        else:
+            self.move(-1)
+
     def action_choose(self) -> None:
         """Enter, or a click on the highlighted line."""
         if self.point:
@@ -171,3 +190,13 @@ class SessionList(ChoiceList):
     def action_undo(self) -> None:
         """Ask for the way back."""
         self._tell(self.UndoWanted())
+
+    def _highlight(self, line: int | None) -> None:
+        self._has_moved = True
+        super()._highlight(line)
+
+    def _tell(self, message: Message) -> None:
+        """What the user asks for may highlight a line, until they go to another one."""
+        if not isinstance(message, self.NOT_ASKED):
+            self._has_moved = False
+        super()._tell(message)

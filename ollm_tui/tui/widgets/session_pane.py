@@ -30,31 +30,25 @@ KEYS = (
 """What may be done, by the ids of its bindings; only some of it at a time."""
 
 
+SCROLLING = ("scroll_up", "scroll_down", "page_up", "page_down")
+
+
 class FindLine(LineInput):
-    """Words that narrow the list. Up and down leave it to the list."""
+    """Words that narrow the list."""
 
     BINDINGS = [
         Binding(
             "enter", "submit", "Open", id="sessions.open_found", tooltip="Open what is highlighted"
         ),
-        Binding("down", "leave(0)", "List", id="sessions.list", tooltip="Down to the list"),
-        Binding("pagedown", "leave(1)", id="sessions.page_down", tooltip="A page down", show=False),
-        Binding("pageup", "leave(-1)", id="sessions.page_up", tooltip="A page up", show=False),
     ]
-
-    @dataclass
-    class Left(Message):
-        """The list is wanted, this many pages further down."""
-
-        pages: int
 
     def on_mount(self) -> None:
         """A letter that came from the list is gone on from, not typed over."""
         self.select_on_focus = False
 
-    def action_leave(self, pages: int) -> None:
-        """Leave for the list."""
-        self.post_message(self.Left(pages))
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """There is nothing to scroll in one line: these keys are for the list."""
+        return action not in SCROLLING
 
 
 class RenameLine(LineInput):
@@ -95,6 +89,10 @@ class SessionPane(Vertical):
     }
     """
     BINDINGS = [
+        Binding("down", "enter(0)", "List", id="sessions.list", tooltip="Down to the list"),
+        Binding("up", "enter(-1)", id="sessions.list_up", tooltip="The line above", show=False),
+        Binding("pagedown", "page(1)", id="sessions.page_down", tooltip="A page down", show=False),
+        Binding("pageup", "page(-1)", id="sessions.page_up", tooltip="A page up", show=False),
         Binding("slash", "find", "Find", id="sessions.find", tooltip="Find a session by words"),
         Binding("escape", "leave_line", "Back", id="sessions.back", tooltip="Leave this line"),
     ]
@@ -118,7 +116,9 @@ class SessionPane(Vertical):
         with Horizontal(classes="find"):
             yield FindLine(placeholder="Type to find")
             yield Static(classes="count", markup=False)
-        yield self.make_list(unicode=self._unicode)
+        sessions = self.make_list(unicode=self._unicode)
+        sessions.above = self.action_find if self._always_finding else None
+        yield sessions
         with Horizontal(classes="title"):
             yield Static("Title", markup=False)
             yield RenameLine(placeholder="Another title")
@@ -176,36 +176,39 @@ class SessionPane(Vertical):
     def open_found(self, event: Input.Submitted) -> None:
         """Enter opens what is highlighted below."""
         event.stop()
+        self._narrow(event.value)
         self.session_list.action_choose()
 
     def on_key(self, event: events.Key) -> None:
-        """Letters that are no key of the list are words to find; up on the first line finds too."""
-        if self.screen.focused is not self.session_list:
-            return
-        letter = (event.character or "").strip() if event.is_printable else ""
-        if letter and event.key not in self.screen.active_bindings:
+        """Letters that are no key of the list are words to find.
+
+        All that come in one go were sent to the list; the first of them moved the focus.
+        """
+        letter = event.character if event.is_printable else None
+        focused, line = self.screen.focused, self.query_one(FindLine)
+        is_free = focused is self.session_list and event.key not in self.screen.active_bindings
+        if letter and (focused is line or (is_free and letter.strip())):
             self.action_find()
-            self.query_one(FindLine).insert_text_at_cursor(letter)
-            event.stop()
-        elif event.key == "up" and self._always_finding and self.session_list.is_at_top:
-            self.action_find()
+            line.insert_text_at_cursor(letter)
             event.stop()
 
     def action_find(self) -> None:
         """Show the line to find by, ready to type."""
         self.add_class("-finding")
-        self.query_one(FindLine).focus()
+        self.screen.set_focus(self.query_one(FindLine))  # at once, unlike `focus`
 
-    @on(FindLine.Left)
-    def enter_list(self, event: FindLine.Left) -> None:
-        """From the words down to what they found."""
-        event.stop()
-        was_there = self.screen.focused is self.session_list
-        self.screen.set_focus(self.session_list)  # at once, unlike `focus`
-        if event.pages:
-            self.session_list.action_page(event.pages)
-        elif was_there:  # the key came again before the focus had moved
-            self.session_list.move(1)
+    def action_enter(self, step: int) -> None:
+        """From the words down to what they found, or to the line above it."""
+        self._narrow(self.query_one(FindLine).value)
+        if step and self.session_list.is_at_top:
+            return
+        self.screen.set_focus(self.session_list)
+        self.session_list.move(step)
+
+    def action_page(self, direction: int) -> None:
+        """From the words to a page further on."""
+        self.action_enter(0)
+        self.session_list.action_page(direction)
 
     def _narrow(self, words: str) -> None:
         left = self.session_list.filter(words)
@@ -254,6 +257,8 @@ class SessionPane(Vertical):
         focused = self.screen.focused
         if action == "find":
             return focused is self.session_list
+        if action in ("enter", "page"):
+            return isinstance(focused, FindLine)
         if action == "leave_line":
             finding = isinstance(focused, FindLine)
             words = bool(self.query_one(FindLine).value)

@@ -62,21 +62,35 @@ class PreviewStream(Transcript):
     class Left(Told):
         """Back to the list."""
 
+    steps: int = 0
+    """Where the user went before there was a message to be on."""
+
     def on_focus(self, _event: events.Focus) -> None:
-        """The cursor is on the last message."""
+        """The cursor is on a message."""
+        self.stand()
+
+    def stand(self) -> None:
+        """Have the cursor on the last message, if it is on none."""
         if self.cursor.key is None and self.keys:
             self.cursor.move_to(self.keys[-1])
 
     def show(self, entries: Iterable[Entry]) -> None:
         """Show other entries. They may be read while one is already among them: the cursor stays
-        on its message then."""
+        on its message then, or goes where the keys meanwhile would have taken it."""
         meant = self.cursor.key
         super().show(entries)
-        if self.has_focus and self.keys:
-            self.cursor.move_to(meant if meant in self.stack else self.keys[-1])
+        if not (self.has_focus and self.keys):
+            return
+        if meant in self.stack:
+            self.cursor.move_to(meant)
+        else:
+            self.stand()
+            self.cursor.move(self.steps)
+        self.steps = 0
 
     def on_blur(self, _event: events.Blur) -> None:
         """No message is meant any more."""
+        self.steps = 0
         self.cursor.move_to(None, reveal=False)
 
     def action_ask(self, deed: MessageDeed) -> None:
@@ -86,7 +100,10 @@ class PreviewStream(Transcript):
 
     def action_step(self, step: int) -> None:
         """Another message."""
-        self.cursor.move(step)
+        if self.keys:
+            self.cursor.move(step)
+        else:
+            self.steps += step
 
     def action_extend(self, step: int) -> None:
         """More messages, or fewer."""

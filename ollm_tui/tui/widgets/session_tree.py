@@ -25,7 +25,7 @@ CLOSED, OPEN = "▸", "▾"
 GONE = "Gone sessions: only snapshots are left"
 OF_SESSIONS = ("rename", "pin", "delete", "fork", "archive", "ask")
 """What needs a session that is there."""
-Deed = Literal["compare", "mark", "export", "copy_id", "tag", "look"]
+Deed = Literal["compare", "mark", "export", "copy_id", "tag"]
 
 
 class SessionTree(SessionList):
@@ -43,7 +43,7 @@ class SessionTree(SessionList):
         Binding("y", "ask('copy_id')", "Copy id", id="sessions.copy_id", tooltip="Copy its id"),
         Binding("t", "ask('tag')", "Tags", id="sessions.tags", tooltip="Give the session tags"),
         Binding("a", "archive", "Archive", id="sessions.archive", tooltip="To the end of the list"),
-        Binding("tab", "ask('look')", "Look", id="sessions.look", tooltip="Read its messages"),
+        Binding("tab", "screen.look", "Look", id="sessions.look", tooltip="Read its messages"),
     ]
 
     @dataclass
@@ -65,6 +65,8 @@ class SessionTree(SessionList):
 
         point: Point
         archived: bool
+
+    NOT_ASKED = (*SessionList.NOT_ASKED, InsideWanted)
 
     def __init__(self, *, unicode: bool = True, **options: Any) -> None:
         super().__init__(unicode=unicode, **options)
@@ -156,7 +158,9 @@ class SessionTree(SessionList):
         session_id = self.point.session_id
         if not any(self.point[1:]):
             self._expanded.discard(session_id)
+        self._has_moved = False
         self._rebuild(session_id)
+        self._has_moved = True
 
     def action_ask(self, deed: Deed) -> None:
         """Ask for something that others do."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Static
+
+BESIDE_HINTS = len("  NOT SAVED") + 4
 
 
 class TwoTexts(Horizontal):
@@ -43,3 +46,20 @@ class TitleLine(TwoTexts):
 
 class StatusLine(TwoTexts):
     """What is going on or which keys matter now, and whether all is saved."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._lines: Sequence[str] = ()
+
+    def show_fitting(self, lines: Sequence[str]) -> None:
+        """Show the first of some lines that there is room for, however wide it becomes."""
+        self._lines = lines
+        self.on_resize()
+
+    def on_resize(self) -> None:
+        """Another line may fit now."""
+        room = self.screen.size.width - BESIDE_HINTS
+        if self._lines:
+            self.show(
+                left=next((line for line in self._lines if len(line) <= room), self._lines[-1])
+            )

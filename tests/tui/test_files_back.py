@@ -1,0 +1,163 @@
+"""After going back to a snapshot the files that tools changed since are offered, never forced."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+from msgspec.structs import replace
+
+from ollm_tui.engine.tool_keeper import Outfit
+from ollm_tui.services.file_changes import FileWatch
+from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.tui.dialogs.files_back import FilesBack
+from ollm_tui.tui.screens.chat import ChatScreen
+from tests.tui.browser_desk import Desk
+from tests.tui.browser_samples import full_id, rich_session, take_snapshots
+from tests.tui.conftest import OpenApp
+from tests.tui.seen import state
+from tests.tui.tool_desk import FakePolicy, reader
+from tests.tui.typing_in import type_in
+
+RESTORE = "/restore before the log"
+BACK = ["q0", "a0", "q1", "a1", "q2", "a2"]
+
+
+class Files:
+    """The project's folder, and what tools did there."""
+
+    def __init__(self, folder: Path, layout: StoreLayout) -> None:
+        self.folder = folder
+        folder.mkdir()
+        self.watch = FileWatch(folder, layout, full_id(0))
+
+    def change(self) -> None:
+        """A tool changes a file and makes one."""
+        self.write(kept="as ever", changed="one")
+        self.watch.before()
+        self.write(changed="two", made="new")
+        assert len(self.watch.after()) == 2
+
+    def write(self, **texts: str) -> None:
+        for name, text in texts.items():
+            (self.folder / name).write_text(text)
+
+    @property
+    def texts(self) -> dict[str, str]:
+        return {path.name: path.read_text() for path in self.folder.iterdir()}
+
+
+@asynccontextmanager
+async def opened(
+    open_app: OpenApp, home: Path, size: tuple[int, int] = (100, 30), project: str = ""
+) -> AsyncGenerator[tuple[Desk, Files]]:
+    layout = StoreLayout(home / "sessions")
+    files = Files(home.parent / "folder", layout)
+    library, now = SessionLibrary.at(layout), datetime.now(UTC)
+    session = replace(rich_session(now), project=project or str(files.folder))
+    library.add(session)
+    library.close()
+    take_snapshots(home, session, now)
+    outfit = Outfit((reader(),), cast(Any, FakePolicy()), str, files.watch, "")
+
+    async def make(*_: object) -> Outfit:
+        return outfit
+
+    async with open_app(session_id=full_id(0), size=size) as (app, pilot):
+        assert app.conversation
+        app.conversation.tools.make_outfit = make
+        yield Desk(app, pilot), files
+
+
+async def say(on: Desk, words: str) -> None:
+    await type_in(on.pilot, words)
+    await on.press("enter")
+
+
+async def test_going_back_offers_the_files_and_y_brings_them_back(
+    open_app: OpenApp, home: Path
+) -> None:
+    async with opened(open_app, home) as (on, files):
+        files.change()
+        await say(on, RESTORE)
+        assert isinstance(on.app.screen, FilesBack) and on.branch == BACK
+        assert "2 files since then" in on.screen
+        assert "as it was · 3 B → 3 B" in on.screen and "made since: goes" in on.screen
+        assert files.texts["changed"] == "two", "nothing happens before the answer"
+        await on.press("y")
+        assert isinstance(on.app.screen, ChatScreen)
+        assert files.texts == {"kept": "as ever", "changed": "one"}
+        assert "2 files brought back" in state(on.app)
+
+
+async def test_undo_offers_the_files_as_they_were_before(open_app: OpenApp, home: Path) -> None:
+    async with opened(open_app, home) as (on, files):
+        files.change()
+        await say(on, RESTORE)
+        await on.press("y")
+        await say(on, "/undo")
+        assert isinstance(on.app.screen, FilesBack) and on.branch[-1] == "a4"
+        await on.press("y")
+        assert files.texts == {"kept": "as ever", "changed": "two", "made": "new"}
+
+
+async def test_no_leaves_every_file_and_the_conversation_is_back(
+    open_app: OpenApp, home: Path
+) -> None:
+    async with opened(open_app, home) as (on, files):
+        files.change()
+        before = files.texts
+        await say(on, RESTORE)
+        await on.press("n")
+        assert isinstance(on.app.screen, ChatScreen)
+        assert files.texts == before and on.branch == BACK
+        await say(on, "/undo")
+        assert isinstance(on.app.screen, ChatScreen), "no file changed since"
+
+
+async def test_the_browser_offers_them_when_it_has_closed(open_app: OpenApp, home: Path) -> None:
+    async with opened(open_app, home) as (on, files):
+        files.change()
+        await on.press("f3", "down", "down", "down", "down", "enter")
+        assert isinstance(on.app.screen, FilesBack) and on.branch == BACK
+        await on.press("down", "space", "y")
+        assert files.texts == {"kept": "as ever", "changed": "one", "made": "new"}
+
+
+async def test_what_others_wrote_since_is_only_overwritten_when_it_is_marked(
+    open_app: OpenApp, home: Path
+) -> None:
+    async with opened(open_app, home) as (on, files):
+        files.change()
+        files.write(changed="mine")
+        await say(on, RESTORE)
+        assert "changed by others too" in on.screen
+        await on.press("y")
+        assert files.texts == {"kept": "as ever", "changed": "mine"}
+
+
+async def test_files_of_another_project_are_never_offered(open_app: OpenApp, home: Path) -> None:
+    async with opened(open_app, home, project="/home/me/uploader") as (on, files):
+        files.change()
+        before = files.texts
+        await say(on, RESTORE)
+        assert isinstance(on.app.screen, ChatScreen)
+        assert on.branch == BACK and files.texts == before
+
+
+async def test_sixty_columns_are_enough(open_app: OpenApp, home: Path) -> None:
+    async with opened(open_app, home, size=(60, 20)) as (on, files):
+        files.change()
+        await say(on, RESTORE)
+        for words in (
+            "Files too?",
+            "changed",
+            "made since: goes",
+            "y bring back the marked",
+            "n leave all",
+        ):
+            assert words in on.screen, words
