@@ -5,16 +5,23 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual.app import App
+from textual.await_complete import AwaitComplete
 from textual.driver import Driver
 from textual.keys import Keys
 from textual.screen import Screen
-from textual.worker import WorkerFailed
+from textual.worker import (
+    NoActiveWorker,
+    Worker,
+    WorkerFailed,
+    get_current_worker,  # pyright: ignore[reportUnknownVariableType] Textual leaves it open
+)
 
 from ollm_tui.core.errors import OllmError
 from ollm_tui.settings.loaded import Loaded
@@ -189,6 +196,17 @@ class OllmApp(App[int]):
             self._handle_exception(RuntimeError("the terminal cannot be used any more"))
         else:
             super().panic(*renderables)
+
+    def pop_screen(self) -> AwaitComplete:
+        """Close a screen. What was still being read for it ends at once: its parts are taken away
+        one by one, and a late answer would look for those that are gone."""
+        closing, current = self.screen, None
+        with suppress(NoActiveWorker):
+            current = cast(Worker[object], get_current_worker())
+        for worker in tuple(self.workers):
+            if worker.node is closing and worker is not current:
+                worker.cancel()
+        return super().pop_screen()
 
     async def run_priority_key(self, key: str) -> bool:
         """Do what a key that comes before all others is bound to; whether there was such one."""

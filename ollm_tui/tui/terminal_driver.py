@@ -68,6 +68,8 @@ class TerminalDriver(LinuxDriver):
                 if any(key.fd == self.fileno for key, _ in ready):
                     data = self._read()
                     if not data:
+                        # Of a terminal that is not the program's own no signal tells.
+                        os.kill(os.getpid(), signal.SIGHUP)
                         return
                     self._hand_on(parser.feed(decode(data)))
                 self._hand_on(parser.tick())
@@ -83,7 +85,7 @@ class TerminalDriver(LinuxDriver):
             self._app.post_message(Resize(size, size))
 
     def _read(self) -> bytes:
-        """What was typed; nothing once the terminal is gone, of which a signal tells the rest."""
+        """What was typed; nothing once the terminal is gone."""
         try:
             return os.read(self.fileno, READ_BYTES)
         except OSError:

@@ -7,13 +7,15 @@ import re
 import shutil
 import signal
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from ollm_tui.services.jobs.process_tree import descendants
 from ollm_tui.services.prompt_memory import PromptMemory
 from tests.conftest import REPOSITORY
-from tests.end_to_end.terminal import Terminal
+from tests.end_to_end.terminal import OLLM, Terminal
 
 LONG = [{"text": "One"}, {"wait": 600}, {"text": "Two"}]
 READY, IDLE = "scripted", "Ctrl+P commands"
@@ -86,6 +88,19 @@ def test_a_terminal_that_goes_away_ends_the_program_and_keeps_what_was_said(home
         terminal.wait_for("One")
         terminal.hang_up()
         terminal.process.wait()
+    assert said(home) == ["hello", "One"]
+
+
+def test_a_terminal_that_is_not_its_own_ends_it_too_when_it_goes_away(home: Path) -> None:
+    command = ("setsid", "--wait", str(OLLM))
+    with Terminal(home, [LONG], command=command) as terminal:
+        terminal.wait_for(READY)
+        terminal.type("hello\r")
+        terminal.wait_for("One")
+        [program] = (line.pid for line in descendants(terminal.process.pid))
+        terminal.hang_up()
+        while Path("/proc", str(program)).exists():
+            time.sleep(0.05)
     assert said(home) == ["hello", "One"]
 
 

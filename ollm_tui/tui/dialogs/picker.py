@@ -85,6 +85,8 @@ class PickerOf(ModalScreen[Result | None]):
 
     def say(self, text: str) -> None:
         """Show a line about the highlighted choice; with an empty one the line is gone."""
+        if self not in self.app.screen_stack:
+            return  # it is being closed: its parts go one by one
         about = self.query_one("#about", Static)
         about.update(Content(visible(text)))
         about.display = bool(text)

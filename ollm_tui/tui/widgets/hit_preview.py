@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -53,6 +53,9 @@ class HitStream(Transcript):
         Binding("space", "unfold", "Open", id="hits.unfold", tooltip="What is folded"),
     ]
 
+    is_moved = False
+    """Whether the user has chosen a message: what comes late then leaves the cursor alone."""
+
     @dataclass
     class OtherWanted(Message):
         """Another hit is wanted: the next one, or the one before."""
@@ -64,8 +67,14 @@ class HitStream(Transcript):
         if self.cursor.key is None and self.keys:
             self.cursor.move_to(self.keys[-1])
 
+    def show(self, entries: Iterable[Entry]) -> None:
+        """Show other entries; the cursor is put among them by whoever knows the hit."""
+        self.is_moved = False
+        super().show(entries)
+
     def action_step(self, step: int) -> None:
         """Another message."""
+        self.is_moved = True
         self.cursor.move(step)
 
     def action_other(self, step: int) -> None:
@@ -84,6 +93,7 @@ class HitPreview(Vertical):
     def __init__(self, looks: TranscriptStyles, **options: Any) -> None:
         super().__init__(**options)
         self._looks = looks
+        self._hit: Hit | None = None
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
@@ -109,10 +119,16 @@ class HitPreview(Vertical):
         key = shown_at(hit.message_id, branch, keys)
         at = keys.index(key) if key else 0
         stream = self.stream
+        is_same = self._hit is not None and self._hit.message_id == hit.message_id
+        chosen = stream.cursor.key if is_same and stream.is_moved else None
+        self._hit = hit
         stream.finder.clear()
         stream.show(entries[max(at - AROUND, 0) : at + AROUND])
         stream.finder.look_for(words)
-        if key:
+        if chosen in stream.stack:
+            stream.is_moved = True
+            stream.cursor.move_to(chosen)
+        elif key:
             stream.go_to(key)
             self.call_after_refresh(self._stand_on, key)
 
@@ -124,7 +140,7 @@ class HitPreview(Vertical):
     def _stand_on(self, key: str) -> None:
         """The cursor on the hit, and its first marked words in view, unfolded if need be."""
         stream = self.stream
-        if key not in stream.keys:
+        if key not in stream.keys or stream.is_moved:
             return
         stream.go_to(key)
         if stream.finder.position[1]:
