@@ -6,13 +6,14 @@ Only for terminals of POSIX systems; elsewhere Textual's own driver is used.
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import selectors
 import signal
 from codecs import getincrementaldecoder
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Resize
@@ -30,11 +31,47 @@ POLL_SECONDS = 0.1
 QUIET_POLLS = 10
 
 
+GONE = frozenset((errno.EIO, errno.EPIPE, errno.ENXIO, errno.EBADF))
+"""What writing says of a terminal that is no longer there."""
+
+
+class TerminalOutput:
+    """Writes to the terminal. What is written to one that is gone is dropped: else the thread that
+    writes would end, and the program wait for it for ever instead of ending."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+
+    def write(self, text: str) -> None:
+        """Write, if there is somebody to read it."""
+        try:
+            self._file.write(text)
+        except OSError as error:
+            _raise_unless_gone(error)
+
+    def flush(self) -> None:
+        """Have it shown now."""
+        try:
+            self._file.flush()
+        except OSError as error:
+            _raise_unless_gone(error)
+
+    def fileno(self) -> int:
+        """The terminal itself."""
+        return self._file.fileno()
+
+
+def _raise_unless_gone(error: OSError) -> None:
+    if error.errno not in GONE:
+        raise error
+
+
 class TerminalDriver(LinuxDriver):
     """Textual's driver, with a guard on what is read and an eye on what can be shown."""
 
     def __init__(self, app: OllmApp, **options: Any) -> None:
         super().__init__(app, **options)  # pyright: ignore[reportUnknownMemberType] Textual leaves it open
+        self._file = cast(TextIO, TerminalOutput(self._file))
         self._wake_reader, self._wake_writer = os.pipe()
         os.set_blocking(self._wake_reader, False)
         self._in_ascii = None if app.abilities.unicode else AsciiText()
@@ -44,6 +81,11 @@ class TerminalDriver(LinuxDriver):
         super().start_application_mode()
         # Textual's handler can be interrupted by itself: then an older size would come last.
         asyncio.get_running_loop().add_signal_handler(signal.SIGWINCH, self._tell_size)
+
+    def _sigcont_application(self, *_: object) -> None:
+        # Who closes terminals sends this too: what was never stopped must not start twice.
+        if self._must_signal_resume:
+            self.resume_application_mode()
 
     def write(self, data: str) -> None:
         """Send text and controls."""

@@ -104,6 +104,30 @@ def test_a_terminal_that_is_not_its_own_ends_it_too_when_it_goes_away(home: Path
     assert said(home) == ["hello", "One"]
 
 
+def test_a_terminal_program_that_closes_leaves_nothing_behind(home: Path) -> None:
+    with Terminal(home, [LONG]) as terminal:
+        terminal.wait_for(READY)
+        terminal.type("hello\r")
+        terminal.wait_for("One")
+        # As tmux does it: the one after the other, and the screen still has much to say.
+        terminal.process.send_signal(signal.SIGCONT)
+        terminal.hang_up()
+        terminal.process.wait()
+    assert said(home) == ["hello", "One"]
+
+
+def test_going_on_without_a_stop_changes_nothing(home: Path) -> None:
+    with Terminal(home, [[{"text": "The answer."}]]) as terminal:
+        terminal.wait_for(READY)
+        terminal.process.send_signal(signal.SIGCONT)
+        terminal.settle()
+        terminal.type("hello\r")
+        terminal.wait_for("The answer.", "saved")
+        terminal.type(CTRL_Q)
+        assert terminal.ended() == 0
+        assert terminal.is_as_before()
+
+
 def test_plain_lines_need_no_screen(home: Path) -> None:
     with Terminal(home, [[{"text": "Plainly."}]], "--plain") as terminal:
         terminal.wait_for_output("> ")
