@@ -101,7 +101,9 @@ def _ask_ollm(variables: dict[str, str]) -> float:
 def _each_word(home: Path, runner: asyncio.Runner) -> Outcome:
     library = SessionLibrary.at(StoreLayout(home / "sessions"))
     recording = Recording(library.store, library.index)
-    provider = Scripted(lambda _: [TextDelta("word ")] * DELTAS)
+    # No word comes twice: an answer that repeats itself would be stopped.
+    words = [TextDelta(f"{number * 7919 % 100_003:x} ") for number in range(DELTAS)]
+    provider = Scripted(lambda _: words)
     runs = interleaved(
         {
             "wire": _read_off_the_wire,
