@@ -118,7 +118,7 @@ def _sessions(parser: Parser) -> None:
     )
     add = _commands(parser)
     listing = add("list", "the sessions, the latest first")
-    listing.add_argument("--limit", type=_count, metavar="N", help="only the latest N")
+    listing.add_argument("--limit", type=_limit, metavar="N", help="only the latest N")
     listing.add_argument("--tag", metavar="T", help="only those with this tag")
     listing.add_argument(
         "--project", metavar="P", help="only those of a project: its folder or name"
@@ -183,7 +183,7 @@ def _search(add: Callable[..., Parser]) -> None:
     search.add_argument("--project", metavar="P", help="only of a project: its folder or name")
     search.add_argument("--before", metavar="DATE", help="only before 2025, 2025-10, october, 7d")
     search.add_argument("--after", metavar="DATE", help="only since then")
-    search.add_argument("--limit", type=_count, metavar="N", help="only the best N")
+    search.add_argument("--limit", type=_limit, metavar="N", help="only the best N")
     _json(search)
 
 
@@ -274,7 +274,7 @@ def _jobs(parser: Parser) -> None:
     listing = add("list", "what was run, the latest first")
     listing.add_argument("--session", metavar="S", help="only the jobs of that session")
     listing.add_argument("--running", action="store_true", help="only what runs now")
-    listing.add_argument("--limit", type=_count, metavar="N", help="only the latest N")
+    listing.add_argument("--limit", type=_limit, metavar="N", help="only the latest N")
     _json(listing)
     _json(add("show", "one job, and how it ended", "JOB"))
     add("kill", "end a job and all it started", "JOB")
@@ -335,6 +335,12 @@ def _json(parser: argparse.ArgumentParser) -> None:
 
 def _yes(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-y", "--yes", action="store_true", help="do not ask")
+
+
+def _limit(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 on")
+    return int(text)
 
 
 def _count(text: str) -> int:

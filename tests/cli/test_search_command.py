@@ -98,6 +98,17 @@ def test_a_date_that_is_none_is_told_in_one_line(run_ollm: Run, option: tuple[st
     assert "2025-10-14" in done.stderr
 
 
+@pytest.mark.parametrize("limit", ("0", "-3", "many", "1.5", ""))
+@pytest.mark.parametrize("command", (("search", "x"), ("list",)))
+def test_a_limit_that_shows_nothing_is_told_in_one_line(
+    run_ollm: Run, command: tuple[str, ...], limit: str
+) -> None:
+    done = run_ollm("sessions", *command, f"--limit={limit}")
+    assert done.returncode == 2
+    [line] = done.stderr.splitlines()
+    assert f"--limit: {limit!r} is not a number from 1 on" in line
+
+
 def test_an_empty_store_and_odd_words_are_no_error(run_ollm: Run) -> None:
     for words in ('"', "'; DROP TABLE words; --", "🚀", "role:", "*"):
         done = run_ollm("sessions", "search", words)
