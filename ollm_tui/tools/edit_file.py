@@ -12,7 +12,12 @@ from ollm_tui.core.errors import ToolError
 from ollm_tui.core.tool import PlannedCall
 from ollm_tui.tools.arguments import Arguments, spec_of, understood
 from ollm_tui.tools.files_read import FilesRead
-from ollm_tui.tools.planned_write import PlannedWrite, readable_file, unified_diff
+from ollm_tui.tools.planned_write import (
+    PlannedWrite,
+    readable_file,
+    refuse_marks,
+    unified_diff,
+)
 from ollm_tui.tools.scope import Scope
 from ollm_tui.tools.text_content import binary_kind, text_content
 from ollm_tui.tools.text_match import Change, edited
@@ -48,6 +53,7 @@ class EditFile:
         content = text_content(before.data)
         if content is None:
             raise ToolError(f"{place.name} is {binary_kind(before.data)}, not a text")
+        refuse_marks(place.name, content.text, wanted.new)
         change = edited(content.text, wanted.old, wanted.new, every=wanted.all)
         after = content.bytes_of(change.text)
         if after == before.data:

@@ -10,6 +10,7 @@ from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import ToolError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.tool import Action, Tell, ToolOutcome
+from ollm_tui.services.redaction.mark import carries_mark
 from ollm_tui.storage.beneath import FoundFile
 from ollm_tui.tools.files_read import FilesRead
 from ollm_tui.tools.scope import Place
@@ -77,6 +78,20 @@ def readable_file(place: Place) -> FoundFile | None:
             "use search_text, or exec with sed or tail"
         )
     return found
+
+
+def refuse_marks(name: str, before: str, after: str) -> None:
+    """ToolError where a text has a mark that was not there before: the model was shown the mark
+    in place of a secret, and writing it would destroy the secret."""
+    pieces = after.split("[")[1:] if carries_mark(after) else ()
+    for piece in pieces:
+        mark = f"[{piece.partition(']')[0]}]"
+        if carries_mark(mark) and mark not in before:
+            raise ToolError(
+                f"{mark} stands for a secret that you are not shown; {name} would get the mark in "
+                "its place",
+                "change only the text around it with edit_file, or ask the user to do it",
+            )
 
 
 def unified_diff(name: str, before: str, after: str) -> str:

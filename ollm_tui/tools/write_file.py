@@ -12,7 +12,12 @@ from ollm_tui.core.errors import ToolError
 from ollm_tui.core.tool import PlannedCall
 from ollm_tui.tools.arguments import Arguments, spec_of, understood
 from ollm_tui.tools.files_read import FilesRead
-from ollm_tui.tools.planned_write import PlannedWrite, readable_file, unified_diff
+from ollm_tui.tools.planned_write import (
+    PlannedWrite,
+    readable_file,
+    refuse_marks,
+    unified_diff,
+)
 from ollm_tui.tools.scope import Scope
 from ollm_tui.tools.text_content import TextContent, binary_kind, text_content
 
@@ -46,6 +51,7 @@ class WriteFile:
         if old is None:
             raise ToolError(f"{place.name} is {binary_kind(data or b'')}, not a text")
         new = wanted.content
+        refuse_marks(place.name, old.text, new)
         # Returns are not shown to the model, so it cannot know that they have to be there.
         if old.ends_with_returns and "\r\n" not in new:
             new = new.replace("\n", "\r\n")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ollm_tui.core.errors import ToolError
+from ollm_tui.services.redaction.redactor import Redactor
 from ollm_tui.tools.edit_file import EditFile
 from ollm_tui.tools.files_read import FilesRead
 from ollm_tui.tools.read_file import ReadFile
@@ -141,3 +142,39 @@ async def test_a_cancelled_write_is_over_when_the_call_is(write: WriteFile, proj
     await asyncio.sleep(0.05)
     assert sorted(project.iterdir()) == before
     assert not list(project.glob("*.tmp"))
+
+
+async def test_a_secret_is_never_overwritten_by_the_mark_that_was_shown_for_it(
+    write: WriteFile, scope: Scope, memory: FilesRead, project: Path
+) -> None:
+    before = "TOKEN=ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8\nDEBUG=0\n"
+    (project / "config.ini").write_text(before)
+    shown = Redactor().redact(before)
+    assert shown != before
+    refused = r"^\[REDACTED:.*\] stands for a secret that you are not shown; config\.ini would"
+    with pytest.raises(ToolError, match=refused) as error:
+        await write.plan({"path": "config.ini", "content": shown.replace("0", "1")})
+    assert "edit_file" in error.value.hint
+    edit = EditFile(scope, memory)
+    with pytest.raises(ToolError, match=refused):
+        await edit.plan({"path": "config.ini", "old": shown, "new": shown.replace("=0", "=1")})
+    with pytest.raises(ToolError, match="stands for a secret"):
+        await write.plan({"path": "copy.ini", "content": shown})
+    assert (project / "config.ini").read_text() == before
+    await call(edit, path="config.ini", old="DEBUG=0", new="DEBUG=1")
+    assert (project / "config.ini").read_text() == before.replace("DEBUG=0", "DEBUG=1")
+
+
+async def test_a_mark_that_stands_in_a_file_already_can_be_written_again(
+    write: WriteFile, scope: Scope, memory: FilesRead, project: Path
+) -> None:
+    text = "It looks like `[REDACTED:github:9f3c]`.\n"
+    (project / "guide.md").write_text(text)
+    await call(write, path="guide.md", content=f"# Marks\n{text}")
+    await call(
+        EditFile(scope, memory),
+        path="guide.md",
+        old="like `[RED",
+        new="this: `[REDACTED:github:9f3c]` [RED",
+    )
+    assert (project / "guide.md").read_text().count("[REDACTED:github:9f3c]") == 2
