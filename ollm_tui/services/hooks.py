@@ -51,6 +51,26 @@ class Hook(NamedTuple):
         return f"{self.event}: {plain[:LONGEST_NAME]}"
 
 
+class HookContent(NamedTuple):
+    """What a hook would run, as it was when somebody looked."""
+
+    hook: Hook
+    scripts: tuple[tuple[Path, bytes], ...]
+    """The files it runs, as far as its words name them."""
+
+    @property
+    def digest(self) -> str:
+        """Another one for every content."""
+        scripts = (content for _, content in self.scripts)
+        return digest_of((self.hook.command.encode("utf-8", "replace"), *scripts))
+
+    @property
+    def text(self) -> str:
+        """All of it, to be read."""
+        files = (f"{path}\n\n{data.decode('utf-8', 'replace')}" for path, data in self.scripts)
+        return "\n\n".join((f"{self.hook.event}: {self.hook.command}", *files))
+
+
 class HookTold(NamedTuple):
     """Something the user should know about a hook."""
 
@@ -103,14 +123,14 @@ class Hooks:
 
     def verdict(self, hook: Hook) -> Verdict | None:
         """What the user said about a hook as it is now; None if that was never asked."""
-        return self._trust.verdict(f"hook:{hook.command}", self._digest(hook))
+        return self._trust.verdict(f"hook:{hook.command}", self.content(hook).digest)
 
-    def keep_verdict(self, hook: Hook, verdict: Verdict) -> None:
-        """The user said whether a hook may run, as long as it stays as it is."""
-        self._trust.keep(f"hook:{hook.command}", self._digest(hook), verdict)
+    def keep_verdict(self, content: HookContent, verdict: Verdict) -> None:
+        """The user said whether a hook may run, as long as it stays as it was shown."""
+        self._trust.keep(f"hook:{content.hook.command}", content.digest, verdict)
 
-    def scripts(self, hook: Hook) -> list[tuple[Path, bytes]]:
-        """The files a hook runs, as far as its words name them."""
+    def content(self, hook: Hook) -> HookContent:
+        """What a hook would run now."""
         found: list[tuple[Path, bytes]] = []
         for place, word in enumerate(_words(hook.command)):
             path = self._folder / Path(word).expanduser()
@@ -120,7 +140,7 @@ class Hooks:
             # A program that is no script belongs to the system, and changes with it.
             if content is not None and (place or "/" in word or content.startswith(b"#!")):
                 found.append((path, content))
-        return found
+        return HookContent(hook, tuple(found))
 
     async def run(self, event: HookEvent, facts: Mapping[str, object]) -> list[HookAnswer]:
         """Run the hooks of an event one after the other; says what they answered."""
@@ -141,10 +161,6 @@ class Hooks:
         """Tell the user something about a hook."""
         log.warning("hook %s: %s", hook.command, words)
         self.told.publish(HookTold(hook, clean(words), is_untrusted))
-
-    def _digest(self, hook: Hook) -> str:
-        scripts = (content for _, content in self.scripts(hook))
-        return digest_of((hook.command.encode("utf-8", "replace"), *scripts))
 
     async def _said_by(self, hook: Hook, facts: Mapping[str, object]) -> str:
         given = msgspec.json.encode({"event": hook.event, **facts}) + b"\n"

@@ -40,7 +40,7 @@ async def _look_around(chat: ChatScreen) -> None:
         _listen(chat, await _bar(chat), hooks)
         for hook in hooks.all:
             if await asyncio.to_thread(hooks.verdict, hook) is None:
-                await _ask(chat, _about_hook(hooks, hook))
+                await _ask_about_hook(chat, hooks, hook)
 
 
 def _is_used(chat: ChatScreen, found: Instructions) -> bool:
@@ -78,17 +78,21 @@ def _about_instructions(chat: ChatScreen, found: Instructions) -> Question:
     return Question("instructions", words, ABOUT_INSTRUCTIONS, text, give)
 
 
-def _about_hook(hooks: Hooks, hook: Hook) -> Question:
+async def _ask_about_hook(chat: ChatScreen, hooks: Hooks, hook: Hook) -> None:
+    # An answer is about what is shown here, whatever the file says by then.
+    shown = await asyncio.to_thread(hooks.content, hook)
+
     async def give(answer: str) -> str:
         verdict = "always" if answer == "yes" else "never"
-        await asyncio.to_thread(hooks.keep_verdict, hook, verdict)
+        await asyncio.to_thread(hooks.keep_verdict, shown, verdict)
+        if await asyncio.to_thread(hooks.verdict, hook) is None:
+            chat.run_worker(_ask_about_hook(chat, hooks, hook))
+            return "the hook changed since it was shown; it is asked again"
         told = f"runs at {hook.event} from now on" if answer == "yes" else "is not run"
         return f"the hook {told}; it is asked again when it changes"
 
     words = f"Your settings have a hook for {hook.event}: {hook.command}. Run it?"
-    files = (f"{path}\n\n{data.decode('utf-8', 'replace')}" for path, data in hooks.scripts(hook))
-    text = "\n\n".join((f"{hook.event}: {hook.command}", *files))
-    return Question(f"hook {hook.command}", words, ABOUT_HOOKS, text, give)
+    await _ask(chat, Question(f"hook {hook.command}", words, ABOUT_HOOKS, shown.text, give))
 
 
 def _listen(chat: ChatScreen, bar: TrustQuestion, hooks: Hooks) -> None:
@@ -96,7 +100,7 @@ def _listen(chat: ChatScreen, bar: TrustQuestion, hooks: Hooks) -> None:
 
     def note(told: HookTold) -> None:
         if told.is_untrusted:
-            chat.run_worker(_ask(chat, _about_hook(hooks, told.hook)))
+            chat.run_worker(_ask_about_hook(chat, hooks, told.hook))
         else:
             words = f"hook {told.hook.key}: {told.words}"
             chat.transcript.add(Entry(f"hook-{time.monotonic_ns()}", "note", words))

@@ -48,7 +48,7 @@ class Desk:
         self.told: list[HookTold] = []
         self.hooks.told.subscribe(self.told.append)
         for hook in self.hooks.all:
-            self.hooks.keep_verdict(hook, "always")
+            self.hooks.keep_verdict(self.hooks.content(hook), "always")
         library = SessionLibrary.at(StoreLayout(home / "sessions"))
         self.workspace = Workspace(
             Settings(),

@@ -13,7 +13,7 @@ import pytest
 
 from ollm_tui.services.environment import CleanEnvironment
 from ollm_tui.services.hooks import MOST_BYTES, Hook, Hooks, HookTold
-from ollm_tui.services.project_trust import Trust
+from ollm_tui.services.project_trust import Trust, Verdict
 from ollm_tui.settings.schema import HookEvent
 
 FACTS: Mapping[str, object] = {"sessionId": "s1", "text": "hello"}
@@ -30,7 +30,7 @@ class Setup:
         self.hooks.told.subscribe(self.told.append)
         if trusted:
             for hook in self.hooks.all:
-                self.hooks.keep_verdict(hook, "always")
+                self.hooks.keep_verdict(self.hooks.content(hook), "always")
 
     async def contents(self) -> dict[str, str]:
         answers = await self.hooks.run("before-turn", FACTS)
@@ -93,12 +93,27 @@ async def test_nothing_runs_before_the_user_said_yes(tmp_path: Path) -> None:
     assert not (tmp_path / "ran").exists()
     assert [told.is_untrusted for told in setup.told] == [True]
     [hook] = setup.hooks.all
-    setup.hooks.keep_verdict(hook, "never")
+    setup.hooks.keep_verdict(setup.hooks.content(hook), "never")
     await setup.contents()
     assert not (tmp_path / "ran").exists() and len(setup.told) == 1
-    setup.hooks.keep_verdict(hook, "always")
+    setup.hooks.keep_verdict(setup.hooks.content(hook), "always")
     await setup.contents()
     assert (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("answer", ("always", "never"))
+async def test_an_answer_is_about_the_hook_as_it_was_shown(tmp_path: Path, answer: Verdict) -> None:
+    setup = Setup(tmp_path, script(tmp_path, "echo harmless"), trusted=False)
+    [hook] = setup.hooks.all
+    shown = setup.hooks.content(hook)
+    script(tmp_path, "touch ran")
+    setup.hooks.keep_verdict(shown, answer)
+    assert setup.hooks.verdict(hook) is None and "echo harmless" in shown.text
+    await setup.contents()
+    assert not (tmp_path / "ran").exists()
+    assert [told.is_untrusted for told in setup.told] == [True]
+    script(tmp_path, "echo harmless")
+    assert setup.hooks.verdict(hook) == answer
 
 
 @pytest.mark.parametrize("command", ("./hook.sh", "sh hook.sh", "sh ./hook.sh --fast"))
@@ -114,7 +129,7 @@ async def test_a_changed_script_is_another_hook(tmp_path: Path, command: str) ->
 
 def test_programs_of_the_system_are_trusted_by_their_name(tmp_path: Path) -> None:
     setup = Setup(tmp_path, "true")
-    assert setup.hooks.scripts(setup.hooks.all[0]) == []
+    assert setup.hooks.content(setup.hooks.all[0]).scripts == ()
 
 
 @pytest.mark.parametrize(
@@ -148,7 +163,7 @@ async def test_a_slow_hook_is_ended_with_all_it_started(tmp_path: Path) -> None:
         limit_seconds=1.5,
     )
     setup.hooks.told.subscribe(setup.told.append)
-    setup.hooks.keep_verdict(setup.hooks.all[0], "always")
+    setup.hooks.keep_verdict(setup.hooks.content(setup.hooks.all[0]), "always")
     assert await setup.contents() == {}
     assert "longer than 1.5 seconds" in setup.words
     assert await gone(int((tmp_path / "child").read_text()))
@@ -181,7 +196,7 @@ async def test_secrets_are_taken_out_of_what_a_hook_says(tmp_path: Path) -> None
         Trust(None),
         redact=lambda text: text.replace("xyzzy", "***"),
     )
-    hooks.keep_verdict(hooks.all[0], "always")
+    hooks.keep_verdict(hooks.content(hooks.all[0]), "always")
     [answer] = await hooks.run("before-turn", FACTS)
     assert answer.entries[0].content == "the word is ***"
 

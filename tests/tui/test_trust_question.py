@@ -164,6 +164,22 @@ async def test_a_hook_runs_only_after_yes(open_app: OpenApp, home: Path) -> None
         assert keys_in_context(app) == ["before-turn: hook.sh"]
 
 
+async def test_yes_to_a_hook_that_changed_since_it_was_shown_asks_again(
+    open_app: OpenApp, home: Path
+) -> None:
+    async with with_hook(open_app, home, "echo on main") as (app, pilot):
+        (home / "hook.sh").write_text("#!/bin/sh\ntouch ran\n")
+        await pilot.press("alt+a", "y")
+        await settled(app, pilot)
+        assert "a hook for before-turn: ./hook.sh. Run it?" in asked(app)
+        await send(app, pilot, "one")
+        assert keys_in_context(app) == [] and not (home / "ran").exists()
+        await pilot.press("alt+a", "y")
+        await settled(app, pilot)
+        await send(app, pilot, "two")
+        assert asked(app) == "" and (home / "ran").exists()
+
+
 async def test_a_failing_hook_is_a_line_in_the_stream(open_app: OpenApp, home: Path) -> None:
     async with with_hook(open_app, home, "echo no [bold]repo >&2; exit 4") as (app, pilot):
         prompt(app).put("/trust yes")
