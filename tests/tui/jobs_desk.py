@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from textual.pilot import Pilot
 from textual.widgets import Static
 
 from ollm_tui.core.errors import JobError
 from ollm_tui.core.job import Job
+from ollm_tui.services.jobs.records import JobRecord, JobRecords, this_program
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.screens.jobs import JobsScreen
 from ollm_tui.tui.widgets.choice_list import Choice
@@ -51,6 +53,24 @@ def jobs(app: OllmApp) -> list[Job]:
         return app.jobs.jobs(app.conversation.session_id)
     except JobError:
         return []  # no shell yet
+
+
+def record_elsewhere(home: Path, session_id: str) -> None:
+    """Another program that is alive runs a job of a session."""
+    own = this_program()
+    job = Job(
+        id=f"job-{session_id}-1",
+        session_id=session_id,
+        sequence=1,
+        code="sleep 60",
+        language="shell",
+        cwd="/",
+        background=True,
+        started_at="2026-01-01T00:00:00.000000Z",
+        pid=own.pid,
+    )
+    record = JobRecord(job=job, process=own, keeper=own, owner=own)
+    JobRecords(home / "sessions" / "jobs").write(record)
 
 
 async def open_panel(app: OllmApp, pilot: Pilot[int]) -> JobsScreen:

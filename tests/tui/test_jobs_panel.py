@@ -22,6 +22,7 @@ from tests.tui.jobs_desk import (
     jobs,
     listed,
     open_panel,
+    record_elsewhere,
     run,
     run_through,
     said,
@@ -282,6 +283,20 @@ async def test_a_command_that_was_recorded_without_its_secret_is_not_run_again(
         await pilot.press("r")
         await until(pilot, lambda: said(app).startswith("its secrets were not recorded"))
         assert len(jobs(app)) == 1
+
+
+@pytest.mark.parametrize("key", ("w",))
+async def test_a_job_that_another_ollm_runs_is_shown_and_left_to_it(
+    open_app: OpenApp, home: Path, key: str
+) -> None:
+    async with open_app() as (app, pilot):
+        assert app.conversation
+        record_elsewhere(home, app.conversation.session_id)
+        await open_panel(app, pilot)
+        assert listed(app)[0].startswith("● 1 sleep 60")
+        await pilot.press(key)
+        await until(pilot, lambda: "runs in another ollm: ollm jobs kill job-" in said(app))
+        assert isinstance(app.screen, JobsScreen)
 
 
 def _holds(path: Path, text: str) -> bool:

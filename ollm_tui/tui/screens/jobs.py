@@ -90,14 +90,11 @@ class JobsScreen(Screen[None]):
         job = self._jobs.job(event.choice.key)
         self.app.push_screen(JobOutputScreen(job, self._jobs, self._text))
 
-    @work(group="jobs")
-    async def action_wait(self) -> None:
+    def action_wait(self) -> None:
         """Say when the job has ended."""
         job = self._job
         self._say(f"waiting for job {job.sequence} …")
-        ended = await self._jobs.wait(job.id)
-        self._say(f"job {ended.sequence} has ended: {ending(ended)}")
-        self.app.bell()
+        self._do(lambda: self._wait(job))
 
     def action_kill(self) -> None:
         """Ask, then end the job."""
@@ -161,6 +158,11 @@ class JobsScreen(Screen[None]):
             self._say(await deed())
         except OllmError as error:
             self._say(": ".join(part for part in (error.message, error.hint) if part))
+
+    async def _wait(self, job: Job) -> str:
+        ended = await self._jobs.wait(job.id)
+        self.app.bell()
+        return f"job {ended.sequence} has ended: {ending(ended)}"
 
     async def _kill(self, job: Job) -> str:
         ended = await self._jobs.kill(job.id)
