@@ -114,6 +114,7 @@ def compressed(metadata: Metadata, compression: Compression) -> Metadata:
     """The metadata after a compression."""
     return replace(
         metadata,
+        token_count=compression.after_tokens,
         compressed=compression.after,
         compression_count=metadata.compression_count + 1,
         compression_history=(*metadata.compression_history, compression),
@@ -125,8 +126,10 @@ def uncompressed(metadata: Metadata, number: int, at: str) -> Metadata:
     undone = next((entry for entry in metadata.compression_history if entry.number == number), None)
     if undone is None:
         return metadata
+    given_back = undone.before_tokens - undone.after_tokens
     return replace(
         metadata,
+        token_count=metadata.token_count + given_back,
         compressed=undone.before,
         compression_history=tuple(
             replace(entry, undone_at=at) if entry is undone else entry

@@ -166,14 +166,15 @@ class CompressionKeeper:
         return (await self._applied(replace(draft, compression=compression))).compression
 
     async def undo(self) -> Compression:
-        """Give the context back as it was before the last compression. UsageError if there is
-        none, or if the context was restored since."""
+        """Give the context back as it was before the last compression; answers with that one,
+        as undone. UsageError if there is none, or if the context was restored since."""
         self._check_free()
         last = last_undoable(self.history, self._context.metadata.compressed)
         if last is None:
             raise UsageError("there is no compression to undo", "/compact makes one")
-        await self._session.record(CompressionUndone(at=clock.now(), number=last.number))
-        return last
+        undone = CompressionUndone(at=clock.now(), number=last.number)
+        await self._session.record(undone)
+        return replace(last, undone_at=undone.at)
 
     def stop(self) -> None:
         """Give up the compression that is under way; the context stays as it was."""

@@ -19,6 +19,7 @@ from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.services.snapshot_library import Holdings
 from ollm_tui.services.snapshot_restore import forked
 from ollm_tui.services.snapshots import Snapshots
+from ollm_tui.services.tokens.prompt_count import Count
 
 OnDisk = Callable[..., Awaitable[Any]]
 """Does something with the store in its thread."""
@@ -30,6 +31,11 @@ class Held(Protocol):
     @property
     def state(self) -> SessionState:
         """Everything said so far."""
+        ...
+
+    @property
+    def live_tokens(self) -> Count:
+        """The tokens of the context as it is now."""
         ...
 
 
@@ -105,10 +111,7 @@ class Points:
             return await self._snapshots.get(point.session_id, point.snapshot, known)
         state = state or await self.state(point.session_id)
         if not point.message:
-            tokens = state.header.metadata.token_count
-            if not tokens and state.header.head:
-                tokens = tokens_at(state, state.header.head)
-            return snapshot_of(state, tokens, reason="manual")
+            return snapshot_of(state, self._tokens_now(state), reason="manual")
         if point.message not in state:
             raise StoreError(f"there is no message {point.message}", "ollm sessions view ID")
         # A state of its own: the one there is belongs to a conversation.
@@ -131,6 +134,14 @@ class Points:
     async def fork(self, point: Point) -> str:
         """Copy a point into a new session; answers with its id. StoreError."""
         return await self._on_disk(self._library.add, await self.session(point))
+
+    def _tokens_now(self, state: SessionState) -> int:
+        """Counted where the session is open here, else as last known."""
+        held = self._held.get(state.header.session_id)
+        if held and held.state is state:
+            return held.live_tokens.tokens
+        known, head = state.header.metadata.token_count, state.header.head
+        return known or (tokens_at(state, head) if head else 0)
 
     async def _state_or_none(self, session_id: str) -> SessionState | None:
         try:

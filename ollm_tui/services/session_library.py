@@ -19,6 +19,7 @@ from ollm_tui.core.errors import SessionNotFound, StoreError
 from ollm_tui.core.record import AnyRecord, SessionChanged
 from ollm_tui.core.session import Session, SessionSummary, new_session_id
 from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.timeline import tokens_at
 from ollm_tui.services.session_catalogue import SessionCatalogue, only_one
 from ollm_tui.storage.cipher import Cipher
 from ollm_tui.storage.index import SessionIndex
@@ -93,6 +94,9 @@ class SessionLibrary:
         if leaf is not None and leaf not in state:
             raise StoreError(f"session {session_id} has no message {leaf}", "ollm sessions view ID")
         branch = state.branch(leaf)
+        metadata = state.header.metadata
+        if leaf is not None and leaf != state.header.head:
+            metadata = replace(metadata, token_count=tokens_at(state, leaf))
         moment = clock.now()
         return self.add(
             replace(
@@ -103,6 +107,7 @@ class SessionLibrary:
                 messages=tuple(branch),
                 tool_calls=calls_along(state, branch),
                 head=branch[-1].id if branch else None,
+                metadata=metadata,
                 title=f"{state.header.title} (fork)",
                 pinned=False,
                 forked_from=session_id,

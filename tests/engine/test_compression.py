@@ -175,6 +175,18 @@ async def test_undo_gives_the_prompt_back_byte_for_byte(open_workspace: OpenWork
     await conversation.close()
 
 
+async def test_the_session_counts_what_a_compression_left_and_what_an_undo_gave_back(
+    open_workspace: OpenWorkspace,
+) -> None:
+    conversation = await garden(open_workspace)
+    done = result(await collected(conversation.compression.run())).compression
+    assert conversation.state.summary().token_count == done.after_tokens
+    undone = await conversation.compression.undo()
+    assert undone == conversation.compression.history[-1] and undone.undone_at
+    assert conversation.state.summary().token_count == done.before_tokens
+    await conversation.close()
+
+
 async def test_undo_works_after_more_turns_and_after_a_restart(
     open_workspace: OpenWorkspace,
 ) -> None:

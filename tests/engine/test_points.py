@@ -15,7 +15,7 @@ from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.settings.schema import Settings
 from ollm_tui.storage.layout import StoreLayout
 from tests.engine.conftest import OpenWorkspace, workspace_on
-from tests.engine.test_compression import garden, talk
+from tests.engine.test_compression import collected, garden, gardener, settings, talk
 from tests.tui.browser_samples import WINDOW, fill_with_snapshots, full_id
 
 
@@ -57,6 +57,29 @@ async def test_the_parts_of_a_budget_add_up_to_the_tokens_of_the_point(rich: Wor
     log = rich.points.budget(await rich.points.at(Point(full_id(0), "snap0034"))).parts
     assert log.user > log.assistant, "the log is the user's"
     assert rich.points.budget(await rich.points.at(Point(full_id(1)))).room is None
+    await rich.close()
+
+
+async def test_an_open_session_is_as_full_as_its_gauge_says_and_so_is_its_fork(
+    open_workspace: OpenWorkspace,
+) -> None:
+    workspace = await open_workspace(gardener(), settings())
+    opened = await workspace.begin()
+    await talk(opened, 12)
+    for change in (opened.compression.run(), opened.send("Is clay bad?")):
+        await collected(change)
+        now = await workspace.points.at(Point(opened.session_id))
+        assert now.token_count == opened.context().count.tokens
+        copy = await workspace.points.fork(Point(opened.session_id))
+        assert (await workspace.points.state(copy)).summary().token_count == now.token_count
+    await opened.close()
+
+
+async def test_a_copy_that_ends_earlier_is_as_full_as_it_was_there(rich: Workspace) -> None:
+    there = await rich.points.at(Point(full_id(0), message="a1"))
+    whole = await rich.points.at(Point(full_id(0)))
+    copy = await rich.points.state(await rich.fork(full_id(0), "a1"))
+    assert 0 < copy.summary().token_count == there.token_count < whole.token_count
     await rich.close()
 
 

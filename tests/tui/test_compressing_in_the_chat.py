@@ -19,6 +19,7 @@ from ollm_tui.tui.screens.compression_preview import CompressionPreview
 from ollm_tui.tui.widgets.compression_panel import CompressionPanel
 from tests.engine.test_compression import PARAGRAPH, SUMMARY, gardener, is_summary, settings
 from tests.tui.conftest import OpenApp, workers_done
+from tests.tui.seen import state
 
 
 def chat_of(app: OllmApp) -> ChatScreen:
@@ -59,6 +60,16 @@ async def test_a_full_context_is_compressed_by_itself_and_u_undoes_it(open_app: 
         await pilot.pause()
         assert app.conversation.compression.history[-1].undone_at
         assert "undone" in stream(app) and "u undo" not in stream(app)
+
+
+async def test_an_undo_tells_the_tokens_in_the_order_they_changed(open_app: OpenApp) -> None:
+    async with open_app(gardener(), settings=settings()) as (app, pilot):
+        await fill(app, pilot, 8)
+        await say(app, pilot, "/compact")
+        assert app.conversation
+        [done] = app.conversation.compression.history
+        await say(app, pilot, "/undo")
+        assert f"undone: {done.after_tokens:,} → {done.before_tokens:,} tokens" in state(app)
 
 
 async def test_compact_shows_the_panel_and_typing_goes_on(open_app: OpenApp) -> None:
