@@ -115,12 +115,13 @@ class JobsKeeper:
 
     @property
     def running(self) -> list[Job]:
-        """Every job that runs now; those that code has started count with it."""
+        """Every job that runs now and ends with the program; those that code has started count
+        with it, those that another program runs do not."""
         return [
             job
             for shell in self._jobs.shells()
             for job in self._jobs.list_jobs(shell.id, "running")
-            if job.parent is None
+            if job.parent is None and self._jobs.is_ours(job.id)
         ]
 
     def job(self, job_id: str) -> Job:

@@ -89,7 +89,7 @@ class OllmApp(App[int]):
         self.conversation: Conversation | None = None
         """The one that is open now; whoever runs the application closes it in the end."""
         self.shell: ShellLine | None = None
-        """Commands of the user's own, once there was one."""
+        """Commands of the user's and of the model, once there was one."""
         self.is_looked_at = True
         """Whether the terminal has the focus, where terminals tell."""
         self.warnings = [str(warning) for warning in loaded.warnings]
@@ -163,7 +163,7 @@ class OllmApp(App[int]):
         """The keys of a running command are others' while none runs; one while text is there."""
         if action == "to_background":
             is_free = not parameters or not (isinstance(self.focused, Prompt) and self.focused.text)
-            return is_free and self.shell is not None and self.shell.foreground is not None
+            return is_free and self.shell is not None and self.shell.movable is not None
         return super().check_action(action, parameters)
 
     def _draw_again(self, _app: App[object]) -> None:

@@ -1,4 +1,7 @@
-"""Commands typed after a !: run in the session's shell, stopped, moved, told of when they end."""
+"""Commands typed after a !: run in the session's shell, stopped, moved, told of when they end.
+
+Also those of the model are counted, moved and told of here.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,7 @@ def send(chat: ChatScreen, sent: Prompt.Sent) -> None:
 
 
 def shell_of(chat: ChatScreen) -> ShellLine:
-    """The commands of a chat; made with the first one."""
+    """The commands of a chat; made with the first one, whoever runs it."""
     chat.app.shell = chat.app.shell or ShellLine(chat)
     return chat.app.shell
 
@@ -93,6 +96,19 @@ class ShellLine:
         """The job one waits for: it can be stopped, or moved to the background."""
         conversation = self._chat.app.conversation
         return self._foreground.get(conversation.session_id) if conversation else None
+
+    @property
+    def movable(self) -> str | None:
+        """The job that can go to the background: the user's, else the one the model waits for."""
+        conversation = self._chat.app.conversation
+        if self.foreground or conversation is None:
+            return self.foreground
+        waited = (job for job in self.jobs.running if not job.background)
+        return next((job.id for job in waited if job.session_id == conversation.session_id), None)
+
+    def is_waited_for(self, job: Job) -> bool:
+        """Whether the chat or the model waits for a job: it can go to the background."""
+        return job.running and (not job.background or job.id in self._foreground.values())
 
     @property
     def doing(self) -> str:
@@ -148,14 +164,19 @@ class ShellLine:
         return True
 
     def to_background(self) -> None:
-        """Let the command in the foreground go on. UsageError if there is none."""
-        if not self.foreground:
+        """Let the command that is waited for go on. UsageError if there is none."""
+        if not (job_id := self.movable):
             raise UsageError("no command is running", "! and a command runs one")
-        self.move(self.jobs.job(self.foreground))
+        self.move(self.jobs.job(job_id))
 
     def move(self, job: Job) -> str:
-        """To the background, or from there to where it can be stopped by Esc; says where to."""
-        if job.id not in self._foreground.values():
+        """To the background, or from there to where it can be stopped by Esc; says where to.
+
+        JobError for one that another program runs.
+        """
+        if not self.jobs.service.is_ours(job.id):
+            self.jobs.to_background(job.id)
+        if not self.is_waited_for(job):
             if self._foreground.get(job.session_id):
                 raise UsageError("another command is in the foreground", "move it away first")
             self._foreground[job.session_id] = job.id
@@ -184,13 +205,19 @@ class ShellLine:
 
     # What happens to jobs
 
+    def show(self) -> None:
+        """How many jobs run, and what can be done while the model waits for one."""
+        self._chat.lines.show_saving()
+        if self._chat.is_busy:
+            self._chat.lines.show_state()
+
     def _hear(self, event: JobEvent) -> None:
         self._chat.call_later(self._take, event)
 
     async def _take(self, event: JobEvent) -> None:
         match event:
             case JobStarted():
-                self._chat.lines.show_saving()
+                self.show()
             case JobOutputArrived():
                 await self._stream.show(event.job_id)
             case JobMoved():
@@ -204,13 +231,14 @@ class ShellLine:
         was_waited_for = job.id in self._foreground.values()
         self._forget(job.id)
         await self._stream.show(job.id)
-        self._chat.lines.show_saving()
+        self.show()
         if was_waited_for:
             self._chat.lines.show_state()
         elif job.background and job.parent is None:
             name = name_of(self.jobs.shown(job))
             self._chat.lines.tell(f"job {job.sequence}: {ending(job)}: {name}")
-        if is_worth_a_bell(job, is_looked_at=self._chat.app.is_looked_at):
+        is_told = was_waited_for or job.background
+        if is_told and is_worth_a_bell(job, is_looked_at=self._chat.app.is_looked_at):
             self._chat.app.bell()
 
     def _forget(self, job_id: str) -> None:

@@ -107,7 +107,8 @@ class StateLines:
         if shell and shell.foreground:
             self._show(f"{line(*RUNNING)}   {shell.doing}")
         elif self._chat.is_busy:
-            self._show(f"{line(('chat.stop', 'stop'))}   {self.doing}")
+            keys = RUNNING if shell and shell.movable else RUNNING[:1]
+            self._show(f"{line(*keys)}   {self.doing}")
         elif self.doing:
             self._show(self.doing)
         elif isinstance(self._chat.focused, Transcript):
@@ -165,10 +166,9 @@ class StateLines:
         who = f"{visible(choice.model)} · {visible(choice.provider.name)}"
         if conversation.mode.prompt:
             who += f"   {visible(conversation.mode.name)}"
-        if how_freely := brakes(conversation.tools, self._chat.size.width):
-            who += f"   {how_freely}"
         title = visible(state.header.title) or "New conversation"
-        self._chat.query_one(TitleLine).show(left=title, right=who)
+        how_freely = partial(brakes, conversation.tools)
+        self._chat.query_one(TitleLine).show_names(title, who, how_freely)
         self.show_saving()
 
     async def _show_gauge(self, conversation: Conversation) -> None:

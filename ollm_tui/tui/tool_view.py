@@ -20,6 +20,7 @@ from ollm_tui.core.tool_events import (
     LoopAnswered,
     LoopPaused,
     ModelNudged,
+    ModelTold,
     ReplyFinished,
     ToolFinished,
     ToolOutputArrived,
@@ -96,7 +97,10 @@ class ToolView:
             case LoopAnswered():
                 self._go_on(event.found, event.answer)
             case ModelNudged():
-                self._show_told("system")
+                self._show_nudge()
+            case ModelTold():
+                state = self._chat.conversation.state
+                self._chat.transcript.add(entry_of(event.message, state))
             case _:
                 assert_never(event)
 
@@ -185,6 +189,9 @@ class ToolView:
 
     def _start(self, event: ToolStarted) -> None:
         call = event.call
+        if event.action.effect == "run":
+            # Loaded when first used: what runs is counted, and told of when it ends.
+            import_module("ollm_tui.tui.shell_line").shell_of(self._chat)
         self._running[call.call_id] = (event.message_id, time.monotonic())
         block = self._block(event.message_id, call)
         self._put(event.message_id, block._replace(state="running", diff=event.action.diff))
@@ -246,8 +253,6 @@ class ToolView:
             self._close(bar)
         key = f"loop-{time.monotonic_ns()}"
         self._chat.transcript.add(loop_entry(key, found.evidence, answer))
-        if answer == "tell":
-            self._show_told("user")
 
     def _before_loop(self, snapshot: str | None) -> Point:
         """The snapshot before it; where nothing was changed there is none, but the question."""
@@ -265,11 +270,11 @@ class ToolView:
         points = import_module("ollm_tui.tui.chat_points").ChatPoints(chat)
         await chat.attempt(lambda: points.go_to(point))
 
-    def _show_told(self, role: str) -> None:
-        """What the model was told in the middle of a turn: it has just been recorded."""
+    def _show_nudge(self) -> None:
+        """What the model was told by itself: it has just been recorded."""
         state = self._chat.conversation.state
         told: Message | None = state[state.header.head] if state.header.head else None
-        if told and told.role == role:
+        if told and told.role == "system":
             self._chat.transcript.add(entry_of(told, state))
 
     # What is in the stream

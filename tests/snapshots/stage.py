@@ -16,6 +16,7 @@ from ollm_tui.engine.conversation import Conversation
 from ollm_tui.engine.jobs_keeper import JobsKeeper
 from ollm_tui.engine.workspace import Workspace
 from ollm_tui.providers.scripted import Script, Scripted
+from ollm_tui.services.jobs.jobs import Jobs
 from ollm_tui.services.prompt_memory import PromptMemory
 from ollm_tui.services.recording import Recording
 from ollm_tui.services.session_library import SessionLibrary
@@ -105,6 +106,7 @@ async def stage(
         return await workspace.resume(resume) if resume else (await workspace.begin(), ())
 
     abilities = Abilities(unicode=True, colours=None)
+    jobs = jobs or JobsKeeper(Jobs({}), SHOWN_HOME.parent, {})
     behind = Ready(workspace, PromptMemory(None, places.project), jobs)
     app = OllmApp(loaded, behind, open_conversation, abilities)
     async with app.run_test(size=size) as pilot:

@@ -285,7 +285,7 @@ async def test_a_command_that_was_recorded_without_its_secret_is_not_run_again(
         assert len(jobs(app)) == 1
 
 
-@pytest.mark.parametrize("key", ("w",))
+@pytest.mark.parametrize("key", ("w", "b"))
 async def test_a_job_that_another_ollm_runs_is_shown_and_left_to_it(
     open_app: OpenApp, home: Path, key: str
 ) -> None:

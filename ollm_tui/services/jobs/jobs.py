@@ -168,6 +168,10 @@ class Jobs:
                 return output
         raise _no_job(job_id)
 
+    def is_ours(self, job_id: str) -> bool:
+        """Whether a job is of this run of the program: others are only known from records."""
+        return any(shell.find(job_id) for shell in self._shells.values())
+
     async def kill(self, job_id: str, signal_name: str = "SIGTERM") -> Job:
         """End a job with all it started, and wait for that. One that has ended stays as it is."""
         if signal_name not in SIGNALS:

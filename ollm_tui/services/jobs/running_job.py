@@ -72,6 +72,7 @@ class RunningJob:
         self._note = ""
         self._clock = time.monotonic()
         self._timers: list[asyncio.TimerHandle] = []
+        self._longest: asyncio.TimerHandle | None = None
         self._merging: asyncio.TimerHandle | None = None
         self.released = asyncio.Event()
         """Set when nobody has to wait any longer: it ended, or went to the background."""
@@ -84,7 +85,8 @@ class RunningJob:
         """Wait until the process is there. JobError if it never is."""
         await asyncio.shield(self._is_there)
         if timeout is not None and self.job.running:
-            self._timers.append(self._loop.call_later(timeout, self._time_out, timeout))
+            self._longest = self._loop.call_later(timeout, self._time_out, timeout)
+            self._timers.append(self._longest)
 
     @property
     def size(self) -> int:
@@ -115,7 +117,9 @@ class RunningJob:
         self._lost()
 
     def to_background(self) -> None:
-        """Let whoever waits for it go on."""
+        """Let whoever waits for it go on; it has as long as it needs then."""
+        if self._longest:
+            self._longest.cancel()
         self.job = msgspec.structs.replace(self.job, background=True)
         self.released.set()
 

@@ -248,7 +248,7 @@ class JobsScreen(Screen[None]):
             tail = self._jobs.tail(job.id) or earlier_output(self._conversation.state, job.id)
             nothing = NO_OUTPUT_YET if job.running else NO_OUTPUT
             self.query_one(JobTail).text = tail.strip("\n") or nothing
-        is_waited_for = job is not None and job.id == self._shell.foreground
+        is_waited_for = job is not None and self._shell.is_waited_for(job)
         keys = keys_for(job, is_waited_for=is_waited_for)
         self.query_one(LiveKeys).show(*keys, about=job.id if job else None)
 

@@ -102,7 +102,7 @@ async def test_a_killed_job_is_gone_when_kill_returns(jobs: Jobs) -> None:
 
 
 async def test_another_signal_can_be_named(jobs: Jobs) -> None:
-    code = "trap 'echo asked; exit 5' INT; echo ready; sleep 60 & wait"
+    code = "trap 'echo asked; exit 5' INT; echo ready; while :; do sleep 0.1; done"
     job = await jobs.exec(SESSION, code, background=True)
     await until(lambda: bool(jobs.job_output(job.id).stdout.data))
     ended = await jobs.kill(job.id, "SIGINT")
@@ -127,6 +127,15 @@ async def test_a_job_moved_to_the_background_lets_go_of_who_waits(jobs: Jobs) ->
     assert (ended.status, ended.background) == ("completed", True)
     assert JobMoved(moved) in events
     assert jobs.shells()[0].cwd != "/", "it no longer changes the shell"
+
+
+async def test_a_job_moved_to_the_background_has_as_long_as_it_needs(jobs: Jobs) -> None:
+    events = told(jobs)
+    waiting = asyncio.create_task(jobs.exec(SESSION, "sleep 0.8; echo done", timeout=0.4))
+    await until(lambda: bool(events))
+    moved = jobs.move_to_background(f"job-{SESSION}-1")
+    assert await waiting == moved
+    assert (await jobs.wait(moved.id)).status == "completed"
 
 
 async def test_giving_up_waiting_ends_the_job(jobs: Jobs) -> None:
