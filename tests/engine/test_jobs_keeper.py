@@ -17,7 +17,9 @@ from ollm_tui.core.provider import Completed, TextDelta
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.engine.jobs_keeper import TAIL_BYTES, JobsKeeper
 from ollm_tui.services.jobs.jobs import Jobs
+from ollm_tui.services.jobs.starting import Wanted
 from ollm_tui.services.redaction.redactor import Redactor
+from ollm_tui.services.sandbox.sandbox import Sandbox
 from tests.engine.conftest import OpenWorkspace
 
 VALUE = "open sesame 7"
@@ -124,6 +126,35 @@ async def test_a_granted_variable_is_there_from_the_next_job_on(
     other = await (await open_workspace()).begin()
     elsewhere = await ran(keeper, other, "echo ${#SECRET}")
     assert keeper.tail(elsewhere.id) == "0\n"
+
+
+async def test_a_variable_granted_after_a_job_in_the_sandbox_is_there_for_the_next_one(
+    keeper: JobsKeeper, open_workspace: OpenWorkspace, tmp_path: Path
+) -> None:
+    sandbox = await asyncio.to_thread(Sandbox.find, (tmp_path,), network=False)
+    if sandbox.confinement is None:
+        pytest.skip("nothing on this machine holds commands")
+    mine = (await (await open_workspace()).begin()).session_id
+    await keeper.open(mine)
+    wanted = Wanted(code="echo ${#SECRET}", confinement=sandbox.confinement)
+    seen: list[str] = []
+    for _ in range(2):
+        job = await keeper.wait((await keeper.service.start(mine, wanted)).id)
+        seen.append(keeper.tail(job.id))
+        keeper.grant(mine, "SECRET")
+    assert seen == ["0\n", f"{len(VALUE)}\n"]
+
+
+async def test_a_variable_granted_while_a_job_runs_is_there_for_the_next_one(
+    keeper: JobsKeeper, open_workspace: OpenWorkspace
+) -> None:
+    conversation = await (await open_workspace()).begin()
+    running = await keeper.start(conversation, "until [ -e go ]; do sleep 0.05; done")
+    keeper.grant(conversation.session_id, "SECRET")
+    Path("go").touch()
+    await keeper.wait(running.id)
+    after = await ran(keeper, conversation, "echo ${#SECRET}")
+    assert keeper.tail(after.id) == f"{len(VALUE)}\n"
 
 
 async def test_a_job_is_found_by_its_number_or_its_id(

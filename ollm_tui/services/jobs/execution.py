@@ -88,4 +88,4 @@ class Execution:
                 python=job.language == "python",
                 most=self._most,
             )
-            shell.take_over(after, self._held)
+            shell.take_over(after, self._held, job.id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -45,6 +45,8 @@ class Shell:
         self._created_at = self._last_activity_at = clock.now()
         self._earlier = {job.id: job for job in earlier}
         self._jobs: dict[str, RunningJob] = {}
+        self._late: dict[str, dict[str, str]] = {}
+        """Variables that were set from outside while a job ran, which does not know of them."""
         self._sequence = max((job.sequence for job in self._earlier.values()), default=0)
 
     def state_for(self, held: bool) -> ShellState:
@@ -54,8 +56,9 @@ class Shell:
             return msgspec.structs.replace(self._held_state, cwd=self.state.cwd)
         return self.state
 
-    def take_over(self, after: ShellState, held: bool) -> None:
+    def take_over(self, after: ShellState, held: bool, job_id: str = "") -> None:
         """What a job left; the directory holds for all."""
+        after = _with_environment(after, self._late.get(job_id, {}))
         if held:
             self._held_state = after
             self.state = msgspec.structs.replace(self.state, cwd=after.cwd)
@@ -121,14 +124,19 @@ class Shell:
         return None
 
     def change(self, cwd: str | None, env: dict[str, str] | None, given: dict[str, Any]) -> None:
-        """Set directory, environment and variables from outside."""
+        """Set directory, environment and variables from outside, for jobs in a sandbox too."""
         state = self.state.with_variables(given)
         if state.size > self._limits.variable_bytes:
             most = self._limits.variable_bytes
             raise JobError(f"the variables take more than {most:,} bytes", "keep less in them")
-        self.state = msgspec.structs.replace(
-            state, cwd=cwd or state.cwd, environment={**state.environment, **(env or {})}
-        )
+        state = msgspec.structs.replace(state, cwd=cwd or state.cwd)
+        self.state = _with_environment(state, env or {})
+        if held := self._held_state:
+            self._held_state = _with_environment(held.with_variables(given), env or {})
+        running = {each.job.id for each in self.running()}
+        self._late = {job_id: late for job_id, late in self._late.items() if job_id in running}
+        for job_id in running if env else ():
+            self._late.setdefault(job_id, {}).update(env or {})
 
     def use(self, last_used: int) -> Use:
         """What deciding which shell goes needs to know."""
@@ -164,3 +172,7 @@ class Shell:
             jobs=len(self._jobs) + len(self._earlier),
             running_jobs=sum(1 for _ in self.running()),
         )
+
+
+def _with_environment(state: ShellState, more: Mapping[str, str]) -> ShellState:
+    return msgspec.structs.replace(state, environment={**state.environment, **more})
