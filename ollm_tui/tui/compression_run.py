@@ -6,18 +6,49 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from typing import NamedTuple
 
+from ollm_tui.core.compression import Strategy
 from ollm_tui.core.compression_events import (
     AnyCompressionEvent,
     CompressionCancelled,
     CompressionSkipped,
 )
 from ollm_tui.core.errors import OllmError, UsageError
+from ollm_tui.engine.compression_keeper import CompressionKeeper
 from ollm_tui.tui.compression_view import CompressionView
 from ollm_tui.tui.screens.chat import ChatScreen
 from ollm_tui.tui.screens.compression_preview import Applied, Decision, StartOver
 from ollm_tui.tui.transcript.entry import Entry
 from ollm_tui.tui.widgets.compression_panel import CompressionPanel
+
+Events = AsyncGenerator[AnyCompressionEvent, None]
+
+
+class Asked(NamedTuple):
+    """What is compressed, and how: this stays where the summary is written anew."""
+
+    strategy: Strategy | None = None
+    above: str | None = None
+    fold_own: bool = False
+
+    def run(self, keeper: CompressionKeeper, instructions: str = "") -> Events:
+        """Compress."""
+        return keeper.run(
+            strategy=self.strategy,
+            above=self.above,
+            instructions=instructions,
+            fold_own=self.fold_own,
+        )
+
+    def preview(self, keeper: CompressionKeeper, instructions: str = "") -> Events:
+        """All of it but the last step."""
+        return keeper.preview(
+            strategy=self.strategy,
+            above=self.above,
+            instructions=instructions,
+            fold_own=self.fold_own,
+        )
 
 
 def view_of(chat: ChatScreen) -> CompressionView:
@@ -37,23 +68,25 @@ def view_of(chat: ChatScreen) -> CompressionView:
     return view
 
 
-def start(chat: ChatScreen, events: AsyncGenerator[AnyCompressionEvent, None]) -> None:
+def start(chat: ChatScreen, asked: Asked, instructions: str = "") -> None:
     """Have a compression run. UsageError while the model answers."""
-    if chat.is_busy:
-        raise UsageError("the model is still answering", "Esc stops it")
-    chat.is_busy = True
-    chat.lines.show_doing("compressing the context; what you send meanwhile waits")
-    chat.run_worker(_run(chat, events), group="turn")
+    _start(chat, asked.run(chat.conversation.compression, instructions), asked)
 
 
 def start_due(chat: ChatScreen) -> None:
     """The context has reached the threshold, as far as was estimated."""
-    start(chat, _unless_needless(chat.conversation.compression.run("auto")))
+    _start(chat, _unless_needless(chat.conversation.compression.run("auto")), Asked())
 
 
-async def _unless_needless(
-    events: AsyncGenerator[AnyCompressionEvent, None],
-) -> AsyncGenerator[AnyCompressionEvent, None]:
+def _start(chat: ChatScreen, events: Events, asked: Asked) -> None:
+    if chat.is_busy:
+        raise UsageError("the model is still answering", "Esc stops it")
+    chat.is_busy = True
+    chat.lines.show_doing("compressing the context; what you send meanwhile waits")
+    chat.run_worker(_run(chat, events, asked), group="turn")
+
+
+async def _unless_needless(events: Events) -> Events:
     """Nobody asked for it: that there was room after all is nothing to be told."""
     async with aclosing(events):
         async for event in events:
@@ -84,12 +117,12 @@ def _let_decide(chat: ChatScreen) -> None:
     chat.app.push_screen(view.preview(unicode=chat.app.abilities.unicode), decide)
 
 
-async def _run(chat: ChatScreen, events: AsyncGenerator[AnyCompressionEvent, None]) -> None:
+async def _run(chat: ChatScreen, events: Events, asked: Asked) -> None:
     view = view_of(chat)
     try:
         await _follow(view, events)
         while view.decision:
-            await _decided(chat, view, await view.decision)
+            await _decided(chat, view, await view.decision, asked)
     except OllmError as error:
         text = f"{error.message}\n{error.hint}".strip()
         chat.transcript.add(Entry(f"error-{time.monotonic_ns()}", "error", text))
@@ -99,13 +132,13 @@ async def _run(chat: ChatScreen, events: AsyncGenerator[AnyCompressionEvent, Non
     chat.go_on()
 
 
-async def _follow(view: CompressionView, events: AsyncGenerator[AnyCompressionEvent, None]) -> None:
+async def _follow(view: CompressionView, events: Events) -> None:
     async with aclosing(events):
         async for event in events:
             view.take(event)
 
 
-async def _decided(chat: ChatScreen, view: CompressionView, wanted: Decision) -> None:
+async def _decided(chat: ChatScreen, view: CompressionView, wanted: Decision, asked: Asked) -> None:
     """Apply the draft, have its summary written anew, or leave the context as it is."""
     keeper = chat.conversation.compression
     view.decision = None
@@ -114,6 +147,6 @@ async def _decided(chat: ChatScreen, view: CompressionView, wanted: Decision) ->
             view.show_new(await keeper.apply(wanted.draft, wanted.summary))
         case StartOver():
             _let_decide(chat)
-            await _follow(view, keeper.preview(instructions=wanted.instructions))
+            await _follow(view, asked.preview(keeper, wanted.instructions))
         case None:
             view.take(CompressionCancelled())

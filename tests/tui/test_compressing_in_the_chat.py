@@ -258,6 +258,32 @@ async def test_instructions_from_there_have_the_summary_written_anew(open_app: O
         assert app.conversation and len(app.conversation.compression.history) == 1
 
 
+async def test_instructions_for_a_compression_above_a_message_still_fold_only_what_is_above(
+    open_app: OpenApp,
+) -> None:
+    release = asyncio.Event()
+    async with open_app(held(release), settings=settings(), size=(120, 40)) as (app, pilot):
+        await fill(app, pilot, 8)
+        assert app.conversation
+        branch = [message.id for message in app.conversation.state.branch()]
+        await pilot.press("alt+up", *"kkkkkkkkk")
+        assert chat_of(app).transcript.cursor.keys == [branch[6]]
+        await pilot.press("Z")
+        await pilot.pause(0.6)
+        app.screen.query_one(CompressionPanel).focus()
+        await pilot.press("e")
+        release.set()
+        await pilot.pause(0.3)
+        await pilot.press("i", *"soil", "enter")
+        await pilot.pause(0.3)
+        await pilot.press("enter")
+        await pilot.pause()
+        await workers_done(app)
+        [done] = app.conversation.compression.history
+        assert done.above == branch[6]
+        assert set(done.folded) == {branch[1], branch[3], branch[5]}
+
+
 async def test_the_record_names_the_keys_as_the_user_has_mapped_them(open_app: OpenApp) -> None:
     mapped = replace(settings(), keymap={"compression.undo": "f11"})
     async with open_app(gardener(), settings=mapped) as (app, pilot):

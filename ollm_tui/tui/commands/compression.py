@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from contextlib import aclosing
 
-from ollm_tui.core.compression import Compression, Strategy, checkpoints_of, last_undoable
+from ollm_tui.core.compression import Compression, checkpoints_of, last_undoable
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.tui.chat_points import ChatPoints
-from ollm_tui.tui.compression_run import edit_first, start, view_of
+from ollm_tui.tui.compression_run import Asked, edit_first, start, view_of
 from ollm_tui.tui.screens.chat import ChatScreen
 from ollm_tui.tui.screens.checkpoints import CheckpointsScreen
 from ollm_tui.tui.screens.compression_preview import (
@@ -27,29 +27,23 @@ def compact(chat: ChatScreen, argument: str) -> None:
     if "--summary" in options:
         checkpoints(chat, "")
         return
-    above = _cursor(chat) if "--above" in options else None
-    strategy: Strategy | None = "truncate" if "--truncate" in options else None
     if "--preview" in options and chat.conversation.compression.is_running:
         edit_first(chat)
         return
-    if "--preview" in options:
-        _preview(chat, strategy, above, instructions, fold_own="--mine" in options)
-        return
-    keeper = chat.conversation.compression
-    start(
-        chat,
-        keeper.run(
-            strategy=strategy,
-            above=above,
-            instructions=instructions,
-            fold_own="--mine" in options,
-        ),
+    asked = Asked(
+        strategy="truncate" if "--truncate" in options else None,
+        above=_cursor(chat) if "--above" in options else None,
+        fold_own="--mine" in options,
     )
+    if "--preview" in options:
+        _preview(chat, asked, instructions)
+    else:
+        start(chat, asked, instructions)
 
 
 def above(chat: ChatScreen, _argument: str) -> None:
     """Compress what stands above the message under the cursor."""
-    start(chat, chat.conversation.compression.run(above=_cursor(chat)))
+    start(chat, Asked(above=_cursor(chat)))
 
 
 async def undo(chat: ChatScreen, _argument: str) -> None:
@@ -84,20 +78,11 @@ def watch(chat: ChatScreen, _argument: str) -> None:
     chat.app.push_screen(screen)
 
 
-def _preview(
-    chat: ChatScreen,
-    strategy: Strategy | None,
-    above: str | None,
-    instructions: str,
-    *,
-    fold_own: bool,
-) -> None:
+def _preview(chat: ChatScreen, asked: Asked, instructions: str) -> None:
     if chat.is_busy:
         raise UsageError("the model is still answering", "Esc stops it")
     keeper = chat.conversation.compression
-    events = keeper.preview(
-        strategy=strategy, above=above, instructions=instructions, fold_own=fold_own
-    )
+    events = asked.preview(keeper, instructions)
     screen = CompressionPreview(instructions, unicode=chat.app.abilities.unicode)
 
     async def follow() -> None:
@@ -113,7 +98,7 @@ def _preview(
             case Applied():
                 await chat.attempt(lambda: _apply(chat, wanted))
             case StartOver():
-                _preview(chat, strategy, above, wanted.instructions, fold_own=fold_own)
+                _preview(chat, asked, wanted.instructions)
             case None:
                 chat.go_on()
 
