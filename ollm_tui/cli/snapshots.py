@@ -109,6 +109,8 @@ def _restore(store: _Store, arguments: Namespace) -> int:
     print(f"The session is as it was at: {clean(done.title)}")
     if done.safety:
         print(f"The way back is: ollm snapshots restore {done.safety[:SHORT_ID]}")
+    else:
+        print("This cannot be undone: snapshots are switched off")
     return 0
 
 

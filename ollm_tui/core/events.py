@@ -241,6 +241,8 @@ class SnapshotFailed(TurnEvent, frozen=True, tag="snapshot-error"):
     session_id: str
     message: str
     hint: str
+    reason: str = ""
+    """What one should have been taken for; empty where something else failed."""
 
 
 SnapshotEvent = (

@@ -56,9 +56,19 @@ class Restore(Value, frozen=True, omit_defaults=True):
     safety: str | None = None
     """The snapshot of the context as it was just before: the way back."""
     before: str | None = None
-    """The last message until then."""
+    """The last message until then; empty where nothing was said."""
     undoes: str | None = None
     """The time of the restore that this one took back."""
+
+    @property
+    def can_be_undone(self) -> bool:
+        """Whether there is a way back: going to a message needs no snapshot for that."""
+        return self.safety is not None or self.is_to_message
+
+    @property
+    def is_to_message(self) -> bool:
+        """Whether it went to a message, and the record tells from which."""
+        return not self.snapshot and self.before is not None
 
 
 class Metadata(Value, frozen=True):

@@ -15,15 +15,18 @@ from ollm_tui.core.file_change import FileVersion
 from ollm_tui.core.intake import clean
 from ollm_tui.core.record import SessionChanged
 from ollm_tui.core.session import Restore
+from ollm_tui.core.session_state import NOTHING_SAID
 from ollm_tui.core.snapshot import ContextSnapshot, Reason, SnapshotSummary, snapshot_of
 from ollm_tui.engine.held_session import HeldSession
 from ollm_tui.engine.session_context import SessionContext
-from ollm_tui.services.snapshot_restore import restoration, undoable, ways_back
+from ollm_tui.services.snapshot_restore import restoration, standing, undoable, ways_back
 from ollm_tui.services.snapshot_thresholds import Thresholds
 from ollm_tui.services.snapshots import Snapshots
 from ollm_tui.settings.schema import Snapshots as Settings
 
 log = logging.getLogger(__name__)
+
+ELSEWHERE = "F3 shows where one can go back to"
 
 
 class SnapshotKeeper:
@@ -53,8 +56,13 @@ class SnapshotKeeper:
         return self._context.metadata.restores
 
     @property
+    def standing(self) -> Restore | None:
+        """The last restore that was not taken back, whether it can be or not."""
+        return next(standing(self.restores), None)
+
+    @property
     def undoable(self) -> Restore | None:
-        """The last restore that was not taken back, if the way back was kept."""
+        """The last restore that was not taken back, if there is a way back."""
         found = undoable(self.restores)
         return found[0] if found else None
 
@@ -114,26 +122,19 @@ class SnapshotKeeper:
         state = self._session.state
         if message_id not in state:
             raise StoreError(f"there is no message {message_id}", "ollm sessions view ID")
-        safety, moment = await self.before("restore"), clock.now()
-        note = Restore(
-            at=moment,
-            snapshot="",
-            title=words_of(state[message_id]),
-            safety=safety,
-            before=state.header.head,
-        )
-        metadata = state.header.metadata
-        metadata = replace(metadata, restores=(*metadata.restores, note))
-        fields = {"head": message_id, "metadata": to_tree(metadata)}
-        await self._session.record(SessionChanged(at=moment, fields=fields))
-        return note
+        return await self._end_with(message_id, words_of(state[message_id]), None)
 
     async def undo_restore(self) -> Restore:
-        """Take back the last restore. UsageError if there is none to take back."""
-        last = self.undoable
-        if last is None or last.safety is None:
-            raise UsageError("there is no restore to undo", "F3 shows where one can go back to")
-        return await self._restore(await self.get(last.safety), last.at)
+        """Take back the last restore. UsageError if there is none, or no way back."""
+        last = self.standing
+        if last is None:
+            raise UsageError("there is no restore to undo", ELSEWHERE)
+        if not last.can_be_undone:
+            raise UsageError("going back cannot be undone: no snapshot was taken", ELSEWHERE)
+        safety = await self._safety(last)
+        if safety is None:
+            return await self._end_with(last.before or None, last.title, last.at)
+        return await self._restore(safety, last.at)
 
     async def check_threshold(self) -> None:
         """After a turn: a snapshot when the context has just passed the threshold."""
@@ -144,6 +145,35 @@ class SnapshotKeeper:
         if self._is_over:
             self._is_over = False
             await self.before("threshold")
+
+    async def _safety(self, last: Restore) -> ContextSnapshot | None:
+        """The context before a restore; None where the record alone tells the way back."""
+        if last.safety is None:
+            return None
+        try:
+            return await self.get(last.safety)
+        except StoreError:
+            if last.is_to_message:
+                return None
+            raise
+
+    async def _end_with(self, head: str | None, title: str, undoes: str | None) -> Restore:
+        """Have the conversation end with a message, or with none."""
+        self._check_free()
+        safety, moment = await self.before("restore"), clock.now()
+        header = self._session.state.header
+        note = Restore(
+            at=moment,
+            snapshot="",
+            title=title,
+            safety=safety,
+            before=header.head or NOTHING_SAID,
+            undoes=undoes,
+        )
+        metadata = replace(header.metadata, restores=(*header.metadata.restores, note))
+        fields = {"head": head, "metadata": to_tree(metadata)}
+        await self._session.record(SessionChanged(at=moment, fields=fields))
+        return note
 
     async def _restore(self, snapshot: ContextSnapshot, undoes: str | None) -> Restore:
         self._check_free()

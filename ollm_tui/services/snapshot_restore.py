@@ -5,7 +5,7 @@ Nothing is ever removed: messages the session does not have come as a new branch
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, takewhile
 from typing import Any
 
@@ -62,9 +62,14 @@ def restoration(snapshot: ContextSnapshot, state: SessionState) -> Restoration:
 
 def undoable(restores: Sequence[Restore]) -> list[Restore]:
     """The restores that can be taken back now, one after the other: the last one first."""
+    latest = islice(standing(restores), UNDOABLE)
+    return list(takewhile(lambda each: each.can_be_undone, latest))
+
+
+def standing(restores: Sequence[Restore]) -> Iterator[Restore]:
+    """The restores that were not taken back, the last one first."""
     undone = {each.undoes for each in restores}
-    waiting = (each for each in reversed(restores) if each.at not in undone and not each.undoes)
-    return list(takewhile(lambda each: each.safety, islice(waiting, UNDOABLE)))
+    return (each for each in reversed(restores) if each.at not in undone and not each.undoes)
 
 
 def ways_back(restores: Sequence[Restore]) -> frozenset[str]:

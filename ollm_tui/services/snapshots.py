@@ -74,7 +74,9 @@ class Snapshots:
             return None
         most = self._settings.snapshots.max_count
         session_id = snapshot.session_id
-        taken = await self._do(session_id, lambda: self.library.create(snapshot, most, needed))
+        taken = await self._do(
+            session_id, lambda: self.library.create(snapshot, most, needed), snapshot.reason
+        )
         summary = taken.summary
         if summary.is_automatic:
             event = AutoSnapshotCreated(session_id, summary.id, summary.reason)
@@ -150,21 +152,21 @@ class Snapshots:
             except StoreError as error:
                 log.warning("a threshold was passed in vain", exc_info=error)
 
-    async def _do(self, session_id: str, work: Callable[[], R]) -> R:
+    async def _do(self, session_id: str, work: Callable[[], R], reason: str = "") -> R:
         try:
             return await self._recording.in_thread(work)
         except OSError as error:
             failure = _store_error(error)
-            self._tell(session_id, failure)
+            self._tell(session_id, failure, reason)
             raise failure from error
         except StoreError as error:
-            self._tell(session_id, error)
+            self._tell(session_id, error, reason)
             raise
 
-    def _tell(self, session_id: str, error: StoreError) -> None:
+    def _tell(self, session_id: str, error: StoreError, reason: str) -> None:
         if session_id:  # else somebody only looked for one
             log.warning("snapshot: %s", error.message, extra={"session": session_id})
-            self.topic.publish(SnapshotFailed(session_id, error.message, error.hint))
+            self.topic.publish(SnapshotFailed(session_id, error.message, error.hint, reason))
 
 
 def _store_error(error: OSError) -> StoreError:

@@ -23,6 +23,8 @@ BESIDE_TITLE = 46
 """Cells for the words around it and whether all is saved."""
 UNDO = "/undo takes it back"
 
+NO_UNDO = "cannot be undone: no snapshot was taken"
+
 
 class ChatPoints:
     """What lists of sessions and snapshots ask of one chat screen."""
@@ -64,7 +66,8 @@ class ChatPoints:
         self._show()
         aside = len(before.difference(message.id for message in conversation.state.branch()))
         kept = f" · {counted(aside, 'message')} set aside" if aside else ""
-        self._tell(f"back at {self._title(note)} · {UNDO}{kept}")
+        undo = UNDO if note.can_be_undone else NO_UNDO
+        self._tell(f"back at {self._title(note)} · {undo}{kept}")
         self._restored = snapshot
         self.offer_files()
 
@@ -113,7 +116,7 @@ class ChatPoints:
         note = await snapshots.undo_restore()
         self._show()
         self._tell(f"undone: as it was before going back · {self._title(note)}")
-        self._restored = await snapshots.get(note.snapshot)
+        self._restored = await snapshots.get(note.snapshot) if note.snapshot else None
         self.offer_files()
 
     async def begin_new(self) -> None:

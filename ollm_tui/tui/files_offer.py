@@ -25,10 +25,13 @@ async def offer_files(chat: ChatScreen, snapshot: ContextSnapshot) -> None:
     """Ask which files go along with a snapshot the conversation went back to, if there are any."""
     conversation = chat.conversation
     files = SnapshotFiles(conversation.state.header.project, conversation.tools)
+    last = conversation.snapshots.standing
+    can_undo = bool(last and last.safety and last.snapshot == snapshot.id)
 
     def bring(wanted: tuple[str, ...] | None) -> None:
         if wanted:
-            chat.run_worker(partial(_bring, chat, files, snapshot, wanted), group="files")
+            deed = partial(_bring, chat, files, snapshot, wanted, can_undo=can_undo)
+            chat.run_worker(deed, group="files")
 
     try:
         steps = await files.preview(snapshot)
@@ -36,19 +39,25 @@ async def offer_files(chat: ChatScreen, snapshot: ContextSnapshot) -> None:
         chat.lines.complain(error)
         return
     if steps and chat.is_current and conversation is chat.app.conversation:
-        chat.app.push_screen(FilesBack(steps), bring)
+        chat.app.push_screen(FilesBack(steps, can_undo=can_undo), bring)
 
 
 async def _bring(
-    chat: ChatScreen, files: SnapshotFiles, snapshot: ContextSnapshot, wanted: tuple[str, ...]
+    chat: ChatScreen,
+    files: SnapshotFiles,
+    snapshot: ContextSnapshot,
+    wanted: tuple[str, ...],
+    *,
+    can_undo: bool,
 ) -> None:
+    undo = " · /undo takes that back too" if can_undo else ""
     try:
-        chat.lines.tell(_told(await files.restore(snapshot, wanted)))
+        chat.lines.tell(_told(await files.restore(snapshot, wanted), undo))
     except OllmError as error:
         chat.lines.complain(error)
 
 
-def _told(done: Sequence[FileStep]) -> str:
+def _told(done: Sequence[FileStep], undo: str) -> str:
     left = [step.path for step in done if step.how in LEFT]
-    words = f"{counted(len(done) - len(left), 'file')} brought back · /undo takes that back too"
+    words = f"{counted(len(done) - len(left), 'file')} brought back{undo}"
     return f"{words} · not {visible(', '.join(left))}" if left else words

@@ -7,6 +7,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ollm_tui.core.errors import OllmError, SessionBusy, StoreError, UsageError
+from ollm_tui.core.events import (
+    AutoSnapshotCreated,
+    SnapshotCreated,
+    SnapshotEvent,
+    SnapshotFailed,
+)
 from ollm_tui.tui.transcript.entry import Entry
 
 if TYPE_CHECKING:
@@ -24,10 +30,13 @@ class SessionOpening:
         self._chat = chat
         self.following: Following | None = None
         """The session of another window, while it is watched."""
+        self._is_warned = False
+        """Whether it was said that snapshots cannot be taken, and none could be since."""
 
     async def first(self) -> None:
         """Begin or resume, as the command line asked for."""
         chat = self._chat
+        chat.app.workspace.snapshots.topic.subscribe(self._note_snapshot)
         try:
             conversation, problems = await chat.app.open_conversation(chat.app.workspace)
         except SessionBusy as busy:
@@ -80,6 +89,19 @@ class SessionOpening:
         """Something was sent: where a session is followed, go on with it in a fork."""
         if self.following:
             self._chat.run_worker(self.following.go_on(), group="open")
+
+    def _note_snapshot(self, event: SnapshotEvent) -> None:
+        """What the program wanted to take by itself and could not is told in the stream: once,
+        until there is one again. What the user asked for is answered where it was asked."""
+        conversation = self._chat.app.conversation
+        if conversation is None or event.session_id != conversation.session_id:
+            return
+        if isinstance(event, AutoSnapshotCreated | SnapshotCreated):
+            self._is_warned = False
+        elif isinstance(event, SnapshotFailed) and event.reason not in ("", "manual"):
+            if not self._is_warned:
+                self._chat.turn_view.note_unkept(event)
+            self._is_warned = True
 
     async def _follow(self, session_id: str) -> None:
         # Loaded when first used, as commands are.

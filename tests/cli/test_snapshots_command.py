@@ -246,3 +246,13 @@ def test_foreign_words_reach_the_terminal_without_controls(
     file.write_text("{")
     assert "cannot be read" in run_ollm("snapshots", "list").stdout
     assert run_ollm("snapshots", "show", taken).returncode == 1
+
+
+def test_where_snapshots_are_off_going_back_says_that_it_cannot_be_undone(
+    run_ollm: Run, session_id: str
+) -> None:
+    taken = take(run_ollm, session_id)
+    say(run_ollm, session_id, "Third thing")
+    done = run_ollm("snapshots", "restore", taken, OLLM_SNAPSHOTS_ENABLED="false")
+    assert said(run_ollm, session_id) == ["First thing", "Second thing"]
+    assert "cannot be undone" in done.stdout and "way back" not in done.stdout

@@ -149,3 +149,17 @@ async def test_a_message_of_another_session_is_sent_as_data(open_workspace: Open
     assert asked.parts[1:] == (Retrieval(text="use jitter", session_id="other", message_id="m1"),)
     assert "from an earlier conversation" in conversation.prompt_text()
     await conversation.close()
+
+
+async def test_going_back_to_a_message_is_undone_without_a_snapshot(
+    open_workspace: OpenWorkspace,
+) -> None:
+    conversation = await garden(open_workspace, 3)
+    now, first = conversation.prompt_json(), conversation.state.branch()[1].id
+    note = await conversation.snapshots.go_back(first)
+    assert note.safety
+    await (await open_workspace()).snapshots.delete(conversation.session_id, note.safety)
+    await conversation.snapshots.undo_restore()
+    assert conversation.prompt_json() == now
+    assert conversation.snapshots.standing is None
+    await conversation.close()

@@ -87,7 +87,12 @@ def _metadata(begun: datetime) -> Metadata:
         elisions={"q3": "part 17"},
         last="a3",
     )
-    restore = Restore(at=clock.iso(begun + timedelta(minutes=44)), snapshot="", title="What now?")
+    restore = Restore(
+        at=clock.iso(begun + timedelta(minutes=44)),
+        snapshot="",
+        title="What now?",
+        undoes=clock.iso(begun + timedelta(minutes=43)),
+    )
     return Metadata(
         token_count=2300,
         compression_count=1,

@@ -51,7 +51,7 @@ async def undo(chat: ChatScreen, _argument: str) -> None:
     conversation = chat.conversation
     metadata = conversation.state.header.metadata
     compressed = last_undoable(metadata.compression_history, metadata.compressed)
-    restored = conversation.snapshots.undoable
+    restored = conversation.snapshots.standing
     if restored and (compressed is None or restored.at > compressed.at):
         await ChatPoints(chat).undo()
         return

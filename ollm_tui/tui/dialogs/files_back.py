@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from ollm_tui.services.file_changes import FileStep
 
 TITLE = "Files too? Tools changed {} since then"
-ABOUT = "The conversation is back. Marked files become as they were; /undo takes that back, too."
+ABOUT = "The conversation is back. Marked files become as they were"
+UNDO = "; /undo takes that back, too."
 KEYS = "y bring back the marked   Space mark   n leave all"
 WORDS = {
     "restore": "as it was",
@@ -50,8 +51,9 @@ class FilesBack(ModalScreen[tuple[str, ...]]):
 
     app: App[Any]
 
-    def __init__(self, steps: Sequence[FileStep]) -> None:
+    def __init__(self, steps: Sequence[FileStep], *, can_undo: bool = True) -> None:
         super().__init__()
+        self._about = ABOUT + (UNDO if can_undo else ".")
         self._steps = steps
         # What somebody else wrote is not overwritten unless that is asked for.
         self._marked = {each.path for each in steps if each.how in CAN_BE[:-1]}
@@ -62,7 +64,7 @@ class FilesBack(ModalScreen[tuple[str, ...]]):
         with Vertical(id="dialog"):
             title = TITLE.format(counted(len(self._steps), "file"))
             yield Static(Content(title), id="title")
-            yield Static(Content(ABOUT), id="about")
+            yield Static(Content(self._about), id="about")
             yield ChoiceList(unicode=not self.app.has_class("-ascii"))
             yield Static(Content(KEYS), id="keys")
 

@@ -82,7 +82,7 @@ class ChatScreen(Screen[None]):
         """Whether that was tried since the last message: once is enough."""
         self.lines: StateLines
         self.opening = SessionOpening(self)
-        self._view: TurnView
+        self.turn_view: TurnView
 
     # The parts
 
@@ -276,12 +276,12 @@ class ChatScreen(Screen[None]):
         try:
             async with aclosing(turn):
                 async for event in turn:
-                    self._view.take(event)
+                    self.turn_view.take(event)
                     is_too_long = is_too_long or isinstance(event, PromptTooLong)
                     if isinstance(event, TurnStarted):
                         self.drafts.move_to(self._draft_key(), self.prompt.draft)
         except OllmError as error:
-            self._view.note_error(error, f"error-{time.monotonic_ns()}")
+            self.turn_view.note_error(error, f"error-{time.monotonic_ns()}")
         finally:
             self.is_busy = False
         if is_too_long:
@@ -347,7 +347,7 @@ class ChatScreen(Screen[None]):
         self._has_compressed = False
         if self.app.loaded.settings.compression.enabled:
             conversation.on_overflow = "compress"
-        self._view = TurnView(
+        self.turn_view = TurnView(
             self.transcript,
             conversation.state,
             self.lines,
@@ -371,7 +371,7 @@ class ChatScreen(Screen[None]):
 
     def show_branch(self) -> None:
         """Show the current branch from its first message."""
-        self._view.show_branch()
+        self.turn_view.show_branch()
 
     def reload_sidebar(self) -> None:
         """The list of sessions is another one now."""
