@@ -148,6 +148,13 @@ def uncompressed(metadata: Metadata, number: int, at: str) -> Metadata:
     )
 
 
+def copied(metadata: Metadata) -> Metadata:
+    """The metadata of a copy. Snapshots stay with their session: the copy speaks of none, and
+    what was gone back to is not undone in it."""
+    history = tuple(replace(entry, snapshot=None) for entry in metadata.compression_history)
+    return replace(metadata, restores=(), compression_history=history)
+
+
 class SessionSummary(msgspec.Struct, frozen=True, rename="camel", gc=False):
     """What a list shows of a session, without opening it."""
 

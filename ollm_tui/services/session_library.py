@@ -17,7 +17,7 @@ from ollm_tui.core import clock
 from ollm_tui.core.branches import calls_along
 from ollm_tui.core.errors import SessionNotFound, StoreError
 from ollm_tui.core.record import AnyRecord, SessionChanged
-from ollm_tui.core.session import Session, SessionSummary, new_session_id
+from ollm_tui.core.session import Session, SessionSummary, copied, new_session_id
 from ollm_tui.core.session_state import SessionState
 from ollm_tui.core.timeline import tokens_at
 from ollm_tui.services.session_catalogue import SessionCatalogue, only_one
@@ -107,7 +107,7 @@ class SessionLibrary:
                 messages=tuple(branch),
                 tool_calls=calls_along(state, branch),
                 head=branch[-1].id if branch else None,
-                metadata=metadata,
+                metadata=copied(metadata),
                 title=f"{state.header.title} (fork)",
                 pinned=False,
                 forked_from=session_id,

@@ -17,7 +17,7 @@ from ollm_tui.core.branches import calls_along
 from ollm_tui.core.encoding import to_tree
 from ollm_tui.core.message import Message, new_id
 from ollm_tui.core.record import SessionChanged
-from ollm_tui.core.session import Metadata, Restore, Session, new_session_id
+from ollm_tui.core.session import Metadata, Restore, Session, copied, new_session_id
 from ollm_tui.core.session_state import SessionState
 from ollm_tui.core.snapshot import ALWAYS_HELD, ContextSnapshot, metadata_at
 
@@ -96,6 +96,7 @@ def forked(snapshot: ContextSnapshot, source: SessionState | None = None) -> Ses
         last_activity=moment,
         messages=tuple(branch),
         tool_calls=calls_along(state, branch, snapshot.timestamp),
+        metadata=copied(state.header.metadata),
         title=f"{source.header.title or snapshot.summary} (fork)",
         window=snapshot.window,
         pinned=False,

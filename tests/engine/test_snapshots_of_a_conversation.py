@@ -9,6 +9,7 @@ from ollm_tui.core.context_marks import ContextChange
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.session_state import SessionState
 from ollm_tui.core.snapshot import snapshot_of
+from ollm_tui.engine.points import Point
 from ollm_tui.settings.schema import Settings, Snapshots
 from tests.engine.conftest import OpenWorkspace
 from tests.engine.test_compression import collected, garden, gardener, result, settings, talk
@@ -164,3 +165,33 @@ async def test_of_a_conversation_set_back_to_nothing_a_snapshot_can_be_taken(
     note = await conversation.snapshots.restore(await conversation.snapshots.get(taken.id))
     assert (note.title, conversation.state.branch()) == ("empty", [])
     await conversation.close()
+
+
+@pytest.mark.parametrize("by_point", (True, False))
+async def test_in_a_fork_the_restores_of_the_other_session_are_not_undone_but_compressions_are(
+    open_workspace: OpenWorkspace, by_point: bool
+) -> None:
+    workspace = await open_workspace(gardener(), settings())
+    conversation = await workspace.begin()
+    await talk(conversation, 10)
+    before = conversation.prompt_json()
+    done = result(await collected(conversation.compression.run())).compression
+    taken = await conversation.snapshots.take("compressed")
+    await talk(conversation, 1)
+    await conversation.snapshots.restore(await conversation.snapshots.get(taken.id))
+    now, session_id = conversation.prompt_json(), conversation.session_id
+    if by_point:
+        copy = await workspace.points.fork(Point(session_id, taken.id))
+    else:
+        copy = await workspace.fork(session_id)
+    await conversation.close()
+
+    fork, _ = await workspace.resume(copy)
+    assert fork.prompt_json() == now
+    assert (fork.snapshots.restores, fork.snapshots.standing) == ((), None)
+    assert done.snapshot and [each.snapshot for each in fork.compression.history] == [None]
+    with pytest.raises(UsageError):
+        await fork.snapshots.undo_restore()
+    assert (await fork.compression.undo()).number == done.number
+    assert fork.prompt_json() == before
+    await fork.close()
