@@ -86,7 +86,7 @@ class Following:
         title, words = visible(header.title) or "Untitled", self._view.words
         if chat.size.width < NARROW:
             words = words.removeprefix("read-only, ")  # the line below says that too
-        chat.query_one(TitleLine).show(left=title, right=words)
+        chat.query_one(TitleLine).show_names(title, words)
         chat.query_one(Gauge).show_words(f"read-only: {self._view.prompt_words}")
         chat.query_one(StatusLine).show(right="read-only")
         chat.prompt.placeholder = self._view.prompt_words

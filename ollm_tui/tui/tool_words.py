@@ -15,6 +15,10 @@ MODES: Mapping[ApprovalMode, str] = {
 }
 WIDE = 100
 """Columns from which on all of it has room beside the title."""
+NARROW = 60
+"""Columns up to which there is room only for what is not as it should be."""
+HOLDS_WELL = "⛨"
+"""How the words of a sandbox begin that holds everything."""
 
 
 class Brakes(Protocol):
@@ -38,9 +42,13 @@ class Brakes(Protocol):
 
 def brakes(tools: Brakes, width: int) -> str:
     """For the title line; where there is little room, or nothing the model could do, only what
-    is not as usual."""
+    is not as usual. That commands are not held, or not by the best, is seen at every width."""
     mode = tools.approval_mode
-    if width < WIDE or not tools.offered:
+    if not tools.offered:
         return "" if mode == "ask" else mode
     sandbox = visible(tools.sandbox_words).partition(",")[0]
+    if width < WIDE:
+        mode = "" if mode == "ask" else mode
+        holds_well = sandbox.startswith(HOLDS_WELL)
+        sandbox = "" if holds_well and width <= NARROW else sandbox.partition(":")[0]
     return "   ".join(fact for fact in (mode, sandbox) if fact)

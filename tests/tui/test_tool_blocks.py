@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from ollm_tui.core.tool import ToolOutcome
 from ollm_tui.tui.screens.tool_page import ToolPage
 from ollm_tui.tui.transcript.transcript import Transcript
+from ollm_tui.tui.widgets.status import TitleLine
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import chat, send, settled, state, stream, title
 from tests.tui.tool_desk import (
@@ -182,6 +185,44 @@ async def test_a_narrow_title_says_only_what_is_unusual(open_app: OpenApp) -> No
         assert title(app)[1] == "scripted · scripted   auto"
         await send(app, pilot, "/approval whatever")
         assert "there are: ask, auto-edit, auto" in state(app)
+
+
+@pytest.mark.parametrize("width", (40, 60, 61, 99, 100))
+@pytest.mark.parametrize(
+    ("sandbox", "word"),
+    [("no sandbox: limits only", "no sandbox"), ("landlock: files and TCP only", "landlock")],
+)
+async def test_a_sandbox_that_is_missing_or_weak_is_seen_at_every_width(
+    open_app: OpenApp, width: int, sandbox: str, word: str
+) -> None:
+    opened = tools_open(open_app, [says("hi")], reader(), sandbox=sandbox, size=(width, 20))
+    async with opened as (app, pilot):
+        await send(app, pilot, "go")
+        assert word in page(app).splitlines()[0]
+
+
+async def test_a_good_sandbox_is_left_out_only_where_there_is_no_room(open_app: OpenApp) -> None:
+    async with tools_open(open_app, [says("hi")], reader(), size=(61, 20)) as (app, pilot):
+        await send(app, pilot, "go")
+        assert title(app)[1] == "scripted · scripted   ⛨ bwrap"
+        await pilot.resize_terminal(60, 20)
+        await pilot.pause()
+        assert title(app)[1] == "scripted · scripted"
+        await pilot.resize_terminal(100, 20)
+        await pilot.pause()
+        assert title(app)[1].endswith("ask   ⛨ bwrap")
+
+
+async def test_long_names_give_way_to_what_holds_commands(open_app: OpenApp) -> None:
+    model = "qwen2.5-coder:32b-instruct-q4_K_M"
+    opened = tools_open(
+        open_app, [says("hi")], reader(), sandbox="no sandbox: limits only", size=(60, 20)
+    )
+    async with opened as (app, pilot):
+        await send(app, pilot, "go")
+        chat(app).query_one(TitleLine).show_names("title", model, lambda _: "no sandbox")
+        await pilot.pause()
+        assert page(app).splitlines()[0] == "title qwen2.5-coder:32b-… no sandbox"
 
 
 async def test_the_page_about_tools_says_what_there_is_and_forgets(

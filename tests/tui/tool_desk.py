@@ -160,11 +160,12 @@ async def tools_open(
     script: Sequence[Sequence[Step]],
     *tools: FakeTool,
     policy: FakePolicy | None = None,
+    sandbox: str = SANDBOX,
     size: tuple[int, int] = (100, 30),
     **options: Any,
 ) -> AsyncGenerator[tuple[OllmApp, Pilot[int]]]:
     """The application; its model has these tools."""
-    outfit = Outfit(tools, cast(Any, policy or FakePolicy()), str, None, SANDBOX)
+    outfit = Outfit(tools, cast(Any, policy or FakePolicy()), str, None, sandbox)
 
     async def make(*_: object) -> Outfit:
         return outfit

@@ -23,8 +23,8 @@ class Attempts(NamedTuple):
 
     inside: str
     """A file that does not exist in the scope."""
-    protected: str
-    """One that must not be made there."""
+    protected: list[str]
+    """Those that must not be made there."""
     outside: str
     """A directory out of the scope."""
     outside_number: int
@@ -59,7 +59,7 @@ def tried(attempts: Attempts) -> dict[str, bool]:
     return {
         "reads": _can(lambda: os.close(os.open(attempts.readable, os.O_RDONLY))),
         "writes_inside": _can(lambda: _write(Path(attempts.inside))),
-        "writes_protected": _can(lambda: _write(Path(attempts.protected))),
+        "writes_protected": _can_any(attempts.protected),
         "writes_outside": seen and _can(lambda: _write(outside / f".ollm-canary-{os.getpid()}")),
         "changes_modes": seen and _can(lambda: outside.chmod(outside.stat().st_mode & 0o7777)),
     }
@@ -71,6 +71,10 @@ def _can(attempt: Callable[[], None]) -> bool:
     except OSError:
         return False
     return True
+
+
+def _can_any(paths: list[str]) -> bool:
+    return any(_can(lambda path=path: _write(Path(path))) for path in paths)
 
 
 def _write(path: Path) -> None:

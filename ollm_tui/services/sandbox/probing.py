@@ -30,7 +30,9 @@ def probed(confinement: Confinement | None, scope: Sequence[Path], temporary: Pa
     with ExitStack() as stack:
         scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix="ollm-canary-"))
         project = Path(scratch, "project").resolve()
-        (project / ".git").mkdir(parents=True)
+        repositories = (project / ".git", project / "nested" / ".git")
+        for git in repositories:
+            git.mkdir(parents=True)
         if confinement is not None:
             confinement = msgspec.structs.replace(confinement, scope=(*confinement.scope, project))
         stream = stack.enter_context(closing(_listener(socket.SOCK_STREAM)))
@@ -38,7 +40,7 @@ def probed(confinement: Confinement | None, scope: Sequence[Path], temporary: Pa
         outside = _outside(scope, temporary)
         attempts = Attempts(
             inside=str(project / "file"),
-            protected=str(project / ".git" / "hooks" / "pre-commit"),
+            protected=[str(git / "hooks" / "pre-commit") for git in repositories],
             outside=str(outside),
             outside_number=outside.stat().st_ino,
             readable=sys.executable,

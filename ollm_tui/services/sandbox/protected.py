@@ -1,18 +1,29 @@
-"""What a job must not write although it lies in the scope: it decides what runs by itself."""
+"""What a job must not write although it lies in the scope: it decides what runs by itself.
+
+That is known of the scope's own directories and of repositories that lie below them when the job
+starts. Walls know no names: a job can make a new repository below, in which git, run by somebody
+later, would find hooks and settings of the job. A nested `.git` that is a link can be replaced.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 from ollm_tui.core.errors import JobError
 from ollm_tui.services.command_safety.places import SHELL_STARTS
+from ollm_tui.services.sandbox.nested_repositories import nested_repositories
 from ollm_tui.services.sandbox.placeholders import Placeholder
 
 _GIT_SELF = ".\n"
 """What .git/commondir says in a repository of its own: git finds its settings where they are."""
 _GIT_PLACES = ("modules", "worktrees", "config.worktree")
+_COMMITTABLE = 5
+"""Nested repositories in which commits work, the nearest; of others all is read-only. That takes
+one mount instead of four, and mounts take 1 ms each, more where there are many."""
+_MOST_NESTED = 60
 _PROFILE = "test -r ~/.profile && . ~/.profile\n"
 _IN_ITS_PLACE: Mapping[str, str] = {".bash_profile": _PROFILE, ".bash_login": _PROFILE}
 """bash reads only the first of these that is there."""
@@ -37,8 +48,13 @@ class _Place(NamedTuple):
 
 def protected_in(scope: Sequence[Path], others: Sequence[Path]) -> Protected:
     """What has to be protected as things are now. JobError where that is not possible."""
-    fixed = tuple(git for root in scope if (git := root / ".git").is_dir())
+    nested = _nested(scope, others)
+    committable = list(islice(filter(_is_plain, nested), _COMMITTABLE))
+    own = (git for root in scope if (git := root / ".git").is_dir())
+    fixed = tuple(dict.fromkeys((*own, *committable)))
     places = [place for root in scope for place in _of_project(root)]
+    places += [place for git in committable for place in _of_repository(git)]
+    places += [_Place(git, None) for git in nested if git not in committable]
     if any(Path.home().is_relative_to(root) for root in scope):
         names = sorted(name for name in SHELL_STARTS if name.startswith("."))
         places += [_Place(Path.home() / name, _IN_ITS_PLACE.get(name, "")) for name in names]
@@ -59,11 +75,27 @@ def _of_project(root: Path) -> Iterator[_Place]:
     git = root / ".git"
     if not git.is_dir() or git.is_symlink():
         yield _Place(git, None)
-        return
+    else:
+        yield from _of_repository(git)
+
+
+def _of_repository(git: Path) -> Iterator[_Place]:
     yield _Place(git / "hooks", None)
     yield _Place(git / "config", "")
     yield _Place(git / "commondir", _GIT_SELF)
     yield from _existing(git, _GIT_PLACES)
+
+
+def _nested(scope: Sequence[Path], others: Sequence[Path]) -> list[Path]:
+    """Repositories below the scope that can be protected, and are not already."""
+    held = (*others, *(root / name for root in scope for name in (".git", ".ollm")))
+    found = (git for root in scope for git in islice(nested_repositories(root), _MOST_NESTED))
+    return [git for git in dict.fromkeys(found) if not (git.is_symlink() or _inside(git, held))]
+
+
+def _is_plain(git: Path) -> bool:
+    """Whether what has to be protected in a repository can be so by itself: links cannot."""
+    return git.is_dir() and not any(place.path.is_symlink() for place in _of_repository(git))
 
 
 def _existing(root: Path, names: Sequence[str]) -> Iterator[_Place]:

@@ -40,7 +40,8 @@ class Sandbox(NamedTuple):
     notes: tuple[str, ...]
     """Why it is nothing stronger."""
     confines: bool
-    """A command in it does nothing outside of the scope, and plants nothing that runs later."""
+    """A command in it does nothing outside of the scope, and changes nothing in it that runs by
+    itself later; see `protected` for what is known of that."""
 
     @classmethod
     def find(

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from rich.cells import cell_len, set_cell_size
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Static
 
 BESIDE_HINTS = len("  NOT SAVED") + 4
+RIGHT_SHARE, AROUND, BEFORE = 0.6, 2, 2
+"""What the right text may take of a line, and the columns beside the line and before that text."""
+GAP = "   "
 
 
 class TwoTexts(Horizontal):
@@ -41,7 +45,33 @@ class TwoTexts(Horizontal):
 
 
 class TitleLine(TwoTexts):
-    """The title of the session, and who answers."""
+    """The title of the session, who answers, and how freely."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._who = ""
+        self._how_freely: Callable[[int], str] = _says_nothing
+
+    def show_names(
+        self, title: str, who: str, how_freely: Callable[[int], str] | None = None
+    ) -> None:
+        """Show them; how freely depends on the width of the terminal, now and later."""
+        self._who, self._how_freely = who, how_freely or _says_nothing
+        self.show(left=title)
+        self.on_resize()
+
+    def on_resize(self) -> None:
+        """Names give way where there is little room: brakes that are missing are always seen."""
+        width = self.screen.size.width
+        how_freely = self._how_freely(width)
+        if not how_freely:
+            self.show(right=self._who)
+            return
+        room = int((width - AROUND) * RIGHT_SHARE) - BEFORE - cell_len(GAP + how_freely)
+        who = self._who
+        if cell_len(who) > room:
+            who = f"{set_cell_size(who, max(room - 1, 0)).rstrip()}…"
+        self.show(right=who + GAP + how_freely)
 
 
 class StatusLine(TwoTexts):
@@ -63,3 +93,7 @@ class StatusLine(TwoTexts):
             self.show(
                 left=next((line for line in self._lines if len(line) <= room), self._lines[-1])
             )
+
+
+def _says_nothing(_width: int) -> str:
+    return ""

@@ -257,6 +257,50 @@ async def test_commits_work_but_hooks_and_settings_of_git_cannot_be_changed(
     git(repository, "fsck")
 
 
+async def test_repositories_below_the_project_are_protected_too(
+    find_sandbox: FindSandbox, held_jobs: HoldJobs, repository: Path
+) -> None:
+    nested = repository / "vendor" / "library"
+    nested.mkdir(parents=True)
+    git(nested, "init", "-q")
+    (nested / ".git" / "hooks" / "pre-commit").unlink(missing_ok=True)
+    git(repository, "init", "-q", "--bare", "copy.git")
+    linked = repository / "linked"
+    linked.mkdir()
+    (linked / ".git").write_text("gitdir: ../.git/modules/linked\n")
+    jobs = held_jobs(find_sandbox("bwrap"))
+    before = (nested / ".git" / "config").read_text()
+    for code in (
+        "echo x > vendor/library/.git/hooks/pre-commit",
+        "cd vendor/library && git config core.fsmonitor ./evil",
+        "mv vendor/library/.git vendor/library/moved",
+        "rm -rf vendor/library/.git/hooks",
+        "echo x >> copy.git/config",
+        "echo x > copy.git/hooks/update",
+        "echo gitdir: ../evil > linked/.git",
+        "rm -f linked/.git",
+    ):
+        said = await jobs.run(f"cd {repository}; {code}")
+        assert said.job.exit_code != 0, code
+    assert (nested / ".git" / "config").read_text() == before
+    assert (linked / ".git").read_text() == "gitdir: ../.git/modules/linked\n"
+    said = await jobs.run(
+        f"cd {nested} && echo a > a && git add a &&"
+        " git -c user.name=me -c user.email=me@example.org commit -qm one && git log --oneline"
+    )
+    assert said.stdout.endswith("one\n"), said.stderr
+
+
+async def test_a_repository_that_came_since_the_last_command_is_protected(
+    find_sandbox: FindSandbox, held_jobs: HoldJobs, project: Path
+) -> None:
+    jobs = held_jobs(find_sandbox("bwrap"))
+    assert (await jobs.run("mkdir -p a/b")).job.exit_code == 0
+    git(project / "a" / "b", "init", "-q")
+    assert (await jobs.run("echo x > a/b/.git/hooks/pre-push")).job.exit_code != 0
+    assert not (project / "a" / "b" / ".git" / "hooks" / "pre-push").exists()
+
+
 async def test_what_is_protected_is_so_where_it_does_not_exist_yet(
     find_sandbox: FindSandbox, held_jobs: HoldJobs, project: Path
 ) -> None:
