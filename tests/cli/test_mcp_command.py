@@ -266,3 +266,36 @@ async def test_secrets_stay_out_of_every_answer(tmp_path: Path) -> None:
     said = json.dumps([*answers, listed])
     assert token[9:] not in said and f'"{token[:9]}' not in said
     assert said.count("[REDACTED:github:") == 4
+
+
+async def test_code_without_a_session_takes_the_place_of_none(tmp_path: Path) -> None:
+    async with agent(tmp_path) as call:
+        sessions = [await call("startSession", vars={"word": n}) for n in range(10)]
+        assert (await call("exec", code="echo here"))["stdout"] == "here\n"
+        left = await call("listSessions")
+        assert {each["id"] for each in left} == {each["id"] for each in sessions}
+        ran = await call("exec", sessionId=sessions[0]["id"], code="echo $word")
+        assert ran["stdout"] == "0\n"
+
+
+async def test_a_variable_that_no_process_can_have_is_refused_in_words(tmp_path: Path) -> None:
+    async with agent(tmp_path) as call:
+        told = await call.error("exec", code="true", env={"A": "b\0c"})
+        assert told.startswith("the value of A has a NUL in it")
+        assert "cannot be the name" in await call.error("startSession", env={"A=B": "c"})
+        failed = await call("exec", language="python", code="print(cmd('true', ['a\\0b']).stderr)")
+        assert "null byte" in failed["stdout"]
+
+
+async def test_one_number_beyond_the_end_of_a_stream_skips_nothing_of_it(tmp_path: Path) -> None:
+    async with agent(tmp_path) as call:
+        at = {"sessionId": (await call("startSession"))["id"]}
+        code = "echo 123456789; until [ -e go ]; do sleep 0.02; done; echo late >&2"
+        job = {"jobId": (await call("exec", **at, code=code, background=True))["jobId"]}
+        while not (await call("getJobOutput", **at, **job))["stdout"]:
+            await asyncio.sleep(0.02)
+        read = await call("getJobOutput", **at, **job, since=7)
+        assert read["stdout"] == "89\n" and read["offsets"] == {"stdout": 10, "stderr": 0}
+        (tmp_path / "go").touch()
+        await call("waitJob", **at, **job)
+        assert (await call("getJobOutput", **at, **job, since=10))["stderr"] == "late\n"

@@ -5,6 +5,7 @@ Times are milliseconds here and offsets are bytes of the stream as it was printe
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -121,7 +122,7 @@ class JobTools:
         if call.background:
             raise JobError("a background job needs a session", "call startSession first")
         session_id = new_session_id()
-        await self._jobs.open_shell(session_id, self._cwd)
+        await self._jobs.open_shell(session_id, self._cwd, temporary=True)
         try:
             return await self._exec_in(session_id, call)
         finally:
@@ -149,7 +150,10 @@ class JobTools:
         job = self._job(call)
         marks = self._marks.setdefault(job.id, {})
         if isinstance(call.since, int):
-            since = marks.get(call.since, (call.since, call.since))
+            # A number that was never answered may lie beyond the end of one stream.
+            ends = self._jobs.job_output(job.id, sys.maxsize, sys.maxsize)
+            here = min(call.since, ends.stdout.end), min(call.since, ends.stderr.end)
+            since = marks.get(call.since, here)
         else:
             since = call.since.stdout, call.since.stderr
         job, stdout, stderr, stdout_cut, stderr_cut = self._read(job.id, *since)

@@ -49,6 +49,8 @@ class Jobs:
         self._starter = JobStarter(self._limits, self._told)
         self._shells: dict[str, Shell] = {}
         """The least recently used first."""
+        self._temporary: set[str] = set()
+        """Shells that do not count."""
 
     @property
     def events(self) -> Topic[JobEvent]:
@@ -67,18 +69,26 @@ class Jobs:
         cwd: Path,
         env: Mapping[str, str] | None = None,
         variables: Mapping[str, Any] | None = None,
+        *,
+        temporary: bool = False,
     ) -> ShellView:
-        """A session's shell; made if there is none. JobError if there are too many busy ones."""
+        """A session's shell; made if there is none. JobError if there are too many busy ones.
+
+        A temporary one is closed by whoever opened it: it takes no other's place.
+        """
         if session_id not in self._shells:
             if not is_valid_name(session_id):
                 raise JobError(f"{session_id!r} cannot be the id of a session", "use a UUID")
             earlier = await self._earlier(session_id)
             if session_id not in self._shells:
-                self._make_room()
+                if not temporary:
+                    self._make_room()
                 start = ShellState(cwd=str(cwd.absolute()), environment=self._environment)
                 shell = Shell(session_id, start, self._limits, earlier)
                 shell.change(None, dict(env or {}), dict(variables or {}))
                 self._shells[session_id] = shell
+                if temporary:
+                    self._temporary.add(session_id)
         return self._used(session_id).view()
 
     def change_shell(
@@ -105,6 +115,7 @@ class Jobs:
         shell = self._find_shell(session_id)
         await _end_all(shell.running())
         self._shells.pop(session_id, None)
+        self._temporary.discard(session_id)
 
     async def start(self, session_id: str, wanted: Wanted) -> Job:
         """Start a job and do not wait for it."""
@@ -215,13 +226,12 @@ class Jobs:
         return [record.job for record in await asyncio.to_thread(records.of, session_id)]
 
     def _make_room(self) -> None:
-        uses = (shell.use(at) for at, shell in enumerate(self._shells.values()))
-        for session_id in to_close(uses, self._limits):
+        lasting = [each for each in self._shells.values() if each.session_id not in self._temporary]
+        closing = to_close((shell.use(at) for at, shell in enumerate(lasting)), self._limits)
+        for session_id in closing:
             del self._shells[session_id]
-        if len(self._shells) >= self._limits.shells:
-            raise JobError(
-                f"{len(self._shells)} shells have running jobs", "wait for one, or end its jobs"
-            )
+        if (count := len(lasting) - len(closing)) >= self._limits.shells:
+            raise JobError(f"{count} shells have running jobs", "wait for one, or end its jobs")
 
     def _find_shell(self, session_id: str) -> Shell:
         if session_id not in self._shells:

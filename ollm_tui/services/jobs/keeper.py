@@ -252,6 +252,8 @@ def _become_job(order: Order, keeper: int, files: list[int], wrong: str) -> NoRe
         if what != order.cwd and isinstance(error, FileNotFoundError):
             code = NOT_FOUND
         os.write(2, f"ollm: {what}: {error.strerror}\n".encode(errors="surrogateescape"))
+    except ValueError as error:
+        os.write(2, f"ollm: {error}\n".encode(errors="backslashreplace"))
     finally:
         os._exit(code)
 

@@ -13,7 +13,7 @@ from ollm_tui.core.errors import JobError
 from ollm_tui.core.job import Job, JobOutput, JobStatus, StreamPart
 from ollm_tui.services.jobs.limits import Kept, Limits, Use, to_trim
 from ollm_tui.services.jobs.running_job import RunningJob
-from ollm_tui.services.jobs.shell_state import ShellState, readable
+from ollm_tui.services.jobs.shell_state import ShellState, check_environment, readable
 
 
 class ShellView(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -125,6 +125,7 @@ class Shell:
 
     def change(self, cwd: str | None, env: dict[str, str] | None, given: dict[str, Any]) -> None:
         """Set directory, environment and variables from outside, for jobs in a sandbox too."""
+        check_environment(env or {})
         state = self.state.with_variables(given)
         if state.size > self._limits.variable_bytes:
             most = self._limits.variable_bytes

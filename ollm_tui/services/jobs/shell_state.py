@@ -100,6 +100,15 @@ def state_after(
     return msgspec.structs.replace(after, declarations=variables[:-1])
 
 
+def check_environment(given: Mapping[str, str]) -> None:
+    """JobError for what no process can be given."""
+    for name, value in given.items():
+        if not name or "=" in name or "\0" in name:
+            raise JobError(f"{name!r} cannot be the name of a variable", "it has no = and no NUL")
+        if "\0" in value:
+            raise JobError(f"the value of {name} has a NUL in it", "no process can be given that")
+
+
 def readable(text: str) -> str:
     """A text that can be written down; names of files and variables may hold any bytes."""
     return text.encode("utf-8", "replace").decode()

@@ -22,7 +22,7 @@ from ollm_tui.services.jobs.process_tree import MARK_VARIABLE, task_count
 from ollm_tui.services.jobs.running_job import RunningJob
 from ollm_tui.services.jobs.shell import Shell
 from ollm_tui.services.jobs.shell_program import Program, python_program, shell_program
-from ollm_tui.services.jobs.shell_state import readable
+from ollm_tui.services.jobs.shell_state import check_environment, readable
 from ollm_tui.services.sandbox.confinement import ARGUMENTS_FILE, Confinement
 
 
@@ -56,6 +56,7 @@ class JobStarter:
 
     async def start(self, shell: Shell, wanted: Wanted) -> RunningJob:
         """Run code in a shell. JobError if it cannot be started."""
+        check_environment(wanted.env)
         _check_directory(shell)
         state = shell.state_for(wanted.confinement is not None)
         place = _Place(state.cwd, {**state.environment, **wanted.env})
