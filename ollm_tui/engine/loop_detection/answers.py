@@ -38,8 +38,8 @@ _SUCCESS = re.compile(
 
 
 _OUT_OF_REACH = re.compile(
-    r"not found|no such|does not exist|doesn't exist|unknown|no module|(?:cannot|could not) find|"
-    r"denied|forbidden|not (?:allowed|permitted)|unauthori[sz]ed",
+    r"not found|no (?:such|match|result|file|hit|occurrence|module)|does not exist|doesn't exist|"
+    r"unknown|(?:cannot|could not) find|denied|forbidden|not (?:allowed|permitted)|unauthori[sz]ed",
     re.IGNORECASE,
 )
 _ORNAMENTS = ".:!?[]"
@@ -62,8 +62,8 @@ class Answer(NamedTuple):
         mark = "!" if is_error else "."
         steadied = steady(result)
         undated = steadied.undated
-        if is_error and len(result) <= SHORT_ERROR and _OUT_OF_REACH.search(result):
-            # Guess after guess that misses: the error differs only in what was asked for.
+        if len(result) <= SHORT_ERROR and _OUT_OF_REACH.search(result):
+            # Guess after guess that misses: the answer differs only in what was asked for.
             undated = " ".join(w for w in undated.split() if w.strip(_ORNAMENTS) not in asked)
         return cls(
             text=result,

@@ -31,7 +31,10 @@ _BEGINNING = (
 """An order begins a clause: "the upload failed 3 times" and "make it retry 5 times" do not ask
 for anything to be repeated here."""
 _NUMBER = rf"(\d{{1,6}}|(?:an?\s+)?(?:{'|'.join(_WORDS)}))"
-_UNIT = r"(?:more\s+)?(?:times|time|x\b|repetitions|repeats|iterations|runs|rounds|attempts|passes)"
+_UNIT = (
+    r"(?:more\s+)?(?:times|time|x\b|repetitions|repeats|iterations|runs|rounds|attempts|passes"
+    r"|copies)"
+)
 _REST = r"(?>(?<=\s)'[^'\n]{0,80}'|\"[^\"\n]{0,80}\"|[^.!?\n]|[.!?](?=[\w/])){0,80}?"
 """The rest of the sentence; quotations and names of files may hold a full stop."""
 _ORDER = re.compile(
@@ -42,12 +45,18 @@ _ORDER = re.compile(
 _SHORT_ORDER = re.compile(
     rf"\A\W*(?:{_NUMBER}\s*{_UNIT}|(?:and\s+)?again\W+{_NUMBER}\s*{_UNIT})", re.IGNORECASE
 )
+_WATCHING = r"(?:poll|watch|monitor|tail|wait|keep\s+an\s+eye)"
+_TRYING = r"(?:ping|keep\s+\w+ing|(?:re-?)?check|retry|run|repeat)"
+_NEAR = r"(?:[^.!?\n]|[.!?](?=[\w/])){0,80}?"
+_ENDED = (
+    r"\s+(?:it|one|something|any\w*|that|(?:the|all)\s+(?:\w+\s+)?\w+)\s+"
+    r"(?:fails?|breaks?|crashes|finishes|ends|(?:comes|goes)\s+(?:back|up|online|live)|responds"
+    r"|appears|changes|(?:is|are|has|have)\s+(?:up|back|ready|done|finished|completed?|available|online|deployed))\b"
+)
 _OPEN_ENDED = re.compile(
-    r"\b(?:poll|watch|monitor|ping|keep\s+(?:polling|checking|watching|monitoring|pinging)|"
-    r"(?:re-?)?check|retry|run|repeat)\b[^.!?\n]{0,80}?"
-    r"(?:\bevery\s+(?:\d+\s*)?(?:s|sec|seconds?|min|minutes?|hours?)\b"
-    r"|\buntil\s+(?:it|one|something|any\w*|the\s+\w+)\s+(?:fails?|breaks?|crashes|is\s+(?:up|ready"
-    r"|done|finished|complete|available|online|deployed)|finishes|comes\s+up|responds))",
+    rf"\b(?:{_WATCHING}|{_TRYING})\b{_NEAR}"
+    rf"\b(?:every\s+(?:\d+\s*|few\s+)?(?:s|sec|seconds?|min|minutes?|hours?)\b|until{_ENDED})"
+    rf"|\b{_WATCHING}\b{_NEAR}\b(?:when|once|as\s+soon\s+as){_ENDED}",
     re.IGNORECASE,
 )
 

@@ -82,7 +82,9 @@ class LoopDetector:
         pending = self._take(call)
         if pending is None:
             return self.paused
-        answer = Answer.of(result, is_error=is_error, asked=pending.words)
+        # To look for the same in another file is another question, unless that file is missing.
+        asked = pending.words if is_error else pending.words - {pending.target}
+        answer = Answer.of(result, is_error=is_error, asked=asked)
         found = self._tools.answered(
             pending, answer, changed=bool(changed_state), limit=self._allowances.limit
         )

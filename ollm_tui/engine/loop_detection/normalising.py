@@ -43,18 +43,26 @@ _ID = (
 )
 _PROGRAM = r"[a-z][\w.-]{1,30}\[\d{3,}"
 """A program with its process number: sshd[1234]."""
+_CONNECTION = r"(?:localhost|\d+\.\d+\.\d+\.\d+|[\da-fA-F:]+\]):(?:3[2-9]|4\d|5\d|6[0-5])\d{3}"
+"""A port the system chose: 127.0.0.1:50412."""
+_STAMPED = re.compile(r"\d{4}-?[01]\d-?[0-3]\d[T_-][0-2]\d[_:.-]?[0-5]\d[_:.-]?[0-5]\d")
+"""A name with a time in it: _logs/2026-05-01T10_00_10_120Z-debug-0.log."""
 _VOLATILE = re.compile(
-    rf"\[?(?:{_DURATION}|{_CLOCK}|{_ADDRESS}|{_EPOCH}|{_ID}|{_PROGRAM})[.:!?\]]*"
+    rf"\[?(?:{_DURATION}|{_CLOCK}|{_ADDRESS}|{_EPOCH}|{_ID}|{_PROGRAM}|{_CONNECTION})[.:!?\]]*"
 )
-_PROCESS = frozenset(("pid", "PID", "Pid", "ppid", "process", "Process"))
+_SIGNED = re.compile(r"==\d{2,8}==")
+"""How checkers of memory begin their lines: with the number of the process."""
+_PROCESS = frozenset(("pid", "PID", "Pid", "ppid", "process", "Process", "goroutine"))
 _NUMBERED = frozenset(("request", "req", "transaction", "connection"))
 """What servers number: it is never the same one."""
 LEAST_OF_NUMBERED = 3
+LEAST_OF_STAMPED = 14
+"""Digits of a time, all told."""
 _MEASURED = re.compile(
-    r"(?:.*_)?(?:ms|secs|seconds|elapsed|duration|took|latency|uptime)", re.IGNORECASE
+    r"(?:.*[_-])?(?:ms|secs|seconds|elapsed|duration|took|latency|uptime|seed)", re.IGNORECASE
 )
-"""What a time is called: took_ms, duration."""
-_ENDS_OF_NAMES = ("d", "D", "s", "t", "q", "n", ":", "#")
+"""What a time is called, and what random numbers begin with: took_ms, duration, seed."""
+_ENDS_OF_NAMES = ("d", "D", "s", "t", "q", "n", "e", ":", "#")
 """How the names before such a number end: most words need no closer look."""
 _NO_DIGITS = str.maketrans("", "", "0123456789")
 
@@ -89,6 +97,8 @@ def steady(text: str) -> Steady:
         between = text[PRECISE:-PRECISE]
         between = between.translate(_NO_DIGITS) if len(between) <= MOST_BETWEEN else between
         text = f"{text[:PRECISE]} {text[-PRECISE:]}"
+    if "==" in text:
+        text = _SIGNED.sub(GONE, text)
     words: list[str] = _WORDS.findall(text)
     undated = list(words)
     for at in _places_of_numbers(words):
@@ -120,7 +130,8 @@ def _counts_units(word: str, following: str) -> bool:
 
 
 def _is_volatile_here(word: str, before: str, earlier: list[str]) -> bool:
-    """Whether it is by what stands before it: pid 402, "id":7, request 4711, 10:00:01,123."""
+    """Whether it is by what stands before it: pid 402, "id":7, request 4711, 10:00:01,123,
+    thread 'main' (31017)."""
     if word[0] == ":":  # JSON without spaces
         word, before = word[1:], f"{before}:"
     if before == GONE and len(word) == MILLISECOND_DIGITS and word.isdecimal():
@@ -131,7 +142,9 @@ def _is_volatile_here(word: str, before: str, earlier: list[str]) -> bool:
             return True
         if name.casefold() in _NUMBERED and len(word) >= LEAST_OF_NUMBERED:
             return True
-    return word.isdecimal() and _is_epoch(word)
+    if len(word) > LEAST_OF_STAMPED and _STAMPED.search(word):
+        return True
+    return word.isdecimal() and (earlier == ["thread"] or _is_epoch(word))
 
 
 def _is_epoch(digits: str) -> bool:

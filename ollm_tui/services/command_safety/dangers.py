@@ -56,15 +56,17 @@ _ALWAYS = (
     ("it changes the firewall", ("iptables", "nft", "ufw")),
     ("it changes users", ("useradd", "userdel", "usermod", "passwd", "visudo")),
     ("it starts something later, by itself", ("at", "batch")),
+    ("it changes which disks there are", ("mount", "umount", "swapoff", "losetup")),
 )
 ALWAYS: Mapping[str, str] = {name: reason for reason, names in _ALWAYS for name in names}
 
 _GIT_LOSES = {
     "reset": (("--hard", "--merge", "--keep"), "it throws away changes"),
-    "checkout": (("-f", "--force", "--", "."), "it throws away changes"),
+    "checkout": (("-f", "--force", "--", ".", "-B"), "it throws away changes"),
     "switch": (("-f", "--force", "--discard-changes", "-C"), "it throws away changes"),
     "restore": (("",), "it throws away changes"),
-    "branch": (("-D", "--force"), "it loses a branch"),
+    "branch": (("-D", "-M", "-f", "--force"), "it loses a branch"),
+    "rm": (("-f", "-rf", "-fr", "--force"), "it throws away changes"),
     "tag": (("-d", "-f", "--delete", "--force"), "it loses a tag"),
     "stash": (("drop", "clear"), "it throws away what was stashed"),
     "reflog": (("expire", "delete"), "it throws away what could be restored"),
@@ -74,9 +76,14 @@ _GIT_LOSES = {
     "filter-branch": (("",), "it rewrites the history"),
     "filter-repo": (("",), "it rewrites the history"),
 }
-_GIT_FORCED = frozenset(("--force", "--force-with-lease", "--mirror", "--delete", "--prune"))
+_GIT_FORCED = ("--force", "--mirror", "--delete", "--prune")
 _GIT_VALUED = frozenset(("-C", "--git-dir", "--work-tree", "--namespace"))
 _OPEN_TO_ALL = re.compile(r"[0-7]*7[0-7]?7|[oa]+\+r?wx?|.*\+s|[2467][0-7]{3}")
+_TARGET = re.compile(
+    r"-[a-z]*[tCdoOP]|--(?:target-directory|directory|output|output-dir|output-document"
+    r"|directory-prefix)"
+)
+_TARGET_BEGINS = re.compile(rf"(?:{_TARGET.pattern})(?:=|(?=[/~$]|\.\./))")
 _READS_SETTINGS = frozenset(("--get", "--get-all", "--list", "-l", "--get-regexp", "list", "get"))
 
 
@@ -112,7 +119,7 @@ def _rm(words: Argv, places: Places) -> str:
     return _writes(words, places)
 
 
-def _git(words: Argv, _places: Places) -> str:
+def _git(words: Argv, places: Places) -> str:
     rest = list(words)
     while rest and rest[0].startswith("-"):
         option = rest.pop(0)
@@ -124,9 +131,12 @@ def _git(words: Argv, _places: Places) -> str:
         return ""
     command, given = rest[0], rest[1:]
     if command == "push" and (
-        set(given) & _GIT_FORCED or "f" in _flags(given) or any(w[:1] in "+:" for w in given if w)
+        any(word.startswith((*_GIT_FORCED, "+", ":")) for word in given)
+        or set("fd") & set(_flags(given))
     ):
         return "it overwrites or deletes what others pushed"
+    if command == "checkout" and any(places.real(word).exists() for word in _operands(given)):
+        return "it throws away changes"
     if command == "clean" and ("f" in _flags(given) or "--force" in given):
         return "it deletes files git does not know"
     if command == "config" and not set(given) & _READS_SETTINGS:
@@ -138,7 +148,9 @@ def _git(words: Argv, _places: Places) -> str:
 
 
 def _find(words: Argv, _places: Places) -> str:
-    return "it deletes all files it finds" if "-delete" in words else ""
+    runs = {b for a, b in pairwise(words) if a in ("-exec", "-execdir", "-ok", "-okdir")}
+    deletes = "-delete" in words or runs & {"rm", "/bin/rm", "unlink"}
+    return "it deletes all files it finds" if deletes else ""
 
 
 def _dd(words: Argv, places: Places) -> str:
@@ -171,10 +183,10 @@ def _writes(words: Argv, places: Places) -> str:
 
 
 def _writes_last(words: Argv, places: Places) -> str:
-    """It copies: the last path is changed, or the one after -t."""
+    """It copies: the last path is changed, or the one after -t and the like."""
     targets = _operands(words)[-1:] if len(_operands(words)) > 1 else []
-    targets += [b for a, b in pairwise(words) if a in ("-t", "-C", "-d", "-o")]
-    targets += [word.partition("=")[2] for word in words if word.startswith("--target-directory=")]
+    targets += [b for a, b in pairwise(words) if _TARGET.fullmatch(a)]
+    targets += [word[found.end() :] for word in words if (found := _TARGET_BEGINS.match(word))]
     return _first_danger(targets, places)
 
 
@@ -201,9 +213,18 @@ def _words_of(reason: str, *dangerous: str) -> Callable[[Argv, Places], str]:
     return check
 
 
-_DOCKER = _words_of("it can change the whole machine, or deletes data", "--privileged", "prune")
+def _docker(words: Argv, _places: Places) -> str:
+    removes = {("volume", "rm"), ("down", "-v"), ("down", "--volumes")} & set(pairwise(words))
+    mounts = any(word.startswith(("/:", "--volume=/:")) or word == "-v/:" for word in words)
+    if removes or mounts or {"--privileged", "prune"} & set(words):
+        return "it can change the whole machine, or deletes data"
+    return ""
+
+
 _PUBLISH = _words_of("it publishes something", "publish", "upload", "unpublish")
-_CLOUD = _words_of("it deletes what others use", "delete", "destroy", "rb", "terminate-instances")
+_CLOUD = _words_of(
+    "it deletes what others use", "delete", "destroy", "rb", "rm", "terminate-instances"
+)
 _CHECKS: Mapping[str, Callable[[Argv, Places], str]] = {
     "rm": _rm,
     "rmdir": _writes,
@@ -219,6 +240,7 @@ _CHECKS: Mapping[str, Callable[[Argv, Places], str]] = {
     "tar": _writes_last,
     "unzip": _writes_last,
     "curl": _writes_last,
+    "wget": _writes_last,
     "scp": _writes_last,
     "rsync": _rsync,
     "sed": _sed,
@@ -236,8 +258,8 @@ _CHECKS: Mapping[str, Callable[[Argv, Places], str]] = {
     "nc": _net,
     "ncat": _net,
     "socat": _net,
-    "docker": _DOCKER,
-    "podman": _DOCKER,
+    "docker": _docker,
+    "podman": _docker,
     "npm": _PUBLISH,
     "yarn": _PUBLISH,
     "pnpm": _PUBLISH,

@@ -20,6 +20,8 @@ _HARMLESS_BEFORE = frozenset(("--no-pager", "--no-optional-locks", "-P"))
 _SIGNATURE = re.compile(r"%G|%\(signature")
 """In a format: git would have a program check the signature."""
 
+_SIGNS = re.compile(r"\A(?:\([a-z,:!]*\)|[/!^]+:?)")
+"""Before a path, as git understands it."""
 _SETTING = re.compile(r"(user|remote|branch|core|init|pull|push)\.[\w./-]+")
 
 _DIFF = (
@@ -85,6 +87,7 @@ _RULES: Mapping[str, Rule] = MappingProxyType(
         "branch": Rule("arvi", "", "all remotes verbose show-current list color no-color", _LISTS),
         "tag": Rule("li", "", "list column no-column color", _LISTS, attached="n"),
         "remote": Rule("v", long="verbose", operands="none"),
+        "remote show": Rule("n", operands="none"),
         "remote get-url": Rule(long="all push", operands="text", most=1),
         "worktree list": Rule("v", long="porcelain verbose", operands="none"),
         "ls-files": Rule(
@@ -171,6 +174,7 @@ def _refusal(name: str, found: Sorted, places: Places) -> str:
 
 
 def _paths(word: Word) -> tuple[Word, ...]:
-    """A word, and what it names after a revision: HEAD:src/main.py."""
-    path = word.text.partition(":")[2]
-    return (word, word._replace(text=path)) if path else (word,)
+    """A word, and what it names after a revision or signs: HEAD:src/main.py, :(top)src, docs/*."""
+    path = _SIGNS.sub("", word.text.partition(":")[2]) or word.text
+    named = (word.text, path, path.strip("*"), path.rpartition(":")[2])
+    return tuple(word._replace(text=text) for text in named if text)

@@ -63,19 +63,30 @@ def judge_python(code: str, place: Path, scope: Sequence[Path]) -> CommandJudgem
 
 
 def _refusal(commands: Sequence[PlainCommand], places: Places) -> str:
+    left: list[Places] = []
+    sure = True
     for at, command in enumerate(commands):
-        words = command.words
-        if words[0] == ("cd", False, False):
-            # Only at the start and with &&: else what follows might run somewhere else.
-            leads = all(each.words[0].text == "cd" for each in commands[:at])
-            joined = at + 1 == len(commands) or commands[at + 1].after == "&&"
-            moved = places.moved(words[1].text) if _is_plain_cd(command) else None
-            if not leads or not joined or moved is None:
+        # What does not follow by && or | also runs where it was, should cd fail.
+        sure = sure and command.after in ("", "&&", "|")
+        if command.words[0] == ("cd", False, False):
+            moved = places.moved(command.words[1].text) if _is_plain_cd(command) else None
+            if not _leads(commands, at) or moved is None:
                 return "it goes to another directory"
+            left.append(places)
             places = moved
-        elif why := refusal(command, places):
-            return why
+            continue
+        for place in (places,) if sure else (places, *left):
+            if why := refusal(command, place):
+                return why
     return ""
+
+
+def _leads(commands: Sequence[PlainCommand], at: int) -> bool:
+    """Whether a cd stands at the start: with && each, or alone."""
+    before = [command.words[0].text for command in commands[:at]]
+    after = commands[at + 1].after if at + 1 < len(commands) else "&&"
+    alone = at == 0 and all(command.words[0].text != "cd" for command in commands[1:])
+    return set(before) <= {"cd"} and (after == "&&" or (alone and after in (";", "\n")))
 
 
 def _line(reason: str) -> str:

@@ -27,6 +27,7 @@ _SECRETS = (
     *(".bash_history", ".zsh_history", ".python_history", ".psql_history", ".mysql_history"),
 )
 _NO_SECRETS = frozenset((".env.example", ".env.sample", ".env.template", ".env.dist"))
+_PARTS_OF_PATTERN = re.compile(r"[{},]")
 _SYSTEM_SECRETS = re.compile(r"/etc/(g?shadow|sudoers)|/proc/([^/]+/)+(environ|mem)$|/proc/kcore")
 
 SHELL_STARTS = frozenset(
@@ -159,8 +160,14 @@ def keeps_secrets(path: Path) -> bool:
         return True
     return any(
         part not in _NO_SECRETS and any(fnmatchcase(part, name) for name in _SECRETS)
-        for part in path.parts
+        for part in map(str.casefold, path.parts)
     )
+
+
+def singles_out_secrets(pattern: str) -> bool:
+    """Whether a pattern for names of files is one for such places: .env*, **/*.pem, {.env,x}."""
+    given = () if pattern.startswith("!") else _PARTS_OF_PATTERN.split(pattern)
+    return any(keeps_secrets(Path(part)) or keeps_secrets(Path(part.strip("*"))) for part in given)
 
 
 def runs_by_itself(path: Path) -> str:

@@ -18,9 +18,14 @@ _HARMLESS = r"(?<=[A-Za-z0-9^])~|@\{[a-z0-9]+\}|\\[ ()!;*?\[\]'\"]"
 _DOUBLE = r'"(?:[^"$`\\!]|\\[^`!\n]|\$(?="))*"'
 _ESCAPED = re.compile(r'\\(["\\$])')
 _WORD = rf"(?:{_HARMLESS}|{_PLAIN}|'[^']*'|{_DOUBLE})+"
+_PIECE = r"[A-Za-z0-9_.*-]"
+_BRACED = re.compile(
+    rf"(--[a-z-]+={_PIECE}*)\{{({_PIECE}+(?:,{_PIECE}+)+)\}}({_PIECE}*)(?=[\s;|]|\Z)"
+)
+"""An option several times over: --exclude-dir={dist,.git}."""
 _TOKEN = re.compile(
     rf"(?P<gap>[ \t]+)|(?P<join>&&|\|\||[;|]|\n)|(?P<note>\#[^\n]*)"
-    rf"|(?P<word>{_WORD}|[!\[](?=[ \t])|\](?=[\s;|]|\Z))"
+    rf"|(?P<word>{_BRACED.pattern}|{_WORD}|[!\[](?=[ \t])|\](?=[\s;|]|\Z))"
 )
 _QUOTED = re.compile(rf"'(?P<single>[^']*)'|(?P<double>{_DOUBLE})|\\(?P<escaped>.)")
 _ASCII = re.compile(r"[\x20-\x7e\n\t]*")
@@ -102,7 +107,7 @@ def _split(code: str, raw: list[list[str]]) -> PlainCode:
             if not words:
                 raw.append([])
             raw[-1].append(token[0])
-            words.append(_word(token[0]))
+            words += map(_word, _expanded(token[0]))
         elif kind == "join":
             if words:
                 commands.append(PlainCommand(tuple(words), join))
@@ -114,6 +119,13 @@ def _split(code: str, raw: list[list[str]]) -> PlainCode:
     elif not commands or join not in (";", "\n"):
         return PlainCode((), UNKNOWN)
     return PlainCode(tuple(commands))
+
+
+def _expanded(raw: str) -> list[str]:
+    """What the shell makes of braces."""
+    if not (found := _BRACED.fullmatch(raw)):
+        return [raw]
+    return [f"{found[1]}{piece}{found[3]}" for piece in found[2].split(",")]
 
 
 def _word(raw: str) -> Word:

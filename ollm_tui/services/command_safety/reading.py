@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from ollm_tui.services.command_safety.git_reading import git_words
 from ollm_tui.services.command_safety.option_words import Sorted, sorted_words
 from ollm_tui.services.command_safety.particular_programs import PARTICULAR
-from ollm_tui.services.command_safety.places import Places
+from ollm_tui.services.command_safety.places import Places, singles_out_secrets
 from ollm_tui.services.command_safety.plain_words import PlainCommand, Word
 from ollm_tui.services.command_safety.read_only import RULES, VERSIONS, Rule
 
 _HOLDS_PATTERN = frozenset(("-e", "regexp", "files", "type-list"))
+_CHOOSES_FILES = frozenset(("-g", "glob", "iglob", "include"))
 
 
 def refusal(command: PlainCommand, places: Places) -> str:
@@ -46,6 +47,8 @@ def _paths(found: Sorted, rule: Rule) -> Sorted:
     others = found.others
     if found.refusal:
         return found
+    if any(name in _CHOOSES_FILES and singles_out_secrets(value) for name, value in found.values):
+        return Sorted(refusal="it looks for places where secrets are kept")
     if len(others) > (0 if rule.operands == "none" else rule.most):
         return Sorted(refusal="it has more words than it takes for reading")
     if any(word.text.startswith("@") for word in others):

@@ -56,23 +56,27 @@ def words(command: Node) -> list[str]:
 
 
 def word_text(node: Node) -> str:
-    """A word without its quotes."""
-    if node.type == "raw_string":
-        return source(node)[1:-1]
-    if node.type == "ansi_c_string":
-        return source(node)[2:-1]
-    if node.type in ("string", "concatenation", "command_name"):
-        quotes = ('"', "$") if node.type == "string" else ()
-        inner = [child for child in node.children if child.type not in quotes]
-        return "".join(map(_inner_text, inner)) if inner else source(node).strip('"')
-    return source(node).replace("\\", "")
+    """A word without its quotes: r'm' is rm. Parts lie at most three deep."""
+    match node.type:
+        case "raw_string":
+            return source(node)[1:-1]
+        case "ansi_c_string":
+            return _unescaped(source(node)[2:-1])
+        case "string":
+            inner = [source(child) for child in node.children if child.type not in ('"', "$")]
+            return "".join(inner).replace("\\", "") if inner else source(node).strip('"')
+        case "concatenation" | "command_name":
+            return "".join(map(word_text, node.children)) or source(node)
+        case _:
+            return source(node).replace("\\", "")
 
 
-def _inner_text(node: Node) -> str:
-    """A part of a word; a part that has parts again is rare, and is left as it is written."""
-    if node.type in ("string", "concatenation"):
-        return source(node).strip('"')
-    return word_text(node) if node.type != "command_name" else source(node)
+def _unescaped(text: str) -> str:
+    """What stands in $'…': there \\x72 is an r."""
+    try:
+        return text.encode("latin-1", "backslashreplace").decode("unicode_escape")
+    except UnicodeDecodeError:
+        return text
 
 
 def _word_nodes(command: Node) -> list[Node]:

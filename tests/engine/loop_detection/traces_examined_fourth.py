@@ -13,6 +13,28 @@ def _edit(path: str, old: str, new: str) -> Do:
 
 
 LOOPS: dict[str, list[Event]] = {
+    "searches whose answer names the word": [
+        ASK,
+        *[
+            Do("search_text", {"pattern": word}, f"No matches found for '{word}'")
+            for word in ("report", "nightly", "empty", "rows", "cron")
+        ],
+    ],
+    "numbers of processes and ports": [
+        ASK,
+        *[
+            Do(
+                "exec",
+                {"code": "./report"},
+                f"=={4100 + 13 * k}==ERROR: AddressSanitizer: heap-use-after-free\n"
+                f"thread 'main' ({31000 + 7 * k}) talked to 127.0.0.1:{50000 + 3 * k}\n"
+                f"see _logs/2026-11-16T19_0{k}_33_120Z-debug.log, seed {1234 * (k + 1)}",
+                None,
+                True,
+            )
+            for k in range(4)
+        ],
+    ],
     "same empty search": [ASK, *[Do("find_files", {"pattern": "*.rpt"}, "(none)")] * 3],
     "same page read 4": [
         ASK,
@@ -175,6 +197,16 @@ LOOPS: dict[str, list[Event]] = {
 }
 
 WORK: dict[str, list[Event]] = {
+    "watched because the user said so": [
+        User("Keep an eye on deploy.log until the deployment is finished"),
+        *[Do("exec", {"code": "tail -n 2 deploy.log"}, "step 3/5: pushing\nlayer a1")] * 6,
+        Do("exec", {"code": "tail -n 2 deploy.log"}, "step 5/5: done"),
+    ],
+    "checked until it is back because the user said so": [
+        User("Keep checking the website until it comes back up."),
+        *[Do("fetch", {"url": "https://x.test"}, "502 Bad Gateway", None, True)] * 8,
+        Do("fetch", {"url": "https://x.test"}, "<html>welcome"),
+    ],
     "read 12 logs": [
         ASK,
         *[
