@@ -46,6 +46,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Milliseconds."""
     note: str = ""
     """What else there is to say about how it ended, in words."""
+    by_model: bool = False
+    """The model ran it: what came of that is in the session as the answer to its call."""
     parent: str | None = None
     """The job whose cmd() started this one."""
     stdout_bytes: int = 0

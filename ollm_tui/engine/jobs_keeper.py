@@ -54,6 +54,9 @@ class JobsKeeper:
         self._arrivals: dict[str, Arrivals] = {}
         self._recording: set[asyncio.Task[None]] = set()
         self._is_settled = False
+        self._settling = asyncio.Lock()
+        self._settled: set[str] = set()
+        """Jobs that were found to be cut off, and of which nobody was told yet."""
         jobs.events.subscribe(self._hear)
 
     @property
@@ -70,10 +73,27 @@ class JobsKeeper:
 
     async def open(self, session_id: str) -> None:
         """Have the shell of a session ready; the first time, settle what earlier runs left."""
-        if not self._is_settled:
-            self._is_settled = True
-            await self._jobs.reconcile()
+        async with self._settling:
+            if not self._is_settled:
+                self._is_settled = True
+                self._settled |= {job.id for job in await self._jobs.reconcile()}
         await self._jobs.open_shell(session_id, self._place, self._granted.get(session_id))
+
+    async def settle(self, session: HeldSession) -> list[Job]:
+        """What ran in a session when the program ended: recorded there, and answered once."""
+        mine = session.session_id
+        async with self._settling:
+            self._settled |= {job.id for job in await self._jobs.reconcile(mine)}
+        known = {call.id for call in session.state.tool_calls}
+        told: list[Job] = []
+        for job in await self._jobs.cut_off(mine):
+            is_missing = not job.by_model and job.parent is None and job.id not in known
+            if is_missing:
+                await session.add_tool_call(_tool_call(job, self.code(job), ""))
+            if job.parent is None and (is_missing or job.id in self._settled):
+                told.append(job)
+            self._settled.discard(job.id)
+        return told
 
     async def start(
         self,

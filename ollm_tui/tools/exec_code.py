@@ -115,6 +115,7 @@ class Exec:
             language=wanted.language,
             background=wanted.background,
             timeout=timeout,
+            by_model=True,
             confinement=self._confinement,
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from ollm_tui.tui.screens.chat import ChatScreen
 
 Opening = Callable[[], Awaitable[tuple["Conversation", tuple[str, ...]]]]
+LOOKED_AFTER_SECONDS = 0.5
+"""What ran when the program ended is looked for when the first keys have been answered."""
 
 
 class SessionOpening:
@@ -46,6 +49,7 @@ class SessionOpening:
             self._tell_failure(error)
         else:
             chat.show_conversation(conversation, (*chat.app.warnings, *problems))
+            self._look_for_jobs(conversation)
             if chat.app.memory.sidebar_is_open():
                 await chat.action_command("session.sidebar", "as-before")
         chat.app.workspace.history.feed()
@@ -65,6 +69,7 @@ class SessionOpening:
         await chat.drafts.flush()
         chat.prompt.restore("")
         chat.show_conversation(conversation, problems)
+        self._look_for_jobs(conversation)
         if old:
             await old.close()
 
@@ -102,6 +107,20 @@ class SessionOpening:
             if not self._is_warned:
                 self._chat.turn_view.note_unkept(event)
             self._is_warned = True
+
+    def _look_for_jobs(self, conversation: Conversation) -> None:
+        """Of a session that is opened again, tell what ran when the program ended: later, for
+        nobody waits for it."""
+        if not len(conversation.state):
+            return
+
+        async def tell() -> None:
+            left = await asyncio.to_thread(import_module, "ollm_tui.tui.jobs_left")
+            await left.tell(self._chat, conversation)
+
+        self._chat.set_timer(
+            LOOKED_AFTER_SECONDS, lambda: self._chat.run_worker(tell(), group="shell")
+        )
 
     async def _follow(self, session_id: str) -> None:
         # Loaded when first used, as commands are.

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+from msgspec.structs import replace
 from textual.pilot import Pilot
 from textual.widgets import Static
 
 from ollm_tui.core.errors import JobError
-from ollm_tui.core.job import Job
+from ollm_tui.core.job import Job, ProcessMark
 from ollm_tui.services.jobs.records import JobRecord, JobRecords, this_program
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.screens.jobs import JobsScreen
@@ -19,6 +21,8 @@ from ollm_tui.tui.widgets.job_tail import JobTail
 from ollm_tui.tui.widgets.live_keys import LiveKeys
 from tests.tui.seen import chat, prompt
 
+GONE = ProcessMark(2**22 + 1, 1, "another boot")
+"""A program that ended long ago."""
 GATE = "until [ -e go ]; do sleep 0.05; done"
 """A command that runs until the test makes a file."""
 
@@ -55,9 +59,11 @@ def jobs(app: OllmApp) -> list[Job]:
         return []  # no shell yet
 
 
-def record_elsewhere(home: Path, session_id: str) -> None:
-    """Another program that is alive runs a job of a session."""
-    own = this_program()
+def record_elsewhere(
+    home: Path, session_id: str, owner: ProcessMark | None = None, **facts: Any
+) -> None:
+    """Another program runs a job of a session; it is alive unless it is said which."""
+    own = owner or this_program()
     job = Job(
         id=f"job-{session_id}-1",
         session_id=session_id,
@@ -69,6 +75,7 @@ def record_elsewhere(home: Path, session_id: str) -> None:
         started_at="2026-01-01T00:00:00.000000Z",
         pid=own.pid,
     )
+    job = replace(job, **facts)
     record = JobRecord(job=job, process=own, keeper=own, owner=own)
     JobRecords(home / "sessions" / "jobs").write(record)
 

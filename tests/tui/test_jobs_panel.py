@@ -13,10 +13,12 @@ from ollm_tui.tui.dialogs.environment_picker import EnvironmentPicker
 from ollm_tui.tui.screens.chat import ChatScreen
 from ollm_tui.tui.screens.jobs import JobsScreen
 from ollm_tui.tui.screens.jobs_output import JobOutputScreen
+from ollm_tui.tui.session_opening import LOOKED_AFTER_SECONDS
 from ollm_tui.tui.transcript.transcript import Transcript
 from tests.tui.conftest import OpenApp
 from tests.tui.jobs_desk import (
     GATE,
+    GONE,
     chosen,
     heading,
     jobs,
@@ -297,6 +299,29 @@ async def test_a_job_that_another_ollm_runs_is_shown_and_left_to_it(
         await pilot.press(key)
         await until(pilot, lambda: "runs in another ollm: ollm jobs kill job-" in said(app))
         assert isinstance(app.screen, JobsScreen)
+
+
+async def test_what_ran_when_the_program_ended_is_told_once_and_recorded(
+    open_app: OpenApp, home: Path
+) -> None:
+    async with open_app([ANSWER]) as (app, pilot):
+        await send(app, pilot, "hi")
+        assert app.conversation
+        session_id = app.conversation.session_id
+    record_elsewhere(home, session_id, GONE, code="make test")
+    model = f"job-{session_id}-2"
+    record_elsewhere(home, session_id, GONE, id=model, sequence=2, code="make", by_model=True)
+    told = "!make test was running when the program ended: it ended with it"
+    async with open_app(session_id=session_id) as (app, pilot):
+        await until(pilot, lambda: told in stream(app))
+        assert "the model's make was running when the program ended" in " ".join(stream(app))
+        assert app.conversation
+        (call,) = app.conversation.state.tool_calls
+        assert call.result.llm_content == "[killed · ollm ended while it ran]"
+    async with open_app(session_id=session_id) as (app, pilot):
+        await pilot.pause(2 * LOOKED_AFTER_SECONDS)
+        assert "! make test no output · killed" in " ".join(stream(app))
+        assert not [line for line in stream(app) if "was running" in line]
 
 
 def _holds(path: Path, text: str) -> bool:

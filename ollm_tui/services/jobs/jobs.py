@@ -12,7 +12,7 @@ from ollm_tui.core.errors import JobError
 from ollm_tui.core.job import Job, JobEvent, JobMoved, JobOutput, JobStatus
 from ollm_tui.services.jobs.execution import Told
 from ollm_tui.services.jobs.limits import Limits, to_close
-from ollm_tui.services.jobs.reconcile import reconcile
+from ollm_tui.services.jobs.reconcile import reconcile, was_cut_off
 from ollm_tui.services.jobs.record_queue import RecordQueue
 from ollm_tui.services.jobs.records import JobRecords, this_program
 from ollm_tui.services.jobs.running_job import RunningJob
@@ -57,11 +57,18 @@ class Jobs:
         """Tells of every job when it starts, prints, moves to the background and ends."""
         return self._told.events
 
-    async def reconcile(self) -> list[Job]:
-        """Settle what earlier runs of the program left; once, at the start."""
+    async def reconcile(self, session_id: str | None = None) -> list[Job]:
+        """Settle what earlier runs of the program left, in one session or in all."""
         if self._records is None:
             return []
-        return await asyncio.to_thread(reconcile, self._records)
+        return await asyncio.to_thread(reconcile, self._records, session_id)
+
+    async def cut_off(self, session_id: str) -> list[Job]:
+        """The jobs of a session that ran when an earlier run of the program ended."""
+        if self._records is None:
+            return []
+        records = await asyncio.to_thread(self._records.of, session_id)
+        return [record.job for record in records if was_cut_off(record.job)]
 
     async def open_shell(
         self,

@@ -20,22 +20,29 @@ KILL_SECONDS = 2.0
 LOOK_EVERY_SECONDS = 0.05
 
 
-def reconcile(records: JobRecords) -> list[Job]:
+def reconcile(records: JobRecords, session_id: str | None = None) -> list[Job]:
     """Settle every job that was running when its program ended; what was settled comes back.
 
-    One that still runs is ended, not taken over: its output went to the program that is gone,
-    so nobody could ever see what it does.
+    With a session only its jobs are looked at, which reads one small file. A job that still runs
+    is ended, not taken over: its output went to the program that is gone, so nobody could ever
+    see what it does.
     """
     settled: list[Job] = []
-    for record in records.all():
+    for record in records.all() if session_id is None else records.of(session_id):
         if not record.job.running or is_alive(record.owner):
             continue
         note = ENDED_NOW if _end(record) else GONE
         job = msgspec.structs.replace(record.job, status="killed", note=note)
         records.write(msgspec.structs.replace(record, job=job))
         settled.append(job)
-    records.remove_old()
+    if session_id is None:
+        records.remove_old()
     return settled
+
+
+def was_cut_off(job: Job) -> bool:
+    """Whether a job ran when its program ended."""
+    return job.status == "killed" and job.note in (GONE, ENDED_NOW)
 
 
 def end_elsewhere(record: JobRecord) -> None:

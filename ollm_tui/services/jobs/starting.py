@@ -36,6 +36,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds."""
     env: dict[str, str] = {}
     """Variables for this job alone."""
+    by_model: bool = False
     confinement: Confinement | None = None
     """What holds it, and all that its Python code runs by cmd()."""
 
@@ -180,6 +181,7 @@ def _new_job(shell: Shell, wanted: Wanted, cwd: str) -> Job:
         language=wanted.language,
         cwd=readable(cwd),
         background=wanted.background,
+        by_model=wanted.by_model,
         started_at=clock.now(),
         pid=0,
     )
