@@ -90,7 +90,7 @@ class CompressionKeeper:
         Not after an undo: then it waits until a prompt does not fit any more.
         """
         view = self._context.view()
-        if not view.compresses or self._breaker.paused_seconds:
+        if view.compresses != "trigger" or self._breaker.paused_seconds:
             return False
         return view.budget.needs_compression
 

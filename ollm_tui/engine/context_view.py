@@ -20,6 +20,8 @@ from ollm_tui.services.tokens.counter import TokenCounter
 from ollm_tui.services.tokens.prompt_count import Count, Group, PromptCount, shared_out
 from ollm_tui.services.tokens.prompt_piece import Piece
 
+CompressesAt = Literal["trigger", "limit", "never"]
+"""When the context is compressed by itself: in time, or only where a prompt does not fit."""
 TITLE_CHARACTERS = 80
 SECTION_TITLES = {
     "system": "system prompt and chat template",
@@ -66,8 +68,7 @@ class ContextView:
     counter: TokenCounter
     writing: int = 0
     """Tokens of the reply that is being written."""
-    compresses: bool = False
-    """Whether it is compressed by itself when it reaches the trigger."""
+    compresses: CompressesAt = "never"
     tools: int = 0
     """Tokens that the descriptions of the model's tools take."""
 
@@ -95,7 +96,7 @@ class ContextView:
         """About how many more exchanges until it is compressed, or full, if they go on like the
         last ones."""
         latest = list(self._latest_exchanges())
-        if self.compresses:
+        if self.compresses == "trigger":
             return self.budget.exchanges_left(latest[::-1])
         if self.budget.room is None or not latest:
             return None
@@ -107,17 +108,25 @@ class ContextView:
         room = self.budget.room
         if room is None:
             return "the server does not say how large its window is"
-        if self.budget.over_limit and not self.compresses:
+        if self.refuses:
             return f"too long: {room.limit:,} fit; fold or leave out something"
-        if self.compresses and (self.budget.needs_compression or self.budget.over_limit):
+        is_due = self.compresses == "trigger" and self.budget.needs_compression
+        if is_due or self.budget.over_limit:
             return "is compressed before the next message"
         left = self.exchanges_left
         more = f": about {counted(left, 'more exchange')}" if left else ""
         if left == 0:
             more = ": with the next exchange"
-        if self.compresses:
+        if self.compresses == "trigger":
             return f"compresses at {self.budget.trigger_mark:,}{more}"
+        if self.compresses == "limit":
+            return f"compresses when full, at {room.limit:,}{more}"
         return f"full at {room.limit:,}{more}"
+
+    @property
+    def refuses(self) -> bool:
+        """Whether the next message is refused until something is left out."""
+        return self.compresses == "never" and self.budget.over_limit
 
     def beside_the_prompt(self) -> list[Piece]:
         """What the items count besides the prompt itself; counted exactly once it is settled."""

@@ -23,7 +23,7 @@ from ollm_tui.core.session_state import SessionState
 from ollm_tui.engine.budget import Budget, BudgetRules
 from ollm_tui.engine.compression.material import Material
 from ollm_tui.engine.context import Assembly, assemble
-from ollm_tui.engine.context_view import ContextView, cost_of
+from ollm_tui.engine.context_view import CompressesAt, ContextView, cost_of
 from ollm_tui.engine.live_count import LiveCount
 from ollm_tui.engine.model_choice import ModelChoice
 from ollm_tui.engine.modes import Mode, current_mode, modes_of
@@ -178,9 +178,11 @@ class SessionContext:
         return self._state.header.metadata
 
     @property
-    def _compresses(self) -> bool:
-        """Not after an undo: then it waits until a prompt does not fit any more."""
-        return self._may_compress and not was_undone(self.metadata.compression_history)
+    def _compresses(self) -> CompressesAt:
+        """After an undo it waits until a prompt does not fit any more."""
+        if not self._may_compress:
+            return "never"
+        return "limit" if was_undone(self.metadata.compression_history) else "trigger"
 
     @property
     def leaf(self) -> str | None:

@@ -17,7 +17,7 @@ def effect_words(view: ContextView) -> str:
     used = f"{_about(view)}{short_count(view.count.tokens)}"
     if view.budget.over_limit:
         then = "the next message will be refused until something is folded"
-        if view.compresses:
+        if not view.refuses:
             then = "it is compressed before the next message"
         fit = short_count(room.limit)
         return f"{window}: the context is too long for it: {used}, {fit} fit: {then}"

@@ -187,6 +187,30 @@ async def test_the_session_counts_what_a_compression_left_and_what_an_undo_gave_
     await conversation.close()
 
 
+async def test_after_an_undo_it_is_compressed_when_full_and_the_words_say_so(
+    open_workspace: OpenWorkspace,
+) -> None:
+    conversation = await garden(open_workspace, enabled=False)
+    assert conversation.context().words.startswith("full at 870")
+    await conversation.close()
+    conversation = await garden(open_workspace)
+    conversation.on_overflow = "compress"
+    assert conversation.context().words.startswith("is compressed before")
+    result(await collected(conversation.compression.run()))
+    await conversation.compression.undo()
+    assert conversation.context().words.startswith("compresses when full, at 870")
+    assert not conversation.compression.is_due
+    smaller = conversation.preview_model(conversation.choice._replace(window=512))
+    assert smaller.words == "is compressed before the next message" and not smaller.refuses
+    words = ""
+    while len(conversation.compression.history) == 1:
+        words = conversation.context().words
+        await collected(conversation.send("And the compost corner behind the house?"))
+    assert words.startswith(("compresses when full, at 870", "is compressed before the next"))
+    assert conversation.compression.history[-1].undone_at is None
+    await conversation.close()
+
+
 async def test_undo_works_after_more_turns_and_after_a_restart(
     open_workspace: OpenWorkspace,
 ) -> None:

@@ -55,7 +55,8 @@ class Gauges(App[None]):
     def on_mount(self) -> None:
         for name, gauge in zip((*STATES, WITHOUT), self.query(Gauge), strict=True):
             shown = STATES.get(name, STATES["over the limit"])
-            gauge.show(replace(shown, compresses=name != WITHOUT), "31 tok/s")
+            compresses = "never" if name == WITHOUT else "trigger"
+            gauge.show(replace(shown, compresses=compresses), "31 tok/s")
             gauge.alarm(ALARM if name == "alarm" else "")
             gauge.show_draft(DRAFTS.get(name, 0))
 

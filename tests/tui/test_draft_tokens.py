@@ -81,8 +81,8 @@ async def test_a_draft_that_does_not_fit_says_so_before_it_is_sent(
 def test_where_the_context_is_compressed_a_draft_needs_room_beside_what_stays() -> None:
     reading = Reading.of(view(CALM))._replace(draft=4000)
     assert not reading.draft_fits
-    assert reading._replace(compresses=True).draft_fits
-    assert not reading._replace(compresses=True, draft=6000).draft_fits
+    assert reading._replace(compresses="trigger").draft_fits
+    assert not reading._replace(compresses="limit", draft=6000).draft_fits
 
 
 async def test_an_edited_message_takes_the_place_of_another(open_app: OpenApp) -> None:

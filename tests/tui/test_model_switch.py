@@ -18,7 +18,7 @@ from ollm_tui.tui.dialogs.model_picker import REST_SECONDS
 from ollm_tui.tui.entries import branch_entries
 from tests.tui.conftest import OpenApp
 from tests.tui.dialogs.host import shown
-from tests.tui.seen import chat, send, settled, state, stream
+from tests.tui.seen import chat, gauge, send, settled, state, stream
 from tests.tui.typing_in import type_in
 
 WINDOWS = {"scripted": 8192, "small": 512, "middle": 4096}
@@ -88,6 +88,18 @@ async def test_a_model_that_is_too_small_says_so_in_the_picker_and_asks(
         await pilot.press("y")
         await settled(app, pilot)
         assert chat(app).conversation.choice.model == "small"
+
+
+async def test_after_an_undo_a_model_that_is_too_small_refuses_nothing(open_app: OpenApp) -> None:
+    async with open_app(three()) as (app, pilot):
+        for _ in range(4):
+            await send(app, pilot, "hello")
+        await send(app, pilot, "/compact --truncate")
+        await send(app, pilot, "/undo")
+        assert chat(app).conversation.compression.history[-1].undone_at
+        assert "compresses at 7.0k" in gauge(app), "the limit"
+        await picked(app, pilot, "small")
+        assert "435 fit: it is compressed before the next message" in about(app)
 
 
 async def test_a_named_model_that_fits_is_used_at_once(open_app: OpenApp) -> None:

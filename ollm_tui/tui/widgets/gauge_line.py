@@ -11,7 +11,7 @@ from ollm_tui.tui.widgets.gauge_bar import LEAST_CELLS, Run, bar
 
 if TYPE_CHECKING:
     from ollm_tui.engine.budget import Room
-    from ollm_tui.engine.context_view import ContextView
+    from ollm_tui.engine.context_view import CompressesAt, ContextView
 
 FULL, COMPACT = 98, 70
 """Cells from which there is room for the long and for the short numbers beside a bar; a
@@ -40,16 +40,16 @@ class Reading(NamedTuple):
     alarm: str = ""
     draft: int = 0
     """About how many tokens more the prompt would send."""
-    compresses: bool = False
-    """Whether room is made by itself where there is none."""
+    compresses: CompressesAt = "never"
+    """Whether room is made by itself, and when."""
 
     @classmethod
     def of(cls, view: ContextView, note: str = "", alarm: str = "") -> Reading:
         """A context as it is now."""
         budget = view.budget
         estimated = view.count.source == "estimated"
-        over = budget.room is not None and budget.over_limit and not view.compresses
-        reading = cls(budget.parts, budget.room, estimated, view.words, over, note, alarm)
+        words, over = view.words, view.refuses
+        reading = cls(budget.parts, budget.room, estimated, words, over, note, alarm)
         return reading._replace(compresses=view.compresses)
 
     def grown(self, count: Count) -> Reading:
@@ -71,7 +71,7 @@ class Reading(NamedTuple):
     def draft_fits(self) -> bool:
         """Whether what is in the prompt may be sent: beside all that was said, or beside what
         no compression makes smaller."""
-        beside = self.parts.fixed if self.compresses else self.parts.total
+        beside = self.parts.total if self.compresses == "never" else self.parts.fixed
         return self.room is None or beside + self.draft <= self.room.limit
 
     @property
@@ -143,7 +143,7 @@ def _draft(reading: Reading) -> tuple[Text, Text] | None:
         return None
     if room and not reading.draft_fits:
         fit = f"{short_count(room.free)} more fit"
-        if reading.compresses:
+        if reading.compresses != "never":
             fit = f"{short_count(room.available)} fit"
         long = f"{tokens} in the prompt: too long, {fit}"
         return Text("over", long), Text("over", f"{tokens}: too long")
@@ -173,8 +173,10 @@ def _what_is_next(reading: Reading) -> str:
     room, parts = reading.room, reading.parts
     if room is None:
         return ""
-    if not reading.compresses:
+    if reading.compresses == "never":
         return f"full at {short_count(room.limit)}"
+    if reading.compresses == "limit" and parts.total <= room.limit:
+        return f"compresses at {short_count(room.limit)}"
     if parts.conversation >= room.trigger:
         return "compressed next"
     return f"compresses at {short_count(parts.fixed + room.trigger)}"
