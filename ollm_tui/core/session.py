@@ -120,6 +120,15 @@ class Session(Value, frozen=True):
     """The last journal record that is already in this file."""
 
 
+def next_number(metadata: Metadata) -> int:
+    """The number of the next compression: larger than any there was, here or where checkpoints
+    were brought along from, since by it they grow old."""
+    known = [metadata.compression_count]
+    for entry in metadata.compression_history:
+        known += (entry.number, *(each.compression_number for each in entry.created))
+    return max(known) + 1
+
+
 def compressed(metadata: Metadata, compression: Compression) -> Metadata:
     """The metadata after a compression."""
     return replace(
@@ -133,7 +142,8 @@ def compressed(metadata: Metadata, compression: Compression) -> Metadata:
 
 def uncompressed(metadata: Metadata, number: int, at: str) -> Metadata:
     """The metadata after a compression was undone. That it happened stays on record."""
-    undone = next((entry for entry in metadata.compression_history if entry.number == number), None)
+    standing = (entry for entry in reversed(metadata.compression_history) if not entry.undone_at)
+    undone = next((entry for entry in standing if entry.number == number), None)
     if undone is None:
         return metadata
     given_back = undone.before_tokens - undone.after_tokens

@@ -45,6 +45,8 @@ Reason = Literal[
 
 ALWAYS_HELD = ("user", "system")
 """Whose messages a snapshot has in full: some of these are sent beside a checkpoint."""
+BROUGHT = 0
+"""The number of what a restore brought along: it was no compression of this session."""
 _CHARACTERS_PER_TOKEN = 4
 _LOOKED_AT = 200
 """Characters of a message that are enough for a title; all of them are measured."""
@@ -308,7 +310,7 @@ def _history_with(history: History, snapshot: ContextSnapshot) -> History:
     if now == Shortening(snapshot.checkpoints, snapshot.elisions):
         return history
     brought = Compression(
-        number=max((entry.number for entry in history), default=0) + 1,
+        number=BROUGHT,
         at=snapshot.timestamp,
         strategy="restored",
         trigger="manual",

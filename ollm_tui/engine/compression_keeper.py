@@ -25,6 +25,7 @@ from ollm_tui.core.compression_events import (
 from ollm_tui.core.errors import OllmError, UsageError
 from ollm_tui.core.intake import clean
 from ollm_tui.core.record import Compressed, CompressionUndone
+from ollm_tui.core.session import next_number
 from ollm_tui.core.snapshot import Reason
 from ollm_tui.engine.compression.breaker import Breaker
 from ollm_tui.engine.compression.wanted import CompressionWanted
@@ -160,7 +161,7 @@ class CompressionKeeper:
         compression = replace(
             draft.compression,
             # Another one may have been made and undone since.
-            number=self._context.metadata.compression_count + 1,
+            number=next_number(self._context.metadata),
             snapshot=await self._take_snapshot(),
         )
         return (await self._applied(replace(draft, compression=compression))).compression

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from ollm_tui.core.compression import was_undone
 from ollm_tui.core.context_marks import ContextChange
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.session_state import SessionState
@@ -195,3 +196,31 @@ async def test_in_a_fork_the_restores_of_the_other_session_are_not_undone_but_co
     assert (await fork.compression.undo()).number == done.number
     assert fork.prompt_json() == before
     await fork.close()
+
+
+async def test_a_compression_after_checkpoints_were_brought_along_is_undone_and_marked_so(
+    open_workspace: OpenWorkspace,
+) -> None:
+    workspace = await open_workspace(gardener(), settings())
+    other, conversation = await workspace.begin(), await workspace.begin()
+    await talk(other, 10)
+    result(await collected(other.compression.run()))
+    snapshot = await other.snapshots.get((await other.snapshots.take("with a checkpoint")).id)
+    await other.close()
+
+    await talk(conversation, 1)
+    await conversation.snapshots.restore(snapshot)
+    await talk(conversation, 7)
+    before = conversation.prompt_json()
+    done = result(await collected(conversation.compression.run())).compression
+    history = conversation.compression.history
+    assert [each.number for each in history].count(done.number) == 1
+    assert done.number > max(each.compression_number for each in snapshot.checkpoints)
+    await conversation.compression.undo()
+    assert conversation.prompt_json() == before
+    [entry] = [each for each in conversation.compression.history if each.at == done.at]
+    assert entry.undone_at
+    assert was_undone(conversation.compression.history), "it waits until a prompt does not fit"
+    with pytest.raises(UsageError):
+        await conversation.compression.undo()
+    await conversation.close()

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from ollm_tui.core.compression import Checkpoint
 from ollm_tui.core.compression_events import Fate
 from ollm_tui.core.message import Message
+from ollm_tui.core.session import next_number
 from ollm_tui.engine.compression.checkpoint_sizes import Sizes, level_at_age
 from ollm_tui.engine.compression.elision import Elisions
 from ollm_tui.engine.compression.material import Material
@@ -35,7 +36,7 @@ def fates_of_checkpoints(
     material: Material, rolled: Collection[Checkpoint], sizes: Sizes
 ) -> Iterator[Fate]:
     """Those that a new one takes in leave nothing by themselves."""
-    number = material.metadata.compression_count + 1
+    number = next_number(material.metadata)
     for checkpoint in material.assembly.shortening.checkpoints:
         title = one_line(checkpoint.summary or checkpoint.facts)
         tokens = checkpoint.current_tokens

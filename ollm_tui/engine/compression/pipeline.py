@@ -28,7 +28,7 @@ from ollm_tui.core.compression_events import (
     UserMessagesFill,
 )
 from ollm_tui.core.counts import counted
-from ollm_tui.core.session import compressed
+from ollm_tui.core.session import compressed, next_number
 from ollm_tui.engine.compression.checkpoints import CheckpointMaker
 from ollm_tui.engine.compression.folding import Folding
 from ollm_tui.engine.compression.invariants import checkpoint_tokens, violations
@@ -134,7 +134,7 @@ class Pipeline:
     def _started(self, material: Material, plan: Plan) -> CompressionStarted:
         needs_model = bool(plan.fold) and self._writer.asks_model
         return CompressionStarted(
-            number=material.metadata.compression_count + 1,
+            number=next_number(material.metadata),
             strategy=self._wanted.strategy,
             trigger=self._wanted.trigger,
             before_tokens=material.budget.used,
@@ -147,7 +147,7 @@ class Pipeline:
     def _maker(self, material: Material, plan: Plan) -> CheckpointMaker:
         counter = self._context.counter
         return CheckpointMaker(
-            material.metadata.compression_count + 1,
+            next_number(material.metadata),
             plan.sizes,
             counter.text_tokens,
             counter.around_message,
@@ -189,7 +189,7 @@ class Pipeline:
         covered = {key for checkpoint in folding.checkpoints for key in checkpoint.messages}
         elided = [key for key in (*before.elided, *plan.elide) if key not in covered]
         compression = Compression(
-            number=material.metadata.compression_count + 1,
+            number=next_number(material.metadata),
             at=clock.now(),
             strategy=self._wanted.strategy,
             trigger=self._wanted.trigger,
