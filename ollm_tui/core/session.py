@@ -35,6 +35,16 @@ class ToolCall(Value, frozen=True, omit_defaults=True):
     file: FileRef | None = None
     """On disk only: where the whole call is, when this is no more than its place."""
 
+    @property
+    def is_command(self) -> bool:
+        """Whether the user ran it as a job; what a model calls has an id of the model's."""
+        return self.name == "exec" and self.id.startswith("job-")
+
+    @property
+    def command(self) -> str:
+        """What the user ran, as it stands in the stream."""
+        return f"! {self.args.get('code', '')}"
+
 
 class ModeChange(Value, frozen=True, omit_defaults=True):
     """A change of mode, who asked for it and how sure that was."""

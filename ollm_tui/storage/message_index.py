@@ -144,11 +144,12 @@ class MessageIndex:
         )
 
     def activity(self) -> list[tuple[int, str, int, int, int]]:
-        """All there is by hour since 1970 and model: messages, answers, tokens. IndexLost."""
+        """What was said by hour since 1970 and model: messages, answers, tokens. IndexLost."""
         return self._rows(  # its columns are known
             f"SELECT m.at / 3600000000, {MODEL}, count(*), "
             "sum(m.role = 'assistant'), sum(m.tokens) "
-            "FROM messages m JOIN sessions s ON s.number = m.session GROUP BY 1, 2"
+            "FROM messages m JOIN sessions s ON s.number = m.session WHERE NOT m.is_call "
+            "GROUP BY 1, 2"
         )
 
     def messages(self, numbers: Sequence[int]) -> list[FoundMessage]:

@@ -14,7 +14,7 @@ from ollm_tui.storage.directory import Fingerprint
 from ollm_tui.storage.message_matching import SLACK_SECONDS
 from ollm_tui.storage.message_words import TOKENIZER, as_words, has_unspaced
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 _PENDING_BYTES = 16 * 1024 * 1024
 """What FTS5 may gather before it writes: more than a batch, so that each is written once."""
 _MERGED_FROM = 16
@@ -48,7 +48,8 @@ CREATE TABLE messages (
     on_branch INTEGER NOT NULL,
     has_tool INTEGER NOT NULL,
     pinned INTEGER NOT NULL,
-    tokens INTEGER NOT NULL
+    tokens INTEGER NOT NULL,
+    is_call INTEGER NOT NULL
 );
 CREATE TABLE texts (
     number INTEGER PRIMARY KEY,
@@ -94,7 +95,7 @@ _SET_FACTS = (
 )
 _ROWS = (
     "SELECT number, id, role, at, model, on_branch, has_tool, pinned, tokens, "
-    "asked || said, aside, tools FROM messages JOIN texts USING (number) WHERE session = ?"
+    "asked || said, aside, tools, is_call FROM messages JOIN texts USING (number) WHERE session = ?"
 )
 
 
@@ -119,6 +120,8 @@ class IndexedMessage(msgspec.Struct, frozen=True, gc=False):
     """What was thought or came along."""
     tools: str
     """What tools were asked for, and what they answered."""
+    is_call: bool = False
+    """Whether it is a tool call that no message speaks of, as the user's own commands."""
 
     @property
     def facts(self) -> tuple[str, bool, bool, bool, int]:
@@ -219,7 +222,8 @@ def _changes(
 
 
 def _is_as_said(one: IndexedMessage, other: IndexedMessage) -> bool:
-    return (one.role, one.at) == (other.role, other.at) and one.texts == other.texts
+    kinds = (one.role, one.at, one.is_call), (other.role, other.at, other.is_call)
+    return kinds[0] == kinds[1] and one.texts == other.texts
 
 
 def _delete(connection: sqlite3.Connection, rows: list[tuple[int, IndexedMessage]]) -> None:
@@ -240,7 +244,7 @@ def _insert(connection: sqlite3.Connection, new: list[_New]) -> NumberedMessages
     numbered = sorted((numbers.take(at), *each) for at, each in zip(seconds, new, strict=True))
     # Made one by one: rows that wait in a list would all be looked at by the garbage collector.
     connection.executemany(
-        "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (_row(number, session, message) for number, session, message in numbered),
     )
     connection.executemany(
@@ -260,8 +264,8 @@ def _insert(connection: sqlite3.Connection, new: list[_New]) -> NumberedMessages
 
 def _row(number: int, session: int, m: IndexedMessage) -> tuple[str | int, ...]:
     """Flags as numbers, which need no adapting."""
-    on_branch, has_tool, pinned = 1 & m.on_branch, 1 & m.has_tool, 1 & m.pinned
-    return number, session, m.id, m.role, m.at, m.model, on_branch, has_tool, pinned, m.tokens
+    flags = 1 & m.on_branch, 1 & m.has_tool, 1 & m.pinned
+    return (number, session, m.id, m.role, m.at, m.model, *flags, m.tokens, 1 & m.is_call)
 
 
 def _second(message: IndexedMessage) -> int:

@@ -10,19 +10,19 @@ from ollm_tui.core.errors import SessionNotFound, UsageError
 from ollm_tui.core.graft import grafted
 from ollm_tui.core.intake import clean, visible
 from ollm_tui.core.message import Message
+from ollm_tui.core.recorded_calls import recorded_calls
 from ollm_tui.core.session import Restore
 from ollm_tui.core.snapshot import ContextSnapshot
 from ollm_tui.engine.points import Point
 from ollm_tui.tui.files_offer import offer_files
 from ollm_tui.tui.screens.chat import ChatScreen
-from ollm_tui.tui.shown_messages import shown_at
+from ollm_tui.tui.shown_messages import said_before, shown_at
 from ollm_tui.tui.transcript.spots import Words
 
 LONGEST_TITLE, LEAST_TITLE = 40, 12
 BESIDE_TITLE = 46
 """Cells for the words around it and whether all is saved."""
 UNDO = "/undo takes it back"
-
 NO_UNDO = "cannot be undone: no snapshot was taken"
 
 
@@ -79,20 +79,24 @@ class ChatPoints:
             self._chat.run_worker(offer, group="files", exclusive=True)
 
     async def open_at(self, point: Point, words: Words | None = None) -> None:
-        """Open a session at a message, with words marked; on another branch, that one becomes
-        the current one. OllmError."""
+        """Open a session at a message or where something was run, with words marked; on another
+        branch, that one becomes the current one. OllmError."""
         chat = self._chat
         await chat.open_session(point.session_id)
         branch = chat.transcript.keys
         if not chat.opening.following:
             branch = [message.id for message in chat.conversation.state.branch()]
-        note = ""
-        if point.message not in branch:
-            branch = await self._switch_to(point.message)
-            note = "on another branch, which is the current one now"
+        note, place = "", point.message
+        if place not in branch:
+            run_at = await self._run_at(point)
+            if run_at is None:
+                branch = await self._switch_to(place)
+                note = "on another branch, which is the current one now"
+            else:
+                place = run_at
         chat.transcript.finder.look_for(words)
         chat.transcript.focus()
-        chat.call_after_refresh(self._stand_on, point.message, branch, note)
+        chat.call_after_refresh(self._stand_on, place, branch, note)
 
     async def fork(self, point: Point) -> None:
         """Go on from a point in a new session. OllmError."""
@@ -134,6 +138,15 @@ class ChatPoints:
         """The context of the open conversation, if anything was said."""
         conversation = self._chat.app.conversation
         return conversation.snapshots.now() if conversation and len(conversation.state) else None
+
+    async def _run_at(self, point: Point) -> str | None:
+        """Where the stream shows something that was run, or what was said before it; None where a
+        message is meant."""
+        state = await self._chat.app.workspace.points.state(point.session_id)
+        call = recorded_calls(state).apart.get(point.message)
+        if call is None or point.message in self._chat.transcript.keys:
+            return call and point.message
+        return said_before(call.timestamp, state.branch()) or ""
 
     async def _switch_to(self, message_id: str) -> list[str]:
         """Make the branch of a message the current one; gives the messages of it."""

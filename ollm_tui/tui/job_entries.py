@@ -23,13 +23,8 @@ BEFORE, OUTPUT = "before", "output"
 
 def with_commands(entries: list[Entry], state: SessionState) -> list[Entry]:
     """The entries of a branch and the commands that were run meanwhile, by their times."""
-    calls = [call for call in state.tool_calls if is_command(call)]
+    calls = [call for call in state.tool_calls if call.is_command]
     return list(_with(entries, calls, state)) if calls else entries
-
-
-def is_command(call: ToolCall) -> bool:
-    """Whether the user ran it as a job; what a model calls has an id of the model's."""
-    return call.name == "exec" and call.id.startswith("job-")
 
 
 def call_entry(call: ToolCall) -> Entry:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from threading import Condition, Thread
 
 from ollm_tui.core.errors import StoreError
-from ollm_tui.core.events import MessageRecorded, SessionSaved, StoreEvent
+from ollm_tui.core.events import MessageRecorded, SessionSaved, StoreEvent, ToolCallRecorded
 from ollm_tui.services.topic import Topic
 
 QUIET_SECONDS = 2.0
@@ -48,7 +48,7 @@ class IndexFeed:
             self._thread.join()
 
     def _note(self, event: StoreEvent) -> None:
-        if not isinstance(event, MessageRecorded | SessionSaved):
+        if not isinstance(event, MessageRecorded | ToolCallRecorded | SessionSaved):
             return
         with self._changed:
             self._last = time.monotonic()

@@ -1,7 +1,8 @@
-"""What of a session can be found: the texts of its messages and what narrows a search."""
+"""What of a session can be found: its messages, its tool calls, and what narrows a search."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, cast
 
 from ollm_tui.core import clock
@@ -14,7 +15,10 @@ from ollm_tui.core.message import (
     ToolCallPart,
     ToolResultPart,
 )
+from ollm_tui.core.recorded_calls import recorded_calls
+from ollm_tui.core.session import ToolCall
 from ollm_tui.core.session_state import SessionState
+from ollm_tui.services.search.outputs import searched_output
 from ollm_tui.storage.directory import Fingerprint
 from ollm_tui.storage.message_rows import IndexedMessage, IndexedSession
 
@@ -25,6 +29,13 @@ def searchable(state: SessionState, marks: Fingerprint) -> IndexedSession:
     model = header.model
     branch = {message.id for message in state.branch()} if header.head else set[str]()
     pins = frozenset(header.metadata.pins)
+    calls = recorded_calls(state)
+    messages = (
+        _message(
+            message, message.id in branch, message.id in pins, model, calls.answered.get(message.id)
+        )
+        for message in state.messages()
+    )
     return IndexedSession(
         header.session_id,
         clean(header.title),
@@ -33,10 +44,7 @@ def searchable(state: SessionState, marks: Fingerprint) -> IndexedSession:
         header.pinned,
         header.archived,
         marks,
-        tuple(
-            _message(message, message.id in branch, message.id in pins, model)
-            for message in state.messages()
-        ),
+        (*messages, *(_call(name, call) for name, call in calls.apart.items())),
     )
 
 
@@ -45,7 +53,13 @@ def damaged(session_id: str, marks: Fingerprint) -> IndexedSession:
     return IndexedSession(session_id, "", None, "", False, False, marks, ())
 
 
-def _message(message: Message, on_branch: bool, pinned: bool, model: str) -> IndexedMessage:
+def _message(
+    message: Message,
+    on_branch: bool,
+    pinned: bool,
+    model: str,
+    calls: Iterable[ToolCall] | None,
+) -> IndexedMessage:
     said: list[str] = []
     aside: list[str] = []
     tools: list[str] = []
@@ -64,7 +78,7 @@ def _message(message: Message, on_branch: bool, pinned: bool, model: str) -> Ind
                 _add_leaves(part.args, tools)
                 tools.append(part.raw_arguments or "")
             case ToolResultPart():
-                tools.append(part.content)
+                tools += _answer(part, calls) if calls else (part.content,)
             case _:
                 pass  # what was brought in from elsewhere is found there
     return IndexedMessage(
@@ -80,6 +94,39 @@ def _message(message: Message, on_branch: bool, pinned: bool, model: str) -> Ind
         _joined(aside) if aside else "",
         _joined(tools) if tools else "",
     )
+
+
+def _call(name: str, call: ToolCall) -> IndexedMessage:
+    """A tool call that no message speaks of: what was run, and what came of it. The stream of
+    every branch shows the commands of the user."""
+    tools: list[str] = []
+    if not call.is_command:
+        tools.append(call.name)
+        _add_leaves(call.args, tools)
+    tools += searched_output(call.result.llm_content, call.result.return_display)
+    return IndexedMessage(
+        name,
+        "tool",
+        _microseconds(call.timestamp),
+        "",
+        on_branch=True,
+        has_tool=True,
+        pinned=False,
+        tokens=0,
+        said=_joined([call.command]) if call.is_command else "",
+        aside="",
+        tools=_joined(tools),
+        is_call=True,
+    )
+
+
+def _answer(part: ToolResultPart, calls: Iterable[ToolCall]) -> list[str]:
+    """What a tool answered; what was cut away for the model is in the record of the call."""
+    texts: list[str] = []
+    for call in calls:
+        if (call.id, call.result.llm_content) == (part.call_id, part.content):
+            texts += searched_output(part.content, call.result.return_display)
+    return list(dict.fromkeys(texts)) or [part.content]
 
 
 def _add_leaves(value: Any, words: list[str]) -> None:

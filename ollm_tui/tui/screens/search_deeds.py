@@ -6,17 +6,17 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Literal, Protocol, assert_never
 
-from ollm_tui.core.errors import OllmError, SessionBusy
-from ollm_tui.core.intake import visible
-from ollm_tui.core.message import Message
+from ollm_tui.core.errors import OllmError, SessionBusy, UsageError
+from ollm_tui.core.intake import clean, visible
+from ollm_tui.core.message import Message, Text
 from ollm_tui.core.search import Hit
-from ollm_tui.core.session_state import SessionState
 from ollm_tui.engine.points import Point
 from ollm_tui.tui.chat_points import end_of_turn
 from ollm_tui.tui.clipboard import copy
 from ollm_tui.tui.dialogs.question import Question
 from ollm_tui.tui.export_file import export_to
 from ollm_tui.tui.transcript.spots import Words
+from ollm_tui.tui.widgets.hit_preview import Place
 
 if TYPE_CHECKING:
     from ollm_tui.tui.screens.search import SearchScreen
@@ -82,13 +82,13 @@ class SearchDeeds:
         await self._beside.go_to(await self._end_of_turn(hit))
 
     async def _quote(self, hit: Hit) -> None:
-        state = (await self._screen.reading.place(hit)).state
-        self._beside.bring((state[hit.message_id],), hit.session_id)
+        message = _message(await self._screen.reading.place(hit), hit)
+        self._beside.bring((message,), hit.session_id)
         self._screen.say("quoted: it is in the prompt and goes along with your next message")
 
     async def _copy(self, hit: Hit) -> None:
-        state = (await self._screen.reading.place(hit)).state
-        where = await copy(self._screen.app, _words(state, hit))
+        message = _message(await self._screen.reading.place(hit), hit)
+        where = await copy(self._screen.app, message.text.strip() or hit.snippet.text)
         self._screen.say(f"message {where}")
 
     def _ask_where_to(self, hit: Hit) -> None:
@@ -100,14 +100,18 @@ class SearchDeeds:
         self._screen.app.push_screen(question, answer)
 
     async def _export(self, hit: Hit, name: str) -> None:
-        state, branch, _ = await self._screen.reading.place(hit)
-        file = await export_to(name, state.session(), [state[key] for key in branch])
+        place = await self._screen.reading.place(hit)
+        messages = [place.state[key] for key in place.branch]
+        file = await export_to(name, place.state.session(), messages)
         self._screen.say(f"exported to {visible(str(file))}")
 
     async def _end_of_turn(self, hit: Hit) -> Point:
-        """The point after a message and what answers it."""
-        state, branch, _ = await self._screen.reading.place(hit)
-        end = end_of_turn([state[key] for key in branch], hit.message_id)
+        """The point after a message and what answers it. UsageError where nothing was said yet."""
+        place = await self._screen.reading.place(hit)
+        said = place.said_at(hit.message_id)
+        if said is None:
+            raise UsageError("nothing was said before that", "Enter opens the session there")
+        end = end_of_turn([place.state[key] for key in place.branch], said)
         return Point(hit.session_id, message=end)
 
     def _leave(self, go: Callable[[], Awaitable[None]]) -> None:
@@ -131,6 +135,12 @@ class SearchDeeds:
             self._screen.complain(error)
 
 
-def _words(state: SessionState, hit: Hit) -> str:
-    """What was said; without words, what was found."""
-    return state[hit.message_id].text.strip() or hit.snippet.text
+def _message(place: Place, hit: Hit) -> Message:
+    """What was found. A call is brought along as a message that says what was run, and what came
+    of it."""
+    call = place.calls.get(hit.message_id)
+    if call is None:
+        return place.state[hit.message_id]
+    run = call.command if call.is_command else call.name
+    words = Text(clean(f"{run}\n{call.result.llm_content}"))
+    return Message(hit.message_id, "tool", (words,), call.timestamp)

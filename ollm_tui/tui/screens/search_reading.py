@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 
 from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import OllmError, StoreError
+from ollm_tui.core.recorded_calls import recorded_calls
 from ollm_tui.core.search import Hit, IndexProgress, Order, Overview, Query, Results
 from ollm_tui.core.session_state import SessionState
 from ollm_tui.services.search.query import parse_query
 from ollm_tui.tui.entries import branch_entries
+from ollm_tui.tui.job_entries import with_commands
 from ollm_tui.tui.transcript.terms import Terms
 from ollm_tui.tui.widgets.hit_preview import Place
 
@@ -70,15 +72,17 @@ class SearchReading:
         """
         known = self._place
         if known and known.state.header.session_id == hit.session_id:
-            if hit.message_id in known.branch:
+            if hit.message_id in known.branch or hit.message_id in known.calls:
                 return known
             state = known.state
         else:
             state = await self._screen.workspace.points.state(hit.session_id)
-        if hit.message_id not in state:
+        calls = recorded_calls(state).apart
+        if hit.message_id not in state and hit.message_id not in calls:
             raise StoreError(GONE, "searching again shows what there is")
         branch = _branch_through(state, hit.message_id)
-        self._place = Place(state, branch, branch_entries(state, branch[-1]))
+        entries = branch_entries(state, branch[-1]) if branch else []
+        self._place = Place(state, branch, with_commands(entries, state), calls)
         return self._place
 
     async def _refresh(self) -> None:
@@ -139,9 +143,10 @@ class SearchReading:
 
 
 def _branch_through(state: SessionState, message_id: str) -> list[str]:
-    """The messages of the current branch if one is on it, else of the latest through it."""
+    """The messages of the current branch if one is on it, else of the latest through it. What is
+    no message is on every branch."""
     current = [message.id for message in state.branch()]
-    if message_id in current:
+    if message_id in current or message_id not in state:
         return current
     return [message.id for message in state.branch(state.latest_leaf(message_id))]
 

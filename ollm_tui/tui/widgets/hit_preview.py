@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,11 +17,12 @@ from textual.widgets import Static
 from ollm_tui.core.branches import words_of
 from ollm_tui.core.intake import visible
 from ollm_tui.core.search import Hit
+from ollm_tui.core.session import ToolCall
 from ollm_tui.core.session_state import SessionState
 from ollm_tui.core.titles import UNTITLED
 from ollm_tui.tui.entries import local_time
 from ollm_tui.tui.hit_lines import SPEAKERS
-from ollm_tui.tui.shown_messages import shown_at
+from ollm_tui.tui.shown_messages import said_before, shown_at
 from ollm_tui.tui.transcript.entry import Entry
 from ollm_tui.tui.transcript.spots import Words
 from ollm_tui.tui.transcript.styles import TranscriptStyles
@@ -38,6 +39,21 @@ class Place(NamedTuple):
     state: SessionState
     branch: Sequence[str]
     entries: Sequence[Entry]
+    calls: Mapping[str, ToolCall]
+    """What was run without a message that speaks of it."""
+
+    def said_at(self, message_id: str) -> str | None:
+        """The message itself; of a call, the one it was run after. None if there is none."""
+        call = self.calls.get(message_id)
+        if call is None:
+            return message_id
+        return said_before(call.timestamp, (self.state[key] for key in self.branch))
+
+    def key_of(self, message_id: str) -> str | None:
+        """The entry that shows a message or a call."""
+        keys = [entry.key for entry in self.entries]
+        said = message_id if message_id in keys else self.said_at(message_id)
+        return shown_at(said, self.branch, keys) if said else None
 
 
 class HitStream(Transcript):
@@ -108,7 +124,7 @@ class HitPreview(Vertical):
 
     def show(self, hit: Hit, place: Place, words: Words) -> None:
         """Show a hit among the messages of a branch."""
-        state, branch, entries = place
+        state, branch, entries = place.state, place.branch, place.entries
         header = state.header
         facts = [local_time(hit.timestamp), SPEAKERS[hit.role], visible(hit.model)]
         facts += [visible(header.project or "")]
@@ -116,7 +132,7 @@ class HitPreview(Vertical):
             facts.append(f"other branch: {visible(words_of(state[branch[-1]]))}")
         self._tell(visible(header.title) or UNTITLED, " · ".join(filter(None, facts)))
         keys = [entry.key for entry in entries]
-        key = shown_at(hit.message_id, branch, keys)
+        key = place.key_of(hit.message_id)
         at = keys.index(key) if key else 0
         stream = self.stream
         is_same = self._hit is not None and self._hit.message_id == hit.message_id

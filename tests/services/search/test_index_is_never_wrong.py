@@ -20,8 +20,10 @@ from ollm_tui.core.record import (
     MetadataChanged,
     SessionChanged,
     TextAppended,
+    ToolCallAdded,
 )
 from ollm_tui.core.search import Order, Query, Term, Where
+from ollm_tui.core.session import ToolCall, ToolResult
 from ollm_tui.services.search.searching import HistorySearch
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.storage.layout import StoreLayout
@@ -44,6 +46,15 @@ parts: st.SearchStrategy[Part] = st.one_of(
     st.builds(ToolCallPart, st.just("c"), st.sampled_from(WORDS), st.just({"path": "src/retry"})),
     st.builds(ToolResultPart, st.just("c"), st.just("tool"), words),
 )
+texts_cut = st.tuples(words, words, words).map(
+    lambda drawn: ToolResult(
+        f"{drawn[0]}\n[… 1 line, 9 characters cut here …]\n{drawn[2]}", "\n".join(drawn)
+    )
+)
+results: st.SearchStrategy[ToolResult] = st.one_of(
+    st.builds(ToolResult, words), st.builds(ToolResult, words, words), texts_cut
+)
+call_ids = st.sampled_from(("c", "job-1", "job-2", "m1"))
 roles: st.SearchStrategy[Role] = st.sampled_from(("user", "assistant", "tool"))
 names = st.integers(0, 3).map(lambda number: f"session-{number}")
 pieces = st.sampled_from(WORDS).flatmap(
@@ -75,6 +86,8 @@ ALWAYS = (
     Query(on_branch=True),
     Query(pinned=True, models=("big",)),
     Query((Term("re"),)),
+    Query((Term("retry"),), has_tool=True),
+    Query(roles=("tool",)),
     Query((Term("本"),)),
     Query((Term("日本"),)),
     Query((Term("cafe", whole=True),)),
@@ -131,6 +144,27 @@ class HistoryModel(RuleBasedStateMachine):
         )
         self.write(name, MessageAdded(at=clock.iso(at), message=message), fold=fold)
         self.said[name].append(message.id)
+
+    @rule(
+        name=names, call_id=call_ids, result=results, code=words, at=moments,
+        tool=st.sampled_from(("exec", "read_file")), is_answered=st.booleans(), fold=st.booleans(),
+    )  # fmt: skip
+    def run(
+        self, name: str, call_id: str, result: ToolResult, code: str, at: datetime,
+        tool: str, is_answered: bool, fold: bool,
+    ) -> None:  # fmt: skip
+        """A command of the user, or a tool whose answer a message has."""
+        call = ToolCall(call_id, tool, {"code": code}, result, clock.iso(at))
+        records: list[AnyRecord] = [ToolCallAdded(at=call.timestamp, tool_call=call)]
+        keys: list[str] = []
+        if is_answered:
+            self.number += 1
+            keys = [f"m{self.number}"]
+            answer = ToolResultPart(call_id, tool, result.llm_content)
+            message = Message(keys[0], "tool", (answer,), call.timestamp)
+            records.insert(0, MessageAdded(at=call.timestamp, message=message))
+        self.write(name, *records, fold=fold)
+        self.said[name] += keys
 
     @precondition(lambda self: any(self.said.values()))
     @rule(data=st.data(), more=words)
