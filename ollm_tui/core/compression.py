@@ -151,6 +151,17 @@ def last_undoable(history: History, now: CompressedContext) -> Compression | Non
     return None
 
 
+def in_force(history: History, now: CompressedContext) -> tuple[Compression, ...]:
+    """The compressions that the present context came about by, the last one first: neither
+    those that were undone nor those from before which something was restored."""
+    found: list[Compression] = []
+    for entry in reversed(history):
+        if entry.undone_at is None and entry.after == now:
+            found.append(entry)
+            now = entry.before
+    return tuple(found)
+
+
 def was_undone(history: History) -> bool:
     """Whether the last compression was taken back; what a restore brought along was none."""
     done = (entry for entry in reversed(history) if entry.before != entry.after)

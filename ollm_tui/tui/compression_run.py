@@ -61,9 +61,8 @@ def view_of(chat: ChatScreen) -> CompressionView:
         chat.query_one("#middle").mount(panel)
     view = chat.compression_view
     if view is None:
-        keeper = chat.conversation.compression
-        hints = chat.lines.hints
-        view = CompressionView(chat.transcript, panel, lambda: keeper.history, hints)
+        state, hints = chat.conversation.state, chat.lines.hints
+        view = CompressionView(chat.transcript, panel, lambda: state.header.metadata, hints)
         chat.compression_view = view
     return view
 

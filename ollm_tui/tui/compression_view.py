@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import assert_never
 
-from ollm_tui.core.compression import Compression, History
+from ollm_tui.core.compression import Compression
 from ollm_tui.core.compression_events import (
     AnyCompressionEvent,
     CheckpointAged,
@@ -26,6 +26,7 @@ from ollm_tui.core.compression_events import (
     SummaryRejected,
     UserMessagesFill,
 )
+from ollm_tui.core.session import Metadata, compressed
 from ollm_tui.tui.compression_entries import UNCHANGED, compression_entries
 from ollm_tui.tui.compression_words import Ending, ending_line, fill_line
 from ollm_tui.tui.key_names import Hints
@@ -40,18 +41,18 @@ _ENDED, _FILLED = "compression-ended", "compression-filled"
 
 
 class CompressionView:
-    """Shows the compressions of one conversation; `history` gives those that are recorded."""
+    """Shows the compressions of one conversation; `metadata` tells those that are recorded."""
 
     def __init__(
         self,
         transcript: Transcript,
         panel: CompressionPanel,
-        history: Callable[[], History],
+        metadata: Callable[[], Metadata],
         hints: Hints = UNCHANGED,
     ) -> None:
         self._transcript = transcript
         self._panel = panel
-        self._history = history
+        self._metadata = metadata
         self._hints = hints
         self._screen: CompressionScreen | CompressionPreview | None = None
         self.decision: asyncio.Future[Decision] | None = None
@@ -108,19 +109,18 @@ class CompressionView:
 
     def show_records(self) -> None:
         """A compression was undone, or made again: the records that are shown say so."""
-        self._show(self._history())
+        self._show(self._metadata())
 
     def show_new(self, compression: Compression) -> None:
         """A draft was applied: its record stands at the end of the stream."""
-        history = self._history()
-        if compression.number not in {known.number for known in history}:
-            history = (*history, compression)
-        self._show(history, added=compression)
+        metadata = self._metadata()
+        if compression.number not in {each.number for each in metadata.compression_history}:
+            metadata = compressed(metadata, compression)
+        self._show(metadata, added=compression)
 
-    def _show(self, history: History, added: Compression | None = None) -> None:
-        for compression, entry in zip(
-            history, compression_entries(history, self._hints), strict=True
-        ):
+    def _show(self, metadata: Metadata, added: Compression | None = None) -> None:
+        records = compression_entries(metadata, self._hints)
+        for compression, entry in zip(metadata.compression_history, records, strict=True):
             is_shown = entry.key in self._transcript.stack
             if is_shown and self._transcript.plain_text(entry.key) != entry.text:
                 self._transcript.replace(entry)

@@ -97,9 +97,8 @@ class FollowingView:
         for entry in entries:
             if entry.key in state:
                 self._let_grow(entry, state[entry.key])
-        history = self._metadata.compression_history
         keys = [key for entry in entries for key in (entry.key, *entry.covers)]
-        self._transcript.show(with_compressions(entries, history, keys))
+        self._transcript.show(with_compressions(entries, self._metadata, keys))
         if top in self._transcript.keys:
             self._transcript.go_to(top)
 

@@ -165,10 +165,10 @@ class TurnView:
     def _branch(self, leaf: str | None) -> list[Entry]:
         """What was said, and where it was compressed."""
         entries = branch_entries(self._state, leaf)
-        history = self._state.header.metadata.compression_history
+        metadata = self._state.header.metadata
         said = [key for entry in entries for key in (entry.key, *entry.covers)]
         all_that_happened = with_loops(
-            with_compressions(entries, history, said, self._lines.hints), self._state
+            with_compressions(entries, metadata, said, self._lines.hints), self._state
         )
         return with_commands(all_that_happened, self._state)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from msgspec.structs import replace
 from textual.pilot import Pilot
 
+from ollm_tui.core.session import Metadata
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.compression_view import CompressionView
 from ollm_tui.tui.screens.checkpoints import CheckpointsScreen
@@ -79,4 +80,4 @@ async def _with_view(
         await until(pilot, lambda: bool(stream(app)))
         panel = CompressionPanel(clock=_still)
         await chat(app).query_one("#middle").mount(panel)
-        yield app, pilot, CompressionView(chat(app).transcript, panel, lambda: ())
+        yield app, pilot, CompressionView(chat(app).transcript, panel, Metadata)

@@ -14,8 +14,9 @@ from textual.content import Content
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from ollm_tui.core.compression import History
+from ollm_tui.core.compression import CompressedContext, History
 from ollm_tui.core.compression_events import AnyCompressionEvent
+from ollm_tui.core.session import Metadata
 from ollm_tui.tui.compression_view import CompressionView
 from ollm_tui.tui.looks import transcript_styles
 from ollm_tui.tui.themes import load_theme
@@ -23,6 +24,13 @@ from ollm_tui.tui.transcript.entry import Entry
 from ollm_tui.tui.transcript.transcript import Transcript
 from ollm_tui.tui.widgets.compression_panel import CompressionPanel
 from tests.tui.dialogs.host import shown
+
+
+def after(history: History) -> Metadata:
+    """A session with these compressions."""
+    holding = [each.after for each in history if each.undone_at is None]
+    compressed = holding[-1] if holding else CompressedContext()
+    return Metadata(compression_history=history, compressed=compressed)
 
 
 class Seconds:
@@ -61,7 +69,8 @@ class Desk(App[None]):
         self.transcript = Transcript(transcript_styles(theme, unicode=unicode))
         self.panel = CountedPanel(unicode=unicode, clock=self.clock)
         self.history: History = ()
-        self.view = CompressionView(self.transcript, self.panel, lambda: self.history)
+        """What is recorded; the context is as the last that was not undone left it."""
+        self.view = CompressionView(self.transcript, self.panel, lambda: after(self.history))
         self.wanted: list[str] = []
 
     def compose(self) -> ComposeResult:

@@ -284,6 +284,20 @@ async def test_instructions_for_a_compression_above_a_message_still_fold_only_wh
         assert set(done.folded) == {branch[1], branch[3], branch[5]}
 
 
+async def test_after_going_back_before_a_compression_its_record_is_not_in_force(
+    open_app: OpenApp,
+) -> None:
+    async with open_app(gardener(), settings=settings(enabled=False)) as (app, pilot):
+        await fill(app, pilot, 8)
+        await say(app, pilot, "/compact")
+        assert app.conversation
+        [taken] = await app.conversation.snapshots.list()
+        await say(app, pilot, f"/restore {taken.id}")
+        assert "not in force" in stream(app) and "u undo" not in stream(app)
+        await say(app, pilot, "/undo")
+        assert "not in force" not in stream(app) and "u undo" in stream(app)
+
+
 async def test_the_record_names_the_keys_as_the_user_has_mapped_them(open_app: OpenApp) -> None:
     mapped = replace(settings(), keymap={"compression.undo": "f11"})
     async with open_app(gardener(), settings=mapped) as (app, pilot):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from ollm_tui.core.compression import Compression
+from ollm_tui.core.compression import CompressedContext, Compression
 from ollm_tui.core.compression_events import (
     AnyCompressionEvent,
     CompressionCancelled,
@@ -14,6 +14,7 @@ from ollm_tui.core.compression_events import (
     ContextCompressed,
     UserMessagesFill,
 )
+from ollm_tui.core.session import Restore
 from ollm_tui.tui.compression_entries import (
     compression_entries,
     compression_entry,
@@ -21,7 +22,7 @@ from ollm_tui.tui.compression_entries import (
     with_compressions,
 )
 from ollm_tui.tui.transcript.entry import Entry
-from tests.tui.compression_desk import desk, tell
+from tests.tui.compression_desk import after, desk, tell
 from tests.tui.compression_samples import (
     CHECKPOINT,
     COMPRESSION,
@@ -31,7 +32,16 @@ from tests.tui.compression_samples import (
     whole_story,
 )
 
-LATER = replace(COMPRESSION, number=2, last="m44", before_tokens=900, after_tokens=640)
+LATER = replace(
+    COMPRESSION,
+    number=2,
+    at="2024-10-14T14:04:00.000000Z",
+    last="m44",
+    before_tokens=900,
+    after_tokens=640,
+    before=COMPRESSION.after,
+    after=CompressedContext(checkpoints=("c1", "c2")),
+)
 UNDONE = replace(COMPRESSION, undone_at="2024-10-14T14:05:00.000000Z")
 
 
@@ -84,11 +94,29 @@ async def test_a_key_and_what_it_does_stand_on_one_line_at_any_width(columns: in
 
 
 def test_only_the_last_that_holds_can_be_undone() -> None:
-    texts = [seen(entry) for entry in compression_entries((COMPRESSION, LATER))]
+    texts = [seen(entry) for entry in compression_entries(after((COMPRESSION, LATER)))]
     assert ["u undo" in text for text in texts] == [False, True]
     undone = replace(LATER, undone_at="2024-10-15T00:00:00.000000Z")
-    texts = [seen(entry) for entry in compression_entries((COMPRESSION, undone))]
+    texts = [seen(entry) for entry in compression_entries(after((COMPRESSION, undone)))]
     assert ["u undo" in text for text in texts] == [True, False]
+
+
+def test_one_from_before_which_something_was_restored_is_not_in_force() -> None:
+    restored = replace(after((COMPRESSION, LATER)), compressed=COMPRESSION.after)
+    first, second = (seen(entry) for entry in compression_entries(restored))
+    assert first.endswith("1.5k · v view ─") and second.endswith("640 · not in force ─")
+    restored = replace(restored, compressed=CompressedContext())
+    assert all("not in force ─" in seen(entry) for entry in compression_entries(restored))
+
+
+def test_where_an_undo_would_take_back_a_restore_no_record_offers_one() -> None:
+    went_back = Restore(at="2024-10-15T00:00:00.000000Z", snapshot="", before="m44")
+    metadata = replace(after((COMPRESSION,)), restores=(went_back,))
+    [record] = compression_entries(metadata)
+    assert seen(record).endswith("5.1k → 1.5k · v view ─")
+    taken_back = replace(went_back, at="2024-10-15T00:01:00.000000Z", undoes=went_back.at)
+    [record] = compression_entries(replace(metadata, restores=(went_back, taken_back)))
+    assert "u undo" in seen(record)
 
 
 def test_it_opens_to_the_checkpoint_and_its_ledger() -> None:
@@ -122,18 +150,18 @@ def keys_of(entries: list[Entry]) -> list[str]:
 
 def test_each_stands_after_the_message_it_followed() -> None:
     keys = ("m39", "m40", "m41", "m44")
-    found = with_compressions(branch(*keys), (COMPRESSION, LATER), keys)
+    found = with_compressions(branch(*keys), after((COMPRESSION, LATER)), keys)
     assert keys_of(found) == ["m39", "m40", "compression-1", "m41", "m44", "compression-2"]
 
 
 def test_one_of_another_branch_is_not_there() -> None:
     keys = ("m39", "m50")
-    assert keys_of(with_compressions(branch(*keys), (COMPRESSION,), keys)) == ["m39", "m50"]
+    assert keys_of(with_compressions(branch(*keys), after((COMPRESSION,)), keys)) == ["m39", "m50"]
 
 
 def test_several_after_one_message_stand_in_their_order() -> None:
     again = replace(LATER, last="m40")
-    found = with_compressions(branch("m40"), (UNDONE, again), ("m40",))
+    found = with_compressions(branch("m40"), after((UNDONE, again)), ("m40",))
     assert keys_of(found) == ["m40", "compression-1", "compression-2"]
 
 

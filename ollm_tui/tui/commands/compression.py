@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from contextlib import aclosing
 
-from ollm_tui.core.compression import Compression, checkpoints_of, last_undoable
+from ollm_tui.core.compression import Compression, checkpoints_of
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.tui.chat_points import ChatPoints
+from ollm_tui.tui.compression_entries import undone_next
 from ollm_tui.tui.compression_run import Asked, edit_first, start, view_of
 from ollm_tui.tui.screens.chat import ChatScreen
 from ollm_tui.tui.screens.checkpoints import CheckpointsScreen
@@ -49,10 +50,8 @@ def above(chat: ChatScreen, _argument: str) -> None:
 async def undo(chat: ChatScreen, _argument: str) -> None:
     """Take back what was last: a compression, or going back to an earlier point."""
     conversation = chat.conversation
-    metadata = conversation.state.header.metadata
-    compressed = last_undoable(metadata.compression_history, metadata.compressed)
-    restored = conversation.snapshots.standing
-    if restored and (compressed is None or restored.at > compressed.at):
+    comes_first = undone_next(conversation.state.header.metadata)
+    if comes_first is None and conversation.snapshots.standing:
         await ChatPoints(chat).undo()
         return
     undone = await chat.conversation.compression.undo()
