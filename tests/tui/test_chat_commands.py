@@ -153,6 +153,7 @@ async def test_f_forks_from_a_message(open_app: OpenApp, home: Path) -> None:
         assert chat(app).conversation.session_id != before
         assert stream(app) == ["▌ one", "┃ A"]
         assert "(fork)" in title(app)[0]
+        assert "forked: what you say now is a session of its own" in state(app)
         await send(app, pilot, "three")
         assert stream(app)[-1] == "┃ C"
     assert len(list((home / "sessions").glob("*.json"))) == 2

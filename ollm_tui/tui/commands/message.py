@@ -63,7 +63,9 @@ async def fork(chat: ChatScreen, _argument: str) -> None:
     session_id = await chat.app.workspace.fork(conversation.session_id, _chosen(chat))
     await chat.switch(lambda: chat.app.workspace.resume(session_id))
     chat.prompt.focus()
-    chat.lines.tell("forked: what you say now is a session of its own")
+    # When the focus has moved: that shows the keys of another place.
+    told = "forked: what you say now is a session of its own"
+    chat.call_after_refresh(chat.lines.tell, told)
 
 
 async def version_before(chat: ChatScreen, _argument: str) -> None:
