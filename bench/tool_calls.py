@@ -1,11 +1,14 @@
-"""Tool calls in a turn: what judging, recording and answering one costs besides the tool."""
+"""Tool calls in a turn: what judging, recording and answering one costs besides the tool, and what
+keeping the files costs that a call may change."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -23,16 +26,25 @@ from ollm_tui.engine.model_choice import ModelChoice
 from ollm_tui.engine.policy import Policy
 from ollm_tui.engine.tool_keeper import Outfit
 from ollm_tui.providers.scripted import Scripted, Step
+from ollm_tui.services.file_changes import SETTLED_AFTER_NS, FileWatch
 from ollm_tui.services.grants import Grants
 from ollm_tui.services.recording import Recording
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.settings.schema import Settings
 from ollm_tui.storage.layout import StoreLayout
 
+LONG_AGO = 1_700_000_000
 CALLS, ROUNDS = 10, 31
 """More calls in one reply than any model asks for."""
 CALL = Promise("a tool call, besides the tool", "a millisecond of processor time", 1)
-PROMISES = (CALL,)
+FOLDERS, FILES_EACH, LOOKS = 100, 100, 7
+WRITE = Promise(
+    "keeping the file a tool writes, in 10,000 files", "the same in an empty project", 2
+)
+RUN = Promise(
+    "finding what a command changed in 10,000 files", "os.walk and stat, before and after", 3
+)
+PROMISES = (CALL, WRITE, RUN)
 
 
 class _Instant:
@@ -56,8 +68,52 @@ def main() -> list[Outcome]:
     """A turn of many calls and one of a single one, in sessions that are recorded."""
     with tempfile.TemporaryDirectory() as folder:
         each = asyncio.run(_measure(Path(folder)))
+        write, run = _files(Path(folder) / "files")
     print(f"a tool call besides the tool: {each * 1e6:.0f} µs of processor time")
-    return [Outcome(CALL, each * 1000)]
+    return [Outcome(CALL, each * 1000), Outcome(WRITE, write), Outcome(RUN, run)]
+
+
+def _files(place: Path) -> tuple[float, float]:
+    """The ratios of a write and of a command, in processor time, once the files are known."""
+    large, empty = place / "large", place / "empty"
+    empty.mkdir(parents=True)
+    for folder in range(FOLDERS):
+        (large / f"part{folder}").mkdir(parents=True)
+        for number in range(FILES_EACH):
+            path = large / f"part{folder}" / f"file{number}.py"
+            path.write_text(f"number = {number}\n" * 40)
+            os.utime(path, (LONG_AGO, LONG_AGO))
+    watches = [FileWatch(root, StoreLayout(place / "store"), root.name) for root in (large, empty)]
+    first = _spent(watches[0].before)
+    print(f"the first look at {FOLDERS * FILES_EACH:,} files: {first * 1000:.0f} ms")
+    time.sleep(SETTLED_AFTER_NS / 1e9)
+    writes = list[float](), list[float]()
+    runs, walks = list[float](), list[float]()
+    for number in range(LOOKS):
+        for watch, spent in zip(watches, writes, strict=True):
+            spent.append(_spent(partial(_write, watch, number)))
+        runs.append(_spent(watches[0].before) + _spent(watches[0].after))
+        walks.append(_spent(partial(_walk, large)) + _spent(partial(_walk, large)))
+    print(f"a write: {median(writes[0]) * 1e6:.0f} µs, a command: {median(runs) * 1000:.0f} ms")
+    return median(writes[0]) / median(writes[1]), median(runs) / median(walks)
+
+
+def _spent(work: Callable[[], object]) -> float:
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def _write(watch: FileWatch, number: int) -> None:
+    watch.before("written.py")
+    (watch.root / "written.py").write_text(f"number = {number}\n")
+    assert len(watch.after()) == 1
+
+
+def _walk(root: Path) -> int:
+    return sum(
+        os.lstat(f"{folder}/{name}").st_size for folder, _, names in os.walk(root) for name in names
+    )
 
 
 async def _measure(home: Path) -> float:

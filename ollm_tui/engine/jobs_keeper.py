@@ -14,6 +14,7 @@ from ollm_tui.core.errors import JobError
 from ollm_tui.core.job import Job, JobEvent, JobFinished, JobLanguage, JobOutputArrived
 from ollm_tui.core.session import ToolCall, ToolResult
 from ollm_tui.engine.held_session import HeldSession
+from ollm_tui.engine.job_files import JobFiles
 from ollm_tui.engine.job_text import Arrivals, capped, ending
 from ollm_tui.services.jobs.jobs import Jobs
 from ollm_tui.services.jobs.safe_text import LEAD_BYTES
@@ -53,6 +54,8 @@ class JobsKeeper:
         """Who is told when a job is over."""
         self._arrivals: dict[str, Arrivals] = {}
         self._recording: set[asyncio.Task[None]] = set()
+        self.files = JobFiles()
+        """What jobs do to files, in sessions that keep that."""
         self._is_settled = False
         self._settling = asyncio.Lock()
         self._settled: set[str] = set()
@@ -105,6 +108,7 @@ class JobsKeeper:
     ) -> Job:
         """Run code in a session's shell; it is recorded there when it is over. JobError."""
         await self.open(session.session_id)
+        await self.files.before(session.session_id)
         wanted = Wanted(code=code, language=language, background=background)
         started = await self._jobs.start(session.session_id, wanted)
         self._sessions[started.id] = session
@@ -201,10 +205,12 @@ class JobsKeeper:
         """End every job and record it; conversations are closed after this."""
         await self._jobs.close()
         await asyncio.gather(*self._recording)
+        await self.files.close()
 
     # Recording
 
     def _hear(self, event: JobEvent) -> None:
+        self.files.hear(event)
         if isinstance(event, JobOutputArrived):
             order = self._arrivals.setdefault(event.job_id, Arrivals())
             order.note(event.stdout_end, event.stderr_end)

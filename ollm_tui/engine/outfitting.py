@@ -76,6 +76,8 @@ class Outfitter:
             confinement=sandbox.confinement,
         )
         watch = FileWatch(self.project, self.layout, session.session_id, self.cipher)
+        if keeps:
+            jobs.files.add(session.session_id, watch)
         return Outfit(
             tools=toolbox(place),
             policy=Policy(

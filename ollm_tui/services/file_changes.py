@@ -6,14 +6,16 @@ bounded; nothing but the files that are asked for is ever touched.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Collection, Iterator
 from pathlib import Path
+from threading import RLock
 from typing import Literal, NamedTuple
 
 from ollm_tui.core.file_change import FileChange, FileContent, FileVersion
 from ollm_tui.core.snapshot import ContextSnapshot
-from ollm_tui.services.workspace_scan import FileMark, WorkspaceScan, scan
+from ollm_tui.services.workspace_scan import IGNORED, FileMark, WorkspaceScan, mark_of, scan
 from ollm_tui.storage.beneath import Beneath
 from ollm_tui.storage.cipher import Cipher, Plain
 from ollm_tui.storage.file_change_log import FileChangeLog, Found
@@ -48,7 +50,8 @@ class _Seen(NamedTuple):
 
 
 class FileWatch:
-    """The workspace of one session. `before` and `after` stand around whatever tools do.
+    """The workspace of one session. `before` and `after` stand around whatever tools do; what goes
+    on after that is `begun` and `ended`. Usable from any thread.
 
     OSError where the store cannot be written.
     """
@@ -71,16 +74,61 @@ class FileWatch:
         self._scan = WorkspaceScan({}, is_whole=True)
         self._seen: dict[str, _Seen] = {}
         self._unsettled: set[str] = set()
+        self._only: Found | None = None
+        """The one file that is about to be written, as it was before."""
+        self._running: set[str] = set()
+        self._is_open = False
+        """Whether something ran since the last comparison: what differs since then is its doing."""
+        self.has_looked = False
+        """Whether it was looked at the files at all."""
+        self._lock = RLock()
 
     @property
     def root(self) -> Path:
         """The folder it watches."""
         return self._files.root
 
-    def before(self) -> None:
-        """Remember the workspace, with copies of what is new since the last time."""
-        self._scan = scan(self._files.root, self._apart)
-        files = self._scan.files
+    def before(self, path: str = "") -> None:
+        """Remember the workspace, with copies of what is new since the last time; or only the file
+        that is going to be written, where that is known."""
+        with self._lock:
+            self._only = self._one(path)
+            if self._only is None:
+                now = scan(self._files.root, self._apart)
+                if self._is_open:
+                    self._log.add(self._compared(now))
+                self._look(now)
+
+    def after(self) -> tuple[FileChange, ...]:
+        """What changed since `before`; it is on record when this returns."""
+        with self._lock:
+            if self._only is not None:
+                return self._log.add(self._written(self._only))
+            return self.settle()
+
+    def begun(self, job_id: str) -> None:
+        """Something runs from now on, with nobody waiting for it between `before` and `after`."""
+        self._running.add(job_id)
+        self._is_open = self.has_looked
+
+    def ended(self, job_id: str) -> bool:
+        """It does not run any more; whether it was one that `begun` had told of."""
+        is_known = job_id in self._running
+        self._running.discard(job_id)
+        return is_known
+
+    def settle(self) -> tuple[FileChange, ...]:
+        """What changed since the last look; it is on record when this returns."""
+        with self._lock:
+            if not (self.has_looked and self._files.root.is_dir()):
+                return ()
+            changes = self._log.add(self._compared(scan(self._files.root, self._apart)))
+            self._is_open = bool(self._running)
+            return changes
+
+    def _look(self, now: WorkspaceScan) -> None:
+        self._scan, self.has_looked, self._is_open = now, True, bool(self._running)
+        files = now.files
         known = {path: seen for path, seen in self._seen.items() if self._is_as(seen, path)}
         wanted = self._wanted(files)
         contents = (known[path].content for path in wanted if path in known)
@@ -90,12 +138,50 @@ class FileWatch:
         for path, mark in files.items():
             if content := self._content(path, mark, known.get(path), path in wanted):
                 self._seen[path] = _Seen(mark, content)
+        self._note_unsettled()
+
+    def _note_unsettled(self) -> None:
         limit = time.time_ns() - SETTLED_AFTER_NS
+        files = self._scan.files
         self._unsettled = {path for path, mark in files.items() if max(mark[1:3]) > limit}
 
-    def after(self) -> tuple[FileChange, ...]:
-        """What changed since `before`; it is on record when this returns."""
-        return self._log.add(self._found()) if self._files.root.is_dir() else ()
+    def _one(self, path: str) -> Found | None:
+        """A file as it is; None where that is not known without looking at everything."""
+        place = self._files.root / path
+        if not path or not place.is_relative_to(self._files.root) or ".." in place.parts:
+            return None
+        if place.is_relative_to(self._apart):
+            return None
+        name = place.relative_to(self._files.root).as_posix()
+        try:
+            before = self._read(name)
+        except OSError:
+            return None
+        return name, before, before
+
+    def _written(self, only: Found) -> list[Found]:
+        path, before, _ = only
+        try:
+            after = self._read(path)
+        except OSError:
+            return []
+        if not IGNORED.intersection(path.split("/")[:-1]):
+            self._remember(path, after)
+        return [(path, before, after)] if before != after else []
+
+    def _remember(self, path: str, content: FileContent | None) -> None:
+        """What is known to be there now is not found to be new later."""
+        try:
+            mark = mark_of(os.lstat(self._files.root / path)) if content else None
+        except OSError:
+            return
+        if content and mark:
+            self._scan.files[path] = mark
+            self._seen[path] = _Seen(mark, content)
+            self._unsettled.add(path)
+        else:
+            self._scan.files.pop(path, None)
+            self._seen.pop(path, None)
 
     def versions(self) -> tuple[FileVersion, ...]:
         """What tools changed so far, as they left it: a snapshot remembers this."""
@@ -116,6 +202,10 @@ class FileWatch:
         That is a change as any other, so it can be undone the same way. What could not be
         done is `refused` in the answer, or `no-copy`.
         """
+        with self._lock:
+            return self._restore(snapshot, paths)
+
+    def _restore(self, snapshot: ContextSnapshot, paths: Collection[str]) -> list[FileStep]:
         then = {change.path: change.before for change in reversed(self._since(snapshot))}
         done: list[FileStep] = []
         found: list[Found] = []
@@ -127,6 +217,7 @@ class FileWatch:
                     now = self._read(step.path)
                     self._put(step.path, then[step.path])
                     found.append((step.path, now, then[step.path]))
+                    self._remember(step.path, then[step.path])
                 except OSError:
                     step = step._replace(how="refused")
             done.append(step)
@@ -167,8 +258,20 @@ class FileWatch:
         except OSError:
             return None
 
-    def _found(self) -> Iterator[Found]:
-        now = scan(self._files.root, self._apart)
+    def _compared(self, now: WorkspaceScan) -> list[Found]:
+        """What is different now; from now on that is what later looks are compared with."""
+        found = list(self._found(now))
+        for path, _, after in found:
+            mark = now.files.get(path)
+            if after and mark:
+                self._seen[path] = _Seen(mark, after)
+            else:
+                self._seen.pop(path, None)
+        self._scan = now
+        self._note_unsettled()
+        return found
+
+    def _found(self, now: WorkspaceScan) -> Iterator[Found]:
         for path in sorted({*self._scan.files, *now.files}):
             seen = self._seen.get(path)
             may_deceive = path in self._unsettled and seen and seen.content.sha256

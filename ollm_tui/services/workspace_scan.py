@@ -61,11 +61,12 @@ def scan(root: Path, apart: Path, ignored: Collection[str] = IGNORED) -> Workspa
             if stat.S_ISREG(status.st_mode):
                 if len(files) >= MOST_FILES:
                     return WorkspaceScan(files, is_whole=False)
-                files[path] = _mark(status)
+                files[path] = mark_of(status)
     return WorkspaceScan(files, is_whole)
 
 
-def _mark(status: os.stat_result) -> FileMark:
+def mark_of(status: os.stat_result) -> FileMark:
+    """How a file looks from outside."""
     times = status.st_mtime_ns, status.st_ctime_ns
     return FileMark(status.st_size, *times, status.st_ino, stat.S_IMODE(status.st_mode))
 

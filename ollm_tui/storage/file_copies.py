@@ -10,12 +10,12 @@ import os
 from collections.abc import Collection
 from pathlib import Path
 
-from ollm_tui.storage.atomic_file import read_regular
-from ollm_tui.storage.cache_file import write_cache
+from ollm_tui.storage.atomic_file import read_regular, write_all
 from ollm_tui.storage.cipher import CannotOpenError, Cipher
 from ollm_tui.storage.layout import make_directory
 
 _NAME_LENGTH = 64
+_WRITING = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class FileCopies:
@@ -31,12 +31,12 @@ class FileCopies:
     def put(self, data: bytes) -> str:
         """Keep bytes, if there is room; answers with their name in any case. OSError."""
         name = hashlib.sha256(data).hexdigest()
-        if name not in self._sizes and self._bytes + len(data) <= self._most_bytes:
-            make_directory(self._folder)
-            path = self._folder / name
-            write_cache(path, self._cipher.seal(data, name))
-            if path.is_file():
-                self._count(name, path.stat().st_size)
+        # One that is shorter was cut off when the machine or the program stopped.
+        is_kept = self._sizes.get(name, -1) >= len(data)
+        if not is_kept and self._bytes + len(data) <= self._most_bytes:
+            if not self._sizes:
+                make_directory(self._folder)
+            self._write(name, self._cipher.seal(data, name))
         return name
 
     def get(self, name: str) -> bytes | None:
@@ -60,9 +60,23 @@ class FileCopies:
                 continue
             self._bytes -= self._sizes.pop(name)
 
-    def _count(self, name: str, size: int) -> None:
-        self._sizes[name] = size
-        self._bytes += size
+    def _write(self, name: str, data: bytes) -> None:
+        """Not at all where that fails. A workspace may have thousands: no lock and no renaming."""
+        path = f"{self._folder}/{name}"
+        self._bytes -= self._sizes.pop(name, 0)
+        try:
+            descriptor = os.open(path, _WRITING, 0o600)
+        except OSError:
+            return
+        try:
+            write_all(descriptor, data)
+        except OSError:
+            Path(path).unlink()
+        else:
+            self._sizes[name] = len(data)
+            self._bytes += len(data)
+        finally:
+            os.close(descriptor)
 
     def _find(self) -> dict[str, int]:
         try:

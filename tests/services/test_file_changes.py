@@ -307,3 +307,61 @@ def test_a_snapshot_that_knows_of_no_files_goes_by_its_time(tmp_path: Path) -> N
     assert unaware.files == ()
     desk.tool(late="two")
     assert desk.steps(unaware) == {"late": "delete"}
+
+
+def test_a_tool_that_says_which_file_it_writes_has_no_other_looked_at(desk: Desk) -> None:
+    desk.write(a="0", b="0")
+    snapshot = desk.snapshot()
+    for path in ("a", "new", "build/made"):
+        desk.watch.before(str(desk.root / path) if path == "new" else path)
+        desk.write(b=f"by hand, {path}", **{path.replace("/", "__"): "1"})
+        (change,) = desk.watch.after()
+        assert change.path == path
+    assert desk.steps(snapshot) == {"a": "restore", "new": "delete", "build/made": "delete"}
+    assert not desk.watch.has_looked
+
+
+@pytest.mark.parametrize("path", ("../outside", "/etc/hostname", "link/x"))
+def test_a_file_that_is_not_of_the_workspace_is_left_alone(desk: Desk, path: str) -> None:
+    (desk.root / "link").symlink_to(desk.root.parent)
+    desk.watch.before(path)
+    desk.write(a="1")
+    assert [change.path for change in desk.watch.after()] == ["a"]
+
+
+def test_what_a_job_does_after_its_call_was_answered_is_found(desk: Desk) -> None:
+    desk.write(a="0", b="0")
+    snapshot = desk.snapshot()
+    desk.watch.before()
+    desk.watch.begun("job")
+    assert desk.watch.after() == ()
+    desk.write(a="1", new="x")
+    assert desk.tool(b="1") == ["b"]
+    desk.write(new="xx")
+    assert desk.watch.ended("job")
+    assert [change.path for change in desk.watch.settle()] == ["new"]
+    desk.write(b="by hand")
+    assert desk.tool() == [], "nothing runs any more"
+    assert desk.steps(snapshot) == {"a": "restore", "b": "conflict", "new": "delete"}
+
+
+def test_a_file_written_while_a_job_runs_is_recorded_once(desk: Desk) -> None:
+    desk.write(a="0")
+    desk.watch.before()
+    desk.watch.begun("job")
+    desk.watch.after()
+    desk.watch.before("a")
+    desk.write(a="1")
+    assert [change.path for change in desk.watch.after()] == ["a"]
+    assert desk.watch.settle() == ()
+
+
+def test_a_copy_that_was_cut_off_is_made_again(desk: Desk) -> None:
+    desk.write(a="a long text")
+    snapshot = desk.snapshot()
+    desk.tool()
+    (copy,) = (desk.layout.snapshots / SESSION_ID / "files").glob("?" * 64)
+    copy.write_text("a lo")
+    desk.watch = desk.another()
+    assert desk.tool(a="b") == ["a"]
+    assert desk.steps(snapshot) == {"a": "restore"}

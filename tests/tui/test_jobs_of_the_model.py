@@ -17,7 +17,7 @@ from ollm_tui.storage.cipher import Plain
 from ollm_tui.storage.layout import StoreLayout
 from ollm_tui.tui.app import OllmApp
 from tests.tui.conftest import OpenApp
-from tests.tui.jobs_desk import GATE, jobs, open_panel, said, until
+from tests.tui.jobs_desk import GATE, jobs, open_panel, run_through, said, until
 from tests.tui.seen import chat, prompt, settled, state
 from tests.tui.tool_desk import calls, says
 
@@ -94,6 +94,20 @@ async def test_the_panel_moves_what_the_model_waits_for_to_the_background_first(
         assert "job 1 runs in the background" in _answer(app)
         await pilot.press("b")
         await until(pilot, lambda: "is in the foreground" in said(app))
+
+
+async def test_files_that_a_background_job_or_the_user_changed_later_can_be_taken_back(
+    open_app: OpenApp, home: Path
+) -> None:
+    code = f"{GATE}; echo x > late"
+    async with working(open_app, home, code=code, background=True) as (app, pilot):
+        await settled(app, pilot)
+        assert app.conversation
+        tools = app.conversation.tools
+        Path("go").touch()
+        await until(pilot, lambda: "late" in {each.path for each in tools.file_versions()})
+        await run_through(app, pilot, "echo y > mine")
+        await until(pilot, lambda: "mine" in {each.path for each in tools.file_versions()})
 
 
 def _answer(app: OllmApp) -> str:
