@@ -31,6 +31,8 @@ class Action(Value, frozen=True):
     """Of the code that is run: shell or python."""
     diff: str = ""
     """What would change, as a unified diff."""
+    reads: tuple[str, ...] = ()
+    """The paths and patterns it reads, where the subject says more than that."""
 
 
 class Verdict(Value, frozen=True):
@@ -65,6 +67,8 @@ class ToolOutcome(Value, frozen=True):
     """The outcome in a few words, for one line: "212 lines", "exit 1"."""
     attachments: tuple[Attachment, ...] = ()
     """Pictures, where the model can see them."""
+    is_ours: bool = False
+    """The program or the user says so, and nothing foreign is in it: no data to be delimited."""
 
 
 Tell = Callable[[str], None]

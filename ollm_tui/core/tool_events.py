@@ -19,7 +19,8 @@ class ToolEvent(msgspec.Struct, frozen=True, rename="camel", tag_field="event", 
 
 
 class ReplyFinished(ToolEvent, frozen=True, tag="reply-finished"):
-    """A reply that asks for tools is whole and recorded; the turn goes on."""
+    """A reply that asks for tools is whole and recorded, or one that went in circles was cut off;
+    the turn goes on."""
 
     message: Message
 
@@ -85,6 +86,12 @@ class ModelNudged(ToolEvent, frozen=True, tag="model-nudged"):
     found: LoopFound
 
 
+class ModelTold(ToolEvent, frozen=True, tag="model-told"):
+    """What the user said to a loop is recorded as a message; the next reply follows it."""
+
+    message: Message
+
+
 AnyToolEvent = (
     ReplyFinished
     | ApprovalRequested
@@ -95,4 +102,5 @@ AnyToolEvent = (
     | LoopPaused
     | LoopAnswered
     | ModelNudged
+    | ModelTold
 )

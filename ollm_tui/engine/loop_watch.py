@@ -15,13 +15,13 @@ from ollm_tui.core.loop import LoopAnswer, LoopFound, LoopRecord
 from ollm_tui.core.message import Message, Role, Text, new_id
 from ollm_tui.core.record import MessageAdded
 from ollm_tui.core.session import Metadata
-from ollm_tui.core.tool_events import LoopAnswered, LoopPaused, ModelNudged
+from ollm_tui.core.tool_events import LoopAnswered, LoopPaused, ModelNudged, ModelTold
 from ollm_tui.engine.held_session import HeldSession
 from ollm_tui.engine.loop_detection.detector import LoopDetector
+from ollm_tui.engine.loop_detection.evidence import told_to_the_model
 from ollm_tui.engine.stoppable import Stoppable
 from ollm_tui.settings.schema import LoopDetection
 
-NUDGE = "You {evidence}. Do not repeat it: try something else, or answer with what you know."
 MOST_REMEMBERED = 200
 """Loops of a session that stay on record."""
 
@@ -55,6 +55,8 @@ class LoopWatch:
         self._can_ask = can_ask
         self._snapshot = snapshot
         self._waiting: asyncio.Future[_Answer] | None = None
+        self._words = ""
+        """What the user has to say to the model as soon as it can hear it."""
         self.user_spoke = self._detector.user_spoke
         self.round = self._detector.round
         self.delta = self._detector.delta
@@ -72,6 +74,17 @@ class LoopWatch:
         if self._waiting and not self._waiting.done():
             self._waiting.set_result(_Answer(answer, words))
 
+    @property
+    def has_words(self) -> bool:
+        """Whether the user has something to say to the model."""
+        return bool(self._words)
+
+    async def tell(self) -> ModelTold | None:
+        """Say it, if there is anything: to be called where every call has its answer and no
+        reply is being written, or the words would stand where the model never looks."""
+        words, self._words = self._words, ""
+        return ModelTold(await self._say("user", words)) if words else None
+
     async def pause(
         self, found: LoopFound, stoppable: Stoppable, *, between_calls: bool = False
     ) -> AsyncGenerator[AnyLoopEvent, None]:
@@ -80,7 +93,7 @@ class LoopWatch:
         The model can only be told something between its replies.
         """
         if found.nudge and between_calls:
-            await self._say("system", NUDGE.format(evidence=found.evidence))
+            await self._say("system", told_to_the_model(found))
             await self._note(found, "nudge")
             self._detector.go_on_once()
             yield ModelNudged(found)
@@ -110,9 +123,9 @@ class LoopWatch:
             self._detector.allow(found.tool or found.pattern)
         self._detector.go_on_once()
         if answer == "tell":
-            await self._say("user", clean(words).strip() or NUDGE.format(evidence=found.evidence))
+            self._words = clean(words).strip() or told_to_the_model(found)
 
-    async def _say(self, role: Role, words: str) -> None:
+    async def _say(self, role: Role, words: str) -> Message:
         state = self._session.state
         message = Message(
             id=new_id(),
@@ -122,6 +135,7 @@ class LoopWatch:
             parent_id=state.header.head,
         )
         await self._session.record(MessageAdded(at=message.timestamp, message=message))
+        return message
 
     async def _note(self, found: LoopFound, answer: str) -> None:
         """That it happened stays on record, with what was said to it."""

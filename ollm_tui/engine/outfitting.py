@@ -36,14 +36,27 @@ class Outfitter:
     environ: Mapping[str, str]
     open_jobs: Callable[[], JobsKeeper]
 
-    async def outfit(self, session: HeldSession, goals: GoalKeeper, *, keeps: bool) -> Outfit:
+    async def outfit(
+        self,
+        session: HeldSession,
+        goals: GoalKeeper,
+        *,
+        keeps: bool,
+        sees_pictures: Callable[[], bool] = lambda: False,
+    ) -> Outfit:
         """What one session works with; `keeps` whether anything of it may be on disk."""
         # In a thread: it takes longer to load than a key may wait.
         for name in ("tools.toolbox", "engine.policy", "services.sandbox.sandbox"):
             await asyncio.to_thread(import_module, f"ollm_tui.{name}")
-        return await self._make(session, goals, keeps)
+        return await self._make(session, goals, keeps, sees_pictures)
 
-    async def _make(self, session: HeldSession, goals: GoalKeeper, keeps: bool) -> Outfit:
+    async def _make(
+        self,
+        session: HeldSession,
+        goals: GoalKeeper,
+        keeps: bool,
+        sees_pictures: Callable[[], bool],
+    ) -> Outfit:
         # Loaded by now: see `outfit`.
         from ollm_tui.engine.policy import Policy, scope_of
         from ollm_tui.services.file_changes import FileWatch
@@ -71,6 +84,7 @@ class Outfitter:
                 DiscoveryOptions.from_settings(self.settings),
                 environ=self.environ,
             ),
+            sees_pictures=sees_pictures,
             timeout_seconds=self.settings.tools.timeout_seconds,
             environ=self.environ,
             confinement=sandbox.confinement,

@@ -7,7 +7,9 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from ollm_tui.core import clock
 from ollm_tui.core.errors import OllmError, ToolError
@@ -32,11 +34,14 @@ from ollm_tui.core.tool_events import (
     ToolStarted,
 )
 from ollm_tui.engine.approvals import Approvals
+from ollm_tui.engine.around_calls import AroundCalls
 from ollm_tui.engine.held_session import HeldSession
 from ollm_tui.engine.loop_watch import LoopWatch
 from ollm_tui.engine.stoppable import Stoppable
 
 CANCELLED = "cancelled by the user"
+KEPT_CHARACTERS = 20_000
+"""Of what a call printed before it was cancelled: how it ended is what matters."""
 NOBODY_TO_ASK = "the user would have to be asked, and nobody can be here"
 
 log = logging.getLogger(__name__)
@@ -45,23 +50,21 @@ Judge = Callable[[str, Action], Verdict]
 """What the rules say to what a tool would do."""
 
 
-class Surroundings(Protocol):
-    """What stands around every call that is run."""
+@dataclass
+class _Progress:
+    """How far one call has come, for the record: also when it breaks off anywhere."""
 
-    async def before(self, call: ToolCallPart, action: Action) -> None:
-        """To be called before it runs."""
-        ...
-
-    async def after(self, call: ToolCallPart, action: Action) -> bool | None:
-        """Whether files are different now; None where nobody looked."""
-        ...
-
-
-class _Told(NamedTuple):
-    """How a call ended, for the record and the screen."""
-
-    outcome: ToolOutcome
+    call: ToolCallPart
     approval: Approval | None = None
+    outcome: ToolOutcome | None = None
+    printed: str = ""
+
+    def ended(self) -> ToolOutcome:
+        """What came of it; without an outcome it was cancelled, with what it had printed."""
+        if self.outcome:
+            return self.outcome
+        text = f"{CANCELLED}; until then it printed:\n{self.printed}" if self.printed else CANCELLED
+        return ToolOutcome(text, is_error=True, summary="cancelled", is_ours=not self.printed)
 
 
 class ToolCalls:
@@ -74,7 +77,7 @@ class ToolCalls:
         judge: Judge,
         approvals: Approvals,
         loops: LoopWatch,
-        around: Surroundings,
+        around: AroundCalls,
         shorten: Callable[[str], Awaitable[str]],
         redact: Callable[[str], str],
     ) -> None:
@@ -103,38 +106,38 @@ class ToolCalls:
             async with aclosing(self._loops.pause(found, stoppable, between_calls=True)) as pausing:
                 async for event in pausing:
                     yield event
+        if told := await self._loops.tell():
+            yield told
 
     async def _one(
         self, reply: Message, call: ToolCallPart, stoppable: Stoppable
     ) -> AsyncGenerator[AnyToolEvent, None]:
         begun = time.monotonic()
-        told = _Told(ToolOutcome(CANCELLED, is_error=True, summary="cancelled"))
+        progress = _Progress(call)
         if not stoppable.stopped:
             try:
-                async with aclosing(self._attempt(reply, call, stoppable)) as steps:
+                async with aclosing(self._attempt(reply, progress, stoppable)) as steps:
                     async for step in steps:
-                        if isinstance(step, _Told):
-                            told = step
-                        else:
-                            yield step
+                        yield step
             except OllmError as error:
-                told = _Told(_failure(error))
+                progress.outcome = _failure(error)
             except Exception as error:
                 log.exception("a tool failed", extra={"session": self._session.session_id})
-                told = _Told(_failure(OllmError(f"{type(error).__name__}: {error}")))
-        result = await self._record(call, told)
-        outcome = told.outcome
+                progress.outcome = _failure(OllmError(f"{type(error).__name__}: {error}"))
+        outcome = progress.ended()
+        result = await self._record(call, outcome, progress.approval)
         self._loops.answered(
             call.call_id, result.content, is_error=outcome.is_error, changed_state=outcome.changed
         )
         yield ToolFinished(reply.id, result, outcome.summary, time.monotonic() - begun)
 
     async def _attempt(
-        self, reply: Message, call: ToolCallPart, stoppable: Stoppable
-    ) -> AsyncGenerator[AnyToolEvent | _Told, None]:
+        self, reply: Message, progress: _Progress, stoppable: Stoppable
+    ) -> AsyncGenerator[AnyToolEvent, None]:
         """What happens until there is an outcome. ToolError if it is refused, or cannot be done."""
+        call = progress.call
         planned = await self._plan(call)
-        action, approval = planned.action, None
+        action = planned.action
         verdict = self._judge(call.name, action)
         if verdict.ruling == "deny":
             raise ToolError(f"not allowed: {verdict.reason}", "do it another way, or ask the user")
@@ -147,17 +150,20 @@ class ToolCalls:
             if decision is None:
                 return
             yield ApprovalAnswered(call.call_id, decision)
-            approval = Approval(
+            progress.approval = Approval(
                 call_id=call.call_id, decision=decision.answer, scope=decision.scope
             )
             self._approvals.remember(call.name, action, verdict, decision)
             if decision.answer in ("no", "never"):
-                yield _Told(_refusal(decision), approval)
+                progress.outcome = _refusal(decision)
                 return
         yield ToolStarted(reply.id, call, action)
-        async with aclosing(self._run(planned, call, stoppable)) as steps:
+        await stoppable.wait(self._around.before(call, action))
+        if stoppable.stopped:
+            return  # nothing was begun, and nothing is
+        async with aclosing(self._run(planned, progress, stoppable)) as steps:
             async for step in steps:
-                yield _Told(step, approval) if isinstance(step, ToolOutcome) else step
+                yield step
 
     async def _plan(self, call: ToolCallPart) -> PlannedCall:
         tools = self._tools()
@@ -169,13 +175,10 @@ class ToolCalls:
         return await tool.plan(call.args)
 
     async def _run(
-        self, planned: PlannedCall, call: ToolCallPart, stoppable: Stoppable
-    ) -> AsyncGenerator[ToolOutputArrived | ToolOutcome, None]:
-        """The output as it comes, and at last the outcome; nothing of that once it is stopped."""
-        action = planned.action
-        await self._around.before(call, action)
-        printed: list[str] = []
-        news = asyncio.Event()
+        self, planned: PlannedCall, progress: _Progress, stoppable: Stoppable
+    ) -> AsyncGenerator[ToolOutputArrived, None]:
+        """The output as it comes; there is no outcome if it is stopped."""
+        call, printed, news = progress.call, list[str](), asyncio.Event()
 
         def tell(text: str) -> None:
             printed.append(text)
@@ -191,33 +194,34 @@ class ToolCalls:
                 if printed:
                     text = "".join(printed)
                     printed.clear()
+                    progress.printed = (progress.printed + text)[-KEPT_CHARACTERS:]
                     yield ToolOutputArrived(call.call_id, self._redact(text))
         finally:
             if not running.done():
                 running.cancel()
                 await asyncio.wait({running})
-            changed = await self._around.after(call, action)
+            changed = await self._around.after(planned.action)
         outcome = running.result()
-        if outcome.changed is None and changed is not None:
-            outcome = ToolOutcome(
-                outcome.text,
-                is_error=outcome.is_error,
-                changed=changed,
-                summary=outcome.summary,
-                attachments=outcome.attachments,
-            )
-        yield outcome
+        if outcome.changed is None:
+            outcome = replace(outcome, changed=changed)
+        progress.outcome = outcome
+        await stoppable.wait(self._around.over(call, changed))
 
-    async def _record(self, call: ToolCallPart, told: _Told) -> ToolResultPart:
+    async def _record(
+        self, call: ToolCallPart, outcome: ToolOutcome, approval: Approval | None
+    ) -> ToolResultPart:
         """One message and one tool call; where the model gets less, the whole is in the latter."""
-        outcome = told.outcome
         whole = self._redact(clean(outcome.text))
         content = await self._shorten(whole)
         result = ToolResultPart(
-            call_id=call.call_id, name=call.name, content=content, is_error=outcome.is_error
+            call_id=call.call_id,
+            name=call.name,
+            content=content,
+            is_error=outcome.is_error,
+            trusted=outcome.is_ours,
         )
         moment = clock.now()
-        approvals = (told.approval,) if told.approval else ()
+        approvals = (approval,) if approval else ()
         message = Message(
             id=new_id(),
             role="tool",
@@ -243,4 +247,4 @@ def _failure(error: OllmError) -> ToolOutcome:
 def _refusal(decision: Decision) -> ToolOutcome:
     words = clean(decision.words).strip()
     text = f"the user refused this: {words}" if words else "the user refused this"
-    return ToolOutcome(text, is_error=True, changed=False, summary="refused")
+    return ToolOutcome(text, is_error=True, changed=False, summary="refused", is_ours=True)

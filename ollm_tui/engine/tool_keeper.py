@@ -5,22 +5,22 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from ollm_tui.core.file_change import FileVersion
 from ollm_tui.core.loop import LoopAnswer
-from ollm_tui.core.message import ToolCallPart
 from ollm_tui.core.session import Metadata
 from ollm_tui.core.snapshot import Reason
 from ollm_tui.core.tool import APPROVAL_MODES, Action, ApprovalMode, Decision, Tool, Verdict
 from ollm_tui.engine.approvals import Approvals
+from ollm_tui.engine.around_calls import AroundCalls, RunHooks
 from ollm_tui.engine.goals import GoalKeeper
 from ollm_tui.engine.held_session import HeldSession
 from ollm_tui.engine.loop_watch import LoopWatch
 from ollm_tui.engine.session_context import SessionContext
 from ollm_tui.engine.tool_calls import ToolCalls
 from ollm_tui.engine.tool_output import allowance, cut
-from ollm_tui.settings.schema import HookEvent, Settings
+from ollm_tui.settings.schema import Settings
 
 if TYPE_CHECKING:
     from ollm_tui.engine.policy import Policy
@@ -42,14 +42,6 @@ class Outfit(NamedTuple):
     sandbox_words: str
 
 
-class RunHooks(Protocol):
-    """Runs the user's own commands at an event."""
-
-    async def __call__(self, event: HookEvent, **facts: object) -> None:
-        """Run them, with some facts to read."""
-        ...
-
-
 MakeOutfit = Callable[[HeldSession, GoalKeeper], Awaitable[Outfit]]
 
 
@@ -68,16 +60,13 @@ class ToolKeeper:
         self._session = session
         self._context = context
         self._settings = settings
-        self._snapshot = snapshot
-        self._run_hooks = run_hooks
         self._goals = GoalKeeper(session, change_metadata)
         """Changed by the model in the middle of its turn."""
-        self._snapshot_id: str | None = None
-        """Of this turn, taken before the first change."""
         self._outfit: Outfit | None = None
         self._making: asyncio.Future[Outfit] | None = None
         self._offered: dict[str, Tool] = {}
         self._approvals = Approvals()
+        self._around = AroundCalls(run_hooks, snapshot, lambda: self.file_watch)
         self.make_outfit: MakeOutfit | None = None
         """How the tools are had; without it there are none."""
         self.approval_mode: ApprovalMode = "ask"
@@ -96,15 +85,8 @@ class ToolKeeper:
     async def ready(self) -> bool:
         """Have the tools at hand and offer them, where the model can use any. Whether that is
         new: the prompt is longer with them."""
-        if self.make_outfit is None or not self._can_use_tools:
-            return self._offer({})
-        if self._making is None:
-            made = self.make_outfit(self._session, self._goals)
-            self._making = asyncio.ensure_future(made)
-        outfit = await asyncio.shield(self._making)
-        self._outfit = outfit
-        self._approvals.keep = outfit.policy.remember
-        return self._offer(self._fitting(self._allowed(outfit.tools)))
+        outfit = await self._made() if self._can_use_tools else None
+        return self._offer(self._fitting(self._allowed(outfit.tools)) if outfit else {})
 
     async def model_refused(self) -> None:
         """The model cannot use tools after all: they are not offered to it again."""
@@ -149,13 +131,15 @@ class ToolKeeper:
         self.approval_mode = APPROVAL_MODES[place % len(APPROVAL_MODES)]
         return self.approval_mode
 
-    def grants(self) -> list[Grant]:
-        """What the user allowed or forbade for more than once."""
-        return self._outfit.policy.grants() if self._outfit else []
+    async def grants(self) -> list[Grant]:
+        """What the user allowed or forbade for more than once, also in earlier sessions."""
+        outfit = await self._made()
+        return outfit.policy.grants() if outfit else []
 
-    def clear_grants(self) -> int:
+    async def clear_grants(self) -> int:
         """Ask again for all of it; says how many there were."""
-        return self._outfit.policy.clear_grants() if self._outfit else 0
+        outfit = await self._made()
+        return outfit.policy.clear_grants() if outfit else 0
 
     @property
     def sandbox_words(self) -> str:
@@ -166,7 +150,7 @@ class ToolKeeper:
 
     def begin_turn(self, question: str) -> None:
         """The user said something: what was repeated before does not count any more."""
-        self._snapshot_id = None
+        self._around.snapshot_id = None
         self.loops.user_spoke(question)
 
     def calls(self) -> ToolCalls:
@@ -179,15 +163,14 @@ class ToolKeeper:
             self._judge,
             self._approvals,
             self.loops,
-            self,
+            self._around,
             self._shorten,
             outfit.redact,
         )
 
     def file_versions(self) -> tuple[FileVersion, ...]:
         """The files that tools changed, as they left them: a snapshot remembers this."""
-        files = self._outfit and self._outfit.files
-        return files.versions() if files else ()
+        return self.file_watch.versions() if self.file_watch else ()
 
     @property
     def file_watch(self) -> FileWatch | None:
@@ -201,28 +184,21 @@ class ToolKeeper:
                 return call.result.return_display or call.result.llm_content
         return None
 
-    async def before(self, call: ToolCallPart, action: Action) -> None:
-        """Hooks; and before a change, the context is kept once a turn, the files as they are."""
-        await self._run_hooks("before-tool", callId=call.call_id, tool=call.name, args=call.args)
-        if action.effect not in ("write", "run"):
-            return
-        if self._snapshot_id is None:
-            self._snapshot_id = await self._snapshot("tool")
-        if files := self._outfit and self._outfit.files:
-            await asyncio.to_thread(files.before)
-
-    async def after(self, call: ToolCallPart, action: Action) -> bool | None:
-        """Whether files are different now; then the hooks."""
-        files, changed = self._outfit and self._outfit.files, None
-        if action.effect in ("write", "run") and files:
-            changed = bool(await asyncio.to_thread(files.after))
-        await self._run_hooks("after-tool", callId=call.call_id, tool=call.name, changed=changed)
-        return changed
-
     @property
     def _can_use_tools(self) -> bool:
         context = self._context
         return context.choice.tools is not False and context.counter.takes_tools
+
+    async def _made(self) -> Outfit | None:
+        """The tools and rules, whether the model can use them or not; None where there are none."""
+        if self.make_outfit is None:
+            return None
+        if self._making is None:
+            made = self.make_outfit(self._session, self._goals)
+            self._making = asyncio.ensure_future(made)
+        self._outfit = outfit = await asyncio.shield(self._making)
+        self._approvals.keep = outfit.policy.remember
+        return outfit
 
     def _judge(self, tool: str, action: Action) -> Verdict:
         assert self._outfit is not None
@@ -262,7 +238,7 @@ class ToolKeeper:
         return self._approvals.can_ask
 
     async def _before_loop(self) -> str | None:
-        return self._snapshot_id
+        return self._around.snapshot_id
 
     async def _shorten(self, text: str) -> str:
         room = self._context.budget(self._context.count()).room

@@ -16,6 +16,7 @@ from ollm_tui.core.events import (
     TurnFailed,
     TurnFinished,
 )
+from ollm_tui.core.loop import LoopFound
 from ollm_tui.core.message import Message
 from ollm_tui.core.tool_events import ReplyFinished
 from ollm_tui.engine.loop_watch import StoppedByLoop
@@ -55,10 +56,17 @@ class Turn:
 
     async def events(self) -> AsyncGenerator[AnyTurnEvent, None]:
         """What happens, ending with exactly one of finished, cancelled and failed."""
+        loops = self._tools.loops
         last = self._question
         begun = ""
         try:
             while True:
+                async with aclosing(self._paused(loops.round())) as pausing:
+                    async for event in pausing:
+                        yield event
+                if told := await loops.tell():
+                    yield told
+                    last = told.message
                 reply: Message | None = None
                 async with aclosing(self._watched(self._ask(last))) as events:
                     async for event in events:
@@ -67,6 +75,9 @@ class Turn:
                         elif isinstance(event, ReplyFinished):
                             reply = event.message
                         yield event
+                if reply is None and loops.has_words:
+                    yield ReplyFinished(self._recorder.state[begun])
+                    continue
                 if reply is None:
                     return
                 async with aclosing(self._do(reply)) as deeds:
@@ -100,23 +111,30 @@ class Turn:
     async def _watched(
         self, events: AsyncGenerator[AnyTurnEvent, None]
     ) -> AsyncGenerator[AnyTurnEvent, None]:
-        """The same events, with a pause where the model repeats itself."""
+        """The same events, with a pause where the model repeats itself. A reply that is not whole
+        ends there if the user has something to say: the model hears nothing while it writes."""
         loops = self._tools.loops
         async with aclosing(events):
             async for event in events:
                 yield event
-                if isinstance(event, ReplyStarted):
-                    found = loops.round()
-                elif isinstance(event, TextArrived):
+                if isinstance(event, TextArrived):
                     found = loops.delta(event.text)
                 elif isinstance(event, ReplyFinished):
                     found = loops.output(event.message.text)
                 else:
                     continue
-                if found:
-                    async with aclosing(loops.pause(found, self._stoppable)) as pausing:
-                        async for told in pausing:
-                            yield told
+                async with aclosing(self._paused(found)) as pausing:
+                    async for told in pausing:
+                        yield told
+                if loops.has_words and isinstance(event, TextArrived):
+                    return
+
+    async def _paused(self, found: LoopFound | None) -> AsyncGenerator[AnyTurnEvent, None]:
+        """The pause for a loop, if one was found."""
+        if found:
+            async with aclosing(self._tools.loops.pause(found, self._stoppable)) as pausing:
+                async for event in pausing:
+                    yield event
 
     async def _do(self, reply: Message) -> AsyncGenerator[AnyTurnEvent, None]:
         calls = self._tools.calls()

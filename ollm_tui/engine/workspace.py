@@ -284,7 +284,11 @@ class Workspace:
             hooks=self.hooks,
         )
         if self.outfitter:
-            conversation.tools.make_outfit = partial(self.outfitter.outfit, keeps=keeps)
+            conversation.tools.make_outfit = partial(
+                self.outfitter.outfit,
+                keeps=keeps,
+                sees_pictures=lambda: conversation.choice.images,
+            )
         conversation.when_closed = forget
         if self.settings.search.retrieval:
             conversation.recall = lambda words: self.history.recall.for_prompt(words, session_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 
 from msgspec import Meta
@@ -40,7 +40,13 @@ class ReadFile:
 
     spec = spec_of("read_file", "Read a file, 200 lines at a time.", _Arguments)
 
-    def __init__(self, scope: Scope, memory: FilesRead, *, sees_pictures: bool = False) -> None:
+    def __init__(
+        self,
+        scope: Scope,
+        memory: FilesRead,
+        *,
+        sees_pictures: Callable[[], bool] = lambda: False,
+    ) -> None:
         self._scope = scope
         self._memory = memory
         self._sees_pictures = sees_pictures
@@ -67,7 +73,7 @@ class ReadFile:
 
     def _not_a_text(self, place: Place, data: bytes) -> ToolOutcome:
         kind, size = image_kind(data), size_in_words(len(data))
-        if kind is None or not self._sees_pictures or len(data) > LARGEST_PICTURE:
+        if kind is None or not self._sees_pictures() or len(data) > LARGEST_PICTURE:
             raise ToolError(f"{place.name} is {binary_kind(data)} of {size}, not a text")
         picture = Attachment(
             name=place.name,

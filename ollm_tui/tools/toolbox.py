@@ -42,8 +42,8 @@ class Toolplace:
     goals: Goals
     discovery: ProjectFiles
     """The files of the project."""
-    sees_pictures: bool = False
-    """Whether the model can look at pictures."""
+    sees_pictures: Callable[[], bool] = lambda: False
+    """Whether the model that asks can look at pictures."""
     timeout_seconds: float = TIMEOUT_SECONDS
     """Longest run of one call."""
     confinement: Confinement | None = None

@@ -169,7 +169,8 @@ class ToolView:
             chat = self._chat
             if not chat.query(kind):
                 reach = chat.lines.hints.keys("context.trust")[0]
-                await chat.mount(kind(reach), before=chat.query_one(Gauge))
+                keymap = chat.app.loaded.settings.keymap
+                await chat.mount(kind(reach, keymap), before=chat.query_one(Gauge))
             if self._asking is not ask:
                 return
             block = chat.query_one(kind)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 from collections.abc import Mapping
@@ -10,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from ollm_tui.core.errors import UsageError
-from ollm_tui.core.events import Prepared, TurnFinished
+from ollm_tui.core.events import Prepared, TurnCancelled, TurnFinished
+from ollm_tui.core.message import ToolResultPart
 from ollm_tui.core.provider import Completed, TextDelta
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.engine.model_choice import ModelChoice
@@ -352,4 +354,30 @@ async def test_hooks_run_around_every_tool_and_learn_which(home: Path) -> None:
     assert [each["event"] for each in told] == ["before-tool", "after-tool"]
     assert told[0]["tool"] == "echo" and told[0]["args"] == {"text": "pong"}
     assert told[1]["callId"] == told[0]["callId"]
+    await conversation.close()
+
+
+async def test_what_is_stopped_while_a_hook_runs_before_it_is_never_begun(home: Path) -> None:
+    desk = Desk(home, {"before-tool": "touch begun; sleep 60"})
+    desk.model = Scripted([[call("echo", text="pong")], [TextDelta("ok")]])
+    conversation = await desk.workspace.begin()
+    await conversation.use(ModelChoice(desk.model, "scripted", 8192, tools=True))
+    tool = Echo()
+
+    async def outfit(*_: object) -> Outfit:
+        policy = Policy(Settings().tools, desk.project, Grants(None, desk.project))
+        return Outfit((tool,), policy, str, None, "")
+
+    async def stop() -> None:
+        while not (desk.project / "begun").exists():
+            await asyncio.sleep(0.01)
+        conversation.cancel()
+
+    conversation.tools.make_outfit = outfit
+    stopping = asyncio.create_task(stop())
+    events = [event async for event in conversation.send("Go")]
+    await stopping
+    assert isinstance(events[-1], TurnCancelled) and tool.done == []
+    [answered] = [part for m in conversation.state.branch() for part in m.parts if m.role == "tool"]
+    assert isinstance(answered, ToolResultPart) and answered.content == "cancelled by the user"
     await conversation.close()

@@ -97,7 +97,7 @@ async def test_a_picture_comes_along_where_the_model_can_see_it(
     scope: Scope, memory: FilesRead, project: Path
 ) -> None:
     (project / "a.png").write_bytes(PNG)
-    called = await call(ReadFile(scope, memory, sees_pictures=True), path="a.png")
+    called = await call(ReadFile(scope, memory, sees_pictures=lambda: True), path="a.png")
     (picture,) = called.outcome.attachments
     assert picture.media_type == "image/png" and base64.b64decode(picture.content) == PNG
 

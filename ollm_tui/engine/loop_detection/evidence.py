@@ -107,10 +107,18 @@ def too_many_rounds(rounds: int, limit: int) -> str:
 
 
 def told_to_the_model(found: LoopFound) -> str:
-    """What the model is told when it is to go on in another way."""
+    """What the model is told when it is to go on in another way. It is told as a fact, so it
+    quotes nothing: what a tool printed would come to be trusted that way."""
+    what = {
+        "repeated-tool": f"called {one_line(found.tool or 'tools', NAME_LENGTH)} again and again",
+        "repeated-cycle": "made the same calls in turn again and again",
+        "repeated-output": "said almost the same again and again",
+        "chanting": "repeated yourself within one reply",
+        "turn-limit": "worked for many rounds",
+    }[found.type]
     return (
-        f"You {found.evidence}. This brings nothing new. Do not do it again: try another way, "
-        "or stop and say what is missing."
+        f"You {what} ({found.count}): this brings nothing new. Do not go on with it: try another "
+        "way, or stop and say what is missing."
     )
 
 
