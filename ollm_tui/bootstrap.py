@@ -47,7 +47,12 @@ def open_workspace(
     settings, places = loaded.settings, loaded.locations
     cipher = cipher_for(settings, places.home, environ, ask)
     library = SessionLibrary.at(StoreLayout(places.sessions(settings)), cipher)
-    recording = Recording(library.store, library.index, autosave=settings.sessions.auto_save)
+    recording = Recording(
+        library.store,
+        library.index,
+        autosave=settings.sessions.auto_save,
+        keeps_outputs=settings.retention.store_tool_outputs,
+    )
     providers = open_providers(loaded, environ)
     is_ephemeral = settings.retention.mode == "ephemeral"
     counters = TokenCounters(None if is_ephemeral else places.home)
@@ -65,6 +70,7 @@ def open_workspace(
             cipher=cipher,
             environ=environ,
             open_jobs=open_jobs,
+            files=lambda: workspace.project.files,
         )
     return workspace
 

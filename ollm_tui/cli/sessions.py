@@ -154,33 +154,37 @@ def _clear(library: SessionLibrary, arguments: Namespace) -> int:
 def _cleanup(library: SessionLibrary, arguments: Namespace) -> int:
     from ollm_tui.services.retention import enforce_retention, surplus
 
-    keep, max_age = _limits(arguments.keep)
-    if not keep and max_age is None:
-        print("The settings keep every session (sessions.maxSessions: 0, no retention.maxAge).")
+    keep, max_age, max_items = _limits(arguments.keep)
+    if not (keep or max_age or max_items):
+        print(
+            "The settings keep every session (sessions.maxSessions: 0, no retention.maxAge, "
+            "retention.maxItems: 0)."
+        )
         return 0
-    over = surplus(library, keep=keep, max_age=max_age)
+    over = surplus(library, keep=keep, max_age=max_age, max_items=max_items)
     _print_surplus(over)
     if arguments.dry_run:
         print(f"{len(over)} would be moved to the trash.")
         return 0
-    moved = enforce_retention(library, keep=keep, max_age=max_age)
+    moved = enforce_retention(library, keep=keep, max_age=max_age, max_items=max_items)
     print(f"{len(moved)} moved to the trash. Bring one back with: ollm sessions trash restore ID")
     if left := len(over) - len(moved):
         sys.stderr.write(f"ollm: {left} could not be moved (open elsewhere? ollm doctor)\n")
     return 1 if left else 0
 
 
-def _limits(keep: int | None) -> tuple[int, timedelta | None]:
-    """How many and how old: as asked for, else as the settings say."""
+def _limits(keep: int | None) -> tuple[int, timedelta | None, int]:
+    """How many, how old and how long: as asked for, else as the settings say."""
     from datetime import timedelta
 
     if keep == 0:  # which in the settings means: keep all
         raise UsageError("cleanup keeps at least one session", "ollm sessions clear --all")
     if keep:
-        return keep, None
+        return keep, None, 0
     settings = read_settings().settings
     seconds = settings.retention.max_age_seconds
-    return settings.sessions.max_sessions, timedelta(seconds=seconds) if seconds else None
+    max_age = timedelta(seconds=seconds) if seconds else None
+    return settings.sessions.max_sessions, max_age, settings.retention.max_items
 
 
 def _print_surplus(over: list[Surplus]) -> None:

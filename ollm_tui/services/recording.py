@@ -28,6 +28,7 @@ from ollm_tui.core.record import (
 )
 from ollm_tui.core.session import Session
 from ollm_tui.core.session_state import SessionState
+from ollm_tui.services.kept_outputs import without_output
 from ollm_tui.services.topic import Topic
 from ollm_tui.storage.index import SessionIndex
 from ollm_tui.storage.journal import Entry
@@ -46,10 +47,19 @@ FOLD_AT_GROWTH = 4
 class Recording:
     """Opens sessions for recording. All disk work happens in one thread, in order."""
 
-    def __init__(self, store: SessionStore, index: SessionIndex, *, autosave: bool = True) -> None:
+    def __init__(
+        self,
+        store: SessionStore,
+        index: SessionIndex,
+        *,
+        autosave: bool = True,
+        keeps_outputs: bool = True,
+    ) -> None:
+        """`keeps_outputs`: also what tools and commands printed that the model was not given."""
         self.store = store
         self.index = index
         self.autosave = autosave
+        self.keeps_outputs = keeps_outputs
         self.topic: Topic[StoreEvent] = Topic()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="ollm-store")
 
@@ -111,6 +121,8 @@ class Recorder:
 
         Never raises: what cannot be written is kept, and SaveFailed is published.
         """
+        if not self._recording.keeps_outputs:
+            records = tuple(map(without_output, records))
         for record in records:
             seq = self.state.header.journal_seq + 1
             self.state.apply(record, seq)

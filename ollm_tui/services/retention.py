@@ -24,15 +24,17 @@ def enforce_retention(
     *,
     keep: int = 0,
     max_age: timedelta | None = None,
+    max_items: int = 0,
     spare: frozenset[str] = frozenset(),
 ) -> list[SessionSummary]:
-    """Move what is over the limits to the trash and say what that was; 0 keeps any number.
+    """Move what is over the limits to the trash and say what that was; 0 keeps any number. Always
+    whole sessions: cut off, the rest would have lost the beginning of its branches and snapshots.
 
     Sessions that cannot be read, and those of earlier programs, are neither moved nor
     counted: what we do not understand is not ours to throw away.
     """
     moved: list[SessionSummary] = []
-    for summary, reason in surplus(library, keep=keep, max_age=max_age):
+    for summary, reason in surplus(library, keep=keep, max_age=max_age, max_items=max_items):
         if summary.session_id in spare:
             continue
         try:
@@ -46,7 +48,11 @@ def enforce_retention(
 
 
 def surplus(
-    library: SessionLibrary, *, keep: int = 0, max_age: timedelta | None = None
+    library: SessionLibrary,
+    *,
+    keep: int = 0,
+    max_age: timedelta | None = None,
+    max_items: int = 0,
 ) -> list[Surplus]:
     """What is over the limits, the oldest first. Pinned sessions count but always stay."""
     summaries = [
@@ -58,12 +64,24 @@ def surplus(
     room = max(keep - (len(summaries) - len(free)), 0) if keep else len(free)
     too_many = f"only the newest {keep} are kept"
     over = [Surplus(summary, too_many) for summary in free[room:]]
-    if max_age is not None:
-        limit = clock.iso(datetime.now(UTC) - max_age)
-        too_old = f"older than {_words(max_age)}"
-        old = [summary for summary in free[:room] if summary.last_activity < limit]
-        over = [Surplus(summary, too_old) for summary in old] + over
+    over[:0] = [
+        Surplus(summary, reason)
+        for summary in free[:room]
+        if (reason := _too_old(summary, max_age) or _too_long(summary, max_items))
+    ]
     return over[::-1]
+
+
+def _too_old(summary: SessionSummary, max_age: timedelta | None) -> str:
+    if max_age is None or summary.last_activity >= clock.iso(datetime.now(UTC) - max_age):
+        return ""
+    return f"older than {_words(max_age)}"
+
+
+def _too_long(summary: SessionSummary, max_items: int) -> str:
+    if not 0 < max_items < summary.message_count:
+        return ""
+    return f"more than {counted(max_items, 'message')}"
 
 
 def _words(age: timedelta) -> str:

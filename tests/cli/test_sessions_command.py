@@ -332,3 +332,15 @@ def test_what_comes_back_from_the_trash_has_its_snapshots(run_ollm: Run) -> None
     run_ollm("sessions", "trash", "restore", old)
     assert [each["id"] for each in snapshots_of(run_ollm, old)] == [taken]
     assert run_ollm("snapshots", "restore", taken).returncode == 0
+
+
+def test_cleanup_moves_sessions_with_too_many_messages_whole(run_ollm: Run, home: Path) -> None:
+    long = begin(run_ollm, "Long")
+    (home / "config.yaml").write_text("retention:\n  maxItems: 1\n")
+    dry = run_ollm("sessions", "cleanup", "--dry-run").stdout
+    assert "more than 1 message  Long" in dry
+    assert listed(run_ollm) == [long]
+    assert run_ollm("sessions", "cleanup").returncode == 0
+    assert listed(run_ollm) == []
+    assert run_ollm("sessions", "trash", "restore", long).returncode == 0
+    assert listed(run_ollm) == [long]
