@@ -179,7 +179,7 @@ class Retention(Group, frozen=True):
     max_age: Duration | None = None
     """Sessions untouched for longer go to the trash; null keeps them."""
     max_items: Count = 0
-    """Sessions with more messages go to the trash when `ollm sessions cleanup` runs; 0 keeps them."""
+    """Sessions with more messages go to the trash by `ollm sessions cleanup`; 0 keeps them."""
     store_tool_outputs: bool = True
     """Keep all that tools and ! commands print; false keeps only what the model was given of it."""
     encrypt_at_rest: bool = False
