@@ -9,13 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
-from ollm_tui.core.compression import (
-    Checkpoint,
-    CompressedContext,
-    Compression,
-    History,
-    Shortening,
-)
+from ollm_tui.core.compression import Checkpoint, CompressedContext, Shortening
 from ollm_tui.core.context_entry import ContextEntry
 from ollm_tui.core.file_change import FileVersion
 from ollm_tui.core.goals import Goal, active_goal
@@ -23,6 +17,7 @@ from ollm_tui.core.message import Message, Reasoning, Value, new_id
 from ollm_tui.core.reasoning_traces import ReasoningStorage
 from ollm_tui.core.session import Metadata, ModeChange
 from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.shortened import Shortened, with_shortened
 from ollm_tui.core.titles import title_of
 
 SNAPSHOT_VERSION = "2.0"
@@ -45,8 +40,6 @@ Reason = Literal[
 
 ALWAYS_HELD = ("user", "system")
 """Whose messages a snapshot has in full: some of these are sent beside a checkpoint."""
-BROUGHT = 0
-"""The number of what a restore brought along: it was no compression of this session."""
 _CHARACTERS_PER_TOKEN = 4
 _LOOKED_AT = 200
 """Characters of a message that are enough for a title; all of them are measured."""
@@ -211,7 +204,7 @@ def snapshot_of(
     )
 
 
-def metadata_at(snapshot: ContextSnapshot, metadata: Metadata) -> Metadata:
+def metadata_at(snapshot: ContextSnapshot, metadata: Metadata, at: str) -> Metadata:
     """What a session knows after going back: histories go on, everything else is as it was.
 
     An earlier program's snapshot tells nothing but what was said.
@@ -221,10 +214,11 @@ def metadata_at(snapshot: ContextSnapshot, metadata: Metadata) -> Metadata:
     before = mode_of(metadata)
     modes = metadata.mode_history
     if before != snapshot.mode:
-        change = ModeChange(before, snapshot.mode, clock.now(), "command")
+        change = ModeChange(before, snapshot.mode, at, "command")
         modes = (*modes, change)
+    words = Shortening(snapshot.checkpoints, snapshot.elisions)
     return replace(
-        metadata,
+        with_shortened(metadata, Shortened(snapshot.compressed, words), at),
         token_count=snapshot.token_count,
         mode_history=modes,
         goals=snapshot.goal_stack.goals,
@@ -232,8 +226,6 @@ def metadata_at(snapshot: ContextSnapshot, metadata: Metadata) -> Metadata:
         excluded=snapshot.excluded,
         folded=snapshot.folded,
         context_entries=snapshot.context_entries,
-        compressed=snapshot.compressed,
-        compression_history=_history_with(metadata.compression_history, snapshot),
     )
 
 
@@ -298,29 +290,3 @@ def _facts(
         is_reasoning_model=thinking > 0,
         total_thinking_tokens=thinking // _CHARACTERS_PER_TOKEN,
     )
-
-
-def _history_with(history: History, snapshot: ContextSnapshot) -> History:
-    """A history by which the context of a snapshot means what it meant then.
-
-    Another session does not know its checkpoints, and a later compression may have kept other
-    facts of the same message. What is added counts as undone: it was never done here.
-    """
-    now = Shortening.of(snapshot.compressed, history)
-    if now == Shortening(snapshot.checkpoints, snapshot.elisions):
-        return history
-    brought = Compression(
-        number=BROUGHT,
-        at=snapshot.timestamp,
-        strategy="restored",
-        trigger="manual",
-        before_tokens=snapshot.token_count,
-        after_tokens=snapshot.token_count,
-        before=snapshot.compressed,
-        after=snapshot.compressed,
-        created=tuple(each for each in snapshot.checkpoints if each not in now.checkpoints),
-        elisions=snapshot.elisions,
-        snapshot=snapshot.id,
-        undone_at=snapshot.timestamp,
-    )
-    return (*history, brought)

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from msgspec.structs import replace
-
+from ollm_tui.core import clock
 from ollm_tui.core.branches import Branch, branches_of
 from ollm_tui.core.errors import SessionNotFound, StoreError
+from ollm_tui.core.past_context import state_then
 from ollm_tui.core.session import Session
 from ollm_tui.core.session_state import SessionState
 from ollm_tui.core.snapshot import ContextSnapshot, SnapshotSummary, snapshot_of
 from ollm_tui.core.timeline import Timeline, timeline_of, tokens_at
 from ollm_tui.engine.budget import Budget, BudgetRules
+from ollm_tui.engine.snapshot_keeper import SnapshotKeeper
 from ollm_tui.engine.snapshot_parts import parts_of
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.services.snapshot_library import Holdings
@@ -31,6 +32,11 @@ class Held(Protocol):
     @property
     def state(self) -> SessionState:
         """Everything said so far."""
+        ...
+
+    @property
+    def snapshots(self) -> SnapshotKeeper:
+        """Its earlier moments."""
         ...
 
     @property
@@ -114,9 +120,11 @@ class Points:
             return snapshot_of(state, self._tokens_now(state), reason="manual")
         if point.message not in state:
             raise StoreError(f"there is no message {point.message}", "ollm sessions view ID")
-        # A state of its own: the one there is belongs to a conversation.
-        there = SessionState(replace(state.session(), head=point.message))
-        return snapshot_of(there, tokens_at(state, point.message), reason="manual")
+        held = self._held.get(point.session_id)
+        if held and held.state is state:
+            return held.snapshots.at(point.message)
+        there = state_then(state, point.message, clock.now())
+        return snapshot_of(there, there.header.metadata.token_count, reason="manual")
 
     def budget(self, snapshot: ContextSnapshot) -> Budget:
         """About how the window was divided at a point."""

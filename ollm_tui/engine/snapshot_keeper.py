@@ -9,16 +9,23 @@ from msgspec.structs import replace
 
 from ollm_tui.core import clock
 from ollm_tui.core.branches import words_of
+from ollm_tui.core.compression import Shortening
+from ollm_tui.core.context_marks import Marks
 from ollm_tui.core.encoding import to_tree
 from ollm_tui.core.errors import StoreError, UsageError
 from ollm_tui.core.file_change import FileVersion
 from ollm_tui.core.intake import clean
+from ollm_tui.core.message import Message
+from ollm_tui.core.past_context import metadata_then
 from ollm_tui.core.record import SessionChanged
-from ollm_tui.core.session import Restore
-from ollm_tui.core.session_state import NOTHING_SAID
+from ollm_tui.core.session import Metadata, Restore, Session
+from ollm_tui.core.session_state import NOTHING_SAID, SessionState
+from ollm_tui.core.shortened import shortened_at, with_shortened
 from ollm_tui.core.snapshot import ContextSnapshot, Reason, SnapshotSummary, snapshot_of
+from ollm_tui.engine.context import assemble
 from ollm_tui.engine.held_session import HeldSession
 from ollm_tui.engine.session_context import SessionContext
+from ollm_tui.engine.system_prompt import sections
 from ollm_tui.services.snapshot_restore import restoration, standing, undoable, ways_back
 from ollm_tui.services.snapshot_thresholds import Thresholds
 from ollm_tui.services.snapshots import Snapshots
@@ -77,6 +84,16 @@ class SnapshotKeeper:
             files=self.files(),
         )
 
+    def at(self, message_id: str) -> ContextSnapshot:
+        """The context as `go_back` makes it, as a snapshot that is nowhere kept. StoreError."""
+        self._message(message_id)
+        metadata = self._then(message_id, clock.now())
+        session = replace(self._session.state.session(), head=message_id, metadata=metadata)
+        window = self._context.choice.window
+        return snapshot_of(
+            SessionState(session), metadata.token_count, reason="manual", window=window
+        )
+
     async def take(self, name: str = "") -> SnapshotSummary:
         """Keep the context as it is, by hand. UsageError if there is nothing yet."""
         if not len(self._session.state):
@@ -116,13 +133,15 @@ class SnapshotKeeper:
         return await self._restore(snapshot, None)
 
     async def go_back(self, message_id: str) -> Restore:
-        """Have the conversation end with a message, on whichever branch. Nothing else changes;
-        it is on record as a restore and undone like one. StoreError if there is none."""
+        """Have the conversation end with a message, on whichever branch, compressed as it was
+        then. It is on record as a restore and undone like one. StoreError if there is none."""
         self._check_free()
-        state = self._session.state
-        if message_id not in state:
-            raise StoreError(f"there is no message {message_id}", "ollm sessions view ID")
-        return await self._end_with(message_id, words_of(state[message_id]), None)
+        title = words_of(self._message(message_id))
+        moment, safety = clock.now(), await self.before("restore")
+        then = self._then(message_id, moment)
+        header = replace(self._session.state.header, head=message_id, metadata=then)
+        note = Restore(at=moment, snapshot="", title=title, safety=safety)
+        return await self._end(header, note)
 
     async def undo_restore(self) -> Restore:
         """Take back the last restore. UsageError if there is none, or no way back."""
@@ -132,9 +151,15 @@ class SnapshotKeeper:
         if not last.can_be_undone:
             raise UsageError("going back cannot be undone: no snapshot was taken", ELSEWHERE)
         safety = await self._safety(last)
-        if safety is None:
-            return await self._end_with(last.before or None, last.title, last.at)
-        return await self._restore(safety, last.at)
+        if safety:
+            return await self._restore(safety, last.at)
+        self._check_free()
+        moment, header = clock.now(), self._session.state.header
+        before = shortened_at(header.metadata.compression_history, last.at)
+        metadata = with_shortened(header.metadata, before, moment)
+        header = replace(header, head=last.before or None, metadata=metadata)
+        note = Restore(at=moment, snapshot="", title=last.title, undoes=last.at)
+        return await self._end(header, note)
 
     async def check_threshold(self) -> None:
         """After a turn: a snapshot when the context has just passed the threshold."""
@@ -157,29 +182,38 @@ class SnapshotKeeper:
                 return None
             raise
 
-    async def _end_with(self, head: str | None, title: str, undoes: str | None) -> Restore:
-        """Have the conversation end with a message, or with none."""
-        self._check_free()
-        safety, moment = await self.before("restore"), clock.now()
-        header = self._session.state.header
-        note = Restore(
-            at=moment,
-            snapshot="",
-            title=title,
-            safety=safety,
-            before=header.head or NOTHING_SAID,
-            undoes=undoes,
-        )
+    async def _end(self, header: Session, note: Restore) -> Restore:
+        """Have the conversation end as a header says: one record."""
+        note = replace(note, before=self._session.state.header.head or NOTHING_SAID)
         metadata = replace(header.metadata, restores=(*header.metadata.restores, note))
-        fields = {"head": head, "metadata": to_tree(metadata)}
-        await self._session.record(SessionChanged(at=moment, fields=fields))
+        fields = {"head": header.head, "metadata": to_tree(metadata)}
+        await self._session.record(SessionChanged(at=note.at, fields=fields))
         return note
+
+    def _message(self, message_id: str) -> Message:
+        if message_id not in self._session.state:
+            raise StoreError(f"there is no message {message_id}", "ollm sessions view ID")
+        return self._session.state[message_id]
+
+    def _then(self, message_id: str, moment: str) -> Metadata:
+        """The metadata of when a message was the last one, with its tokens as counted now."""
+        state, context = self._session.state, self._context
+        metadata = metadata_then(state, message_id, moment)
+        header = replace(state.header, head=message_id, metadata=metadata)
+        assembly = assemble(
+            sections(header, context.mode),
+            state.branch(message_id),
+            Marks.of(metadata),
+            Shortening.of(metadata.compressed, metadata.compression_history),
+        )
+        count = context.counter.count(assembly.pieces, context.tools)
+        return replace(metadata, token_count=count.tokens)
 
     async def _restore(self, snapshot: ContextSnapshot, undoes: str | None) -> Restore:
         self._check_free()
         safety = await self.before("restore")
         state, moment = self._session.state, clock.now()
-        plan = restoration(snapshot, state)
+        plan = restoration(snapshot, state, moment)
         note = Restore(
             at=moment,
             snapshot=snapshot.id,

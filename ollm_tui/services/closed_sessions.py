@@ -67,7 +67,8 @@ class ClosedSessions:
             safety = None
             if self._settings.enabled:
                 safety = self._keep(present(state, "restore"), state).id
-            plan, moment = restoration(snapshot, state), clock.now()
+            moment = clock.now()
+            plan = restoration(snapshot, state, moment)
             note = Restore(
                 at=moment,
                 snapshot=snapshot.id,

@@ -16,10 +16,10 @@ from msgspec.structs import replace
 from ollm_tui.core import clock
 from ollm_tui.core.branches import calls_along
 from ollm_tui.core.errors import SessionNotFound, StoreError
+from ollm_tui.core.past_context import metadata_then
 from ollm_tui.core.record import AnyRecord, SessionChanged
 from ollm_tui.core.session import Session, SessionSummary, copied, new_session_id
 from ollm_tui.core.session_state import SessionState
-from ollm_tui.core.timeline import tokens_at
 from ollm_tui.services.session_catalogue import SessionCatalogue, only_one
 from ollm_tui.storage.cipher import Cipher
 from ollm_tui.storage.index import SessionIndex
@@ -94,10 +94,8 @@ class SessionLibrary:
         if leaf is not None and leaf not in state:
             raise StoreError(f"session {session_id} has no message {leaf}", "ollm sessions view ID")
         branch = state.branch(leaf)
-        metadata = state.header.metadata
-        if leaf is not None and leaf != state.header.head:
-            metadata = replace(metadata, token_count=tokens_at(state, leaf))
         moment = clock.now()
+        metadata = metadata_then(state, leaf, moment) if leaf else state.header.metadata
         return self.add(
             replace(
                 state.header,

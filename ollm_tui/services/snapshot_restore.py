@@ -47,14 +47,16 @@ class Restoration(msgspec.Struct, frozen=True):
         return SessionChanged(at=at, fields=fields)
 
 
-def restoration(snapshot: ContextSnapshot, state: SessionState) -> Restoration:
-    """The way back to a snapshot, of this session or another one."""
+def restoration(
+    snapshot: ContextSnapshot, state: SessionState, at: str | None = None
+) -> Restoration:
+    """The way back to a snapshot, of this session or another one, `at` a moment or now."""
     parent, missing, renamed = _branch(snapshot, state)
     at_that_time = _renamed(snapshot, renamed) if renamed else snapshot
     return Restoration(
         snapshot_id=snapshot.id,
         head=parent,
-        metadata=metadata_at(at_that_time, state.header.metadata),
+        metadata=metadata_at(at_that_time, state.header.metadata, at or clock.now()),
         system_prompt=snapshot.system_prompt or state.header.system_prompt,
         missing=missing,
     )
@@ -85,7 +87,7 @@ def forked(snapshot: ContextSnapshot, source: SessionState | None = None) -> Ses
         source = SessionState(
             Session(snapshot.session_id, moment, moment, model, snapshot.provider)
         )
-    plan = restoration(snapshot, source)
+    plan = restoration(snapshot, source, moment)
     state = SessionState(source.session())
     state.apply(plan.record(moment), state.header.journal_seq + 1)
     branch = state.branch()

@@ -68,7 +68,7 @@ def test_an_empty_session_has_an_empty_snapshot() -> None:
     snapshot = snapshot_of(state, 0, reason="manual")
     assert (snapshot.order, snapshot.head, snapshot.messages) == ((), None, ())
     assert snapshot.summary == "Nothing said yet"
-    assert metadata_at(snapshot, Metadata()) == Metadata()
+    assert metadata_at(snapshot, Metadata(), MOMENT) == Metadata()
 
 
 def test_the_first_mode_is_the_one_the_engine_begins_with() -> None:
@@ -90,18 +90,20 @@ def test_going_back_sets_the_marks_and_keeps_the_histories() -> None:
         compression_count=7,
         mode_history=(*before.mode_history, since),
     )
-    back = metadata_at(snapshot, later)
+    back = metadata_at(snapshot, later, MOMENT)
     assert back.mode_history[:-1] == later.mode_history
     assert (back.mode_history[-1].from_, back.mode_history[-1].to) == ("reviewer", "developer")
-    assert replace(back, mode_history=before.mode_history) == replace(
-        before, token_count=1234, compression_count=7
-    )
+    *history, brought = back.compression_history
+    assert tuple(history) == before.compression_history, "and that another form holds again"
+    assert (brought.at, brought.after) == (MOMENT, before.compressed)
+    kept = {"mode_history": before.mode_history, "compression_history": tuple(history)}
+    assert replace(back, **kept) == replace(before, token_count=1234, compression_count=7)
 
 
 def test_another_session_gets_the_checkpoints_it_does_not_know() -> None:
-    back = metadata_at(sample_snapshot(), Metadata())
+    back = metadata_at(sample_snapshot(), Metadata(), MOMENT)
     assert [made.id for entry in back.compression_history for made in entry.created] == ["cp1"]
-    assert metadata_at(sample_snapshot(), back).compression_history == back.compression_history
+    assert metadata_at(sample_snapshot(), back, MOMENT) == back
 
 
 @pytest.mark.parametrize(

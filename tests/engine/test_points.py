@@ -9,13 +9,14 @@ import pytest
 from ollm_tui.core.errors import StoreError
 from ollm_tui.core.graft import grafted
 from ollm_tui.core.message import Message, Retrieval, Text
+from ollm_tui.engine.conversation import Conversation
 from ollm_tui.engine.points import Point
 from ollm_tui.engine.workspace import Workspace
 from ollm_tui.services.session_library import SessionLibrary
-from ollm_tui.settings.schema import Settings
+from ollm_tui.settings.schema import Settings, Snapshots
 from ollm_tui.storage.layout import StoreLayout
 from tests.engine.conftest import OpenWorkspace, workspace_on
-from tests.engine.test_compression import collected, garden, gardener, settings, talk
+from tests.engine.test_compression import collected, garden, gardener, result, settings, talk
 from tests.tui.browser_samples import WINDOW, fill_with_snapshots, full_id
 
 
@@ -162,4 +163,104 @@ async def test_going_back_to_a_message_is_undone_without_a_snapshot(
     await conversation.snapshots.undo_restore()
     assert conversation.prompt_json() == now
     assert conversation.snapshots.standing is None
+    await conversation.close()
+
+
+async def remembered(conversation: Conversation, turns: int, prompts: dict[str, str]) -> None:
+    """Talk, and remember the prompt that ended with each reply."""
+    for _ in range(turns):
+        await talk(conversation, 1)
+        prompts[conversation.state.branch()[-1].id] = conversation.prompt_json()
+
+
+async def compressed(conversation: Conversation, prompts: dict[str, str]) -> None:
+    """Compress: the conversation goes on from the last message in that form."""
+    result(await collected(conversation.compression.run()))
+    prompts[conversation.state.branch()[-1].id] = conversation.prompt_json()
+
+
+async def test_going_back_to_a_message_gives_the_prompt_of_then_and_the_tokens_of_its_preview(
+    open_workspace: OpenWorkspace,
+) -> None:
+    workspace = await open_workspace(gardener(), settings(enabled=False))
+    conversation, prompts = await workspace.begin(), dict[str, str]()
+    await remembered(conversation, 8, prompts)
+    await compressed(conversation, prompts)
+    await remembered(conversation, 4, prompts)
+    await conversation.compression.undo()
+    await remembered(conversation, 1, prompts)
+    await compressed(conversation, prompts)
+    await remembered(conversation, 3, prompts)
+    await compressed(conversation, prompts)
+    now, session_id = conversation.prompt_json(), conversation.session_id
+    *earlier, last = prompts
+    undone_at = earlier.pop(11)  # the end of two prompts: before the undo and after it
+    for key in earlier:
+        preview = await workspace.points.at(Point(session_id, message=key))
+        await conversation.snapshots.go_back(key)
+        assert conversation.prompt_json() == prompts[key]
+        assert conversation.context().count.tokens == preview.token_count
+        assert conversation.state.header.metadata.token_count == preview.token_count
+        await conversation.snapshots.undo_restore()
+        assert conversation.prompt_json() == now
+    assert conversation.state.branch()[-1].id == last and undone_at in conversation.state
+    await conversation.close()
+
+    again, _ = await (await open_workspace(gardener(), settings(enabled=False))).resume(session_id)
+    await again.snapshots.go_back(earlier[9])
+    assert again.prompt_json() == prompts[earlier[9]]
+    await again.close()
+
+
+async def test_a_fork_at_a_message_has_the_prompt_of_then(open_workspace: OpenWorkspace) -> None:
+    workspace = await open_workspace(gardener(), settings(enabled=False))
+    conversation, prompts = await workspace.begin(), dict[str, str]()
+    await remembered(conversation, 6, prompts)
+    await compressed(conversation, prompts)
+    await remembered(conversation, 4, prompts)
+    await compressed(conversation, prompts)
+    for key in (list(prompts)[3], list(prompts)[7]):
+        for copy in (
+            await workspace.fork(conversation.session_id, key),
+            await workspace.points.fork(Point(conversation.session_id, message=key)),
+        ):
+            fork, _ = await workspace.resume(copy)
+            assert fork.prompt_json() == prompts[key]
+            await fork.close()
+    await conversation.close()
+
+
+async def test_without_a_snapshot_the_compression_comes_back_with_the_undo(
+    open_workspace: OpenWorkspace,
+) -> None:
+    off = Settings(models=settings().models, snapshots=Snapshots(enabled=False))
+    conversation = await (await open_workspace(gardener(), off)).begin()
+    prompts = dict[str, str]()
+    await remembered(conversation, 8, prompts)
+    await compressed(conversation, prompts)
+    await remembered(conversation, 1, prompts)
+    now, key = conversation.prompt_json(), list(prompts)[2]
+    await conversation.snapshots.go_back(key)
+    assert conversation.prompt_json() == prompts[key]
+    await talk(conversation, 1)
+    await conversation.snapshots.undo_restore()
+    assert conversation.prompt_json() == now
+    assert (await conversation.compression.undo()).undone_at
+    await conversation.close()
+
+
+async def test_what_was_said_after_going_back_before_a_compression_stays_without_it(
+    open_workspace: OpenWorkspace,
+) -> None:
+    workspace = await open_workspace(gardener(), settings(enabled=False))
+    conversation, prompts = await workspace.begin(), dict[str, str]()
+    await remembered(conversation, 8, prompts)
+    done = result(await collected(conversation.compression.run())).compression
+    assert done.snapshot
+    await conversation.snapshots.restore(await conversation.snapshots.get(done.snapshot))
+    await remembered(conversation, 2, prompts)
+    await compressed(conversation, prompts)
+    key = list(prompts)[8]
+    await conversation.snapshots.go_back(key)
+    assert conversation.prompt_json() == prompts[key]
     await conversation.close()

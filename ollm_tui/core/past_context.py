@@ -1,0 +1,51 @@
+"""A session as it was when an earlier message was the last one, as far as the record tells."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from ollm_tui.core.compression import CompressedContext
+from ollm_tui.core.session import Metadata
+from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.shortened import shortened_at, with_shortened
+from ollm_tui.core.timeline import tokens_at
+
+_NEVER = "9999"
+"""Later than every time."""
+
+
+def metadata_then(state: SessionState, message_id: str, at: str) -> Metadata:
+    """The metadata of a session that ends with an earlier message, from a moment on: what is
+    sent in another form is what was then, everything else stays."""
+    metadata = state.header.metadata
+    if message_id == state.header.head:
+        return metadata
+    then = shortened_at(metadata.compression_history, _left_at(state, message_id))
+    changed = with_shortened(metadata, then, at)
+    return replace(changed, token_count=_tokens_then(state, message_id, then.compressed))
+
+
+def state_then(state: SessionState, message_id: str, at: str) -> SessionState:
+    """A session as it is when it ends with an earlier message; the one there is stays."""
+    metadata = metadata_then(state, message_id, at)
+    return SessionState(replace(state.session(), head=message_id, metadata=metadata))
+
+
+def _left_at(state: SessionState, message_id: str) -> str:
+    """When a message was no longer the last one: something else was said, or gone back to."""
+    begun = state[message_id].timestamp
+    later = iter(state.messages())
+    for message in later:
+        if message.id == message_id:
+            break
+    said = next((each.timestamp for each in later if each.timestamp > begun), _NEVER)
+    moved = (each.at for each in state.header.metadata.restores if each.at > begun)
+    return min(said, next(moved, _NEVER))
+
+
+def _tokens_then(state: SessionState, message_id: str, compressed: CompressedContext) -> int:
+    """About; the last message may have been compressed away from what was measured with it."""
+    for entry in reversed(state.header.metadata.compression_history):
+        if entry.last == message_id and entry.after == compressed:
+            return entry.after_tokens
+    return tokens_at(state, message_id)
