@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from ollm_tui.bootstrap import Providers
+from ollm_tui.bootstrap import Providers, open_jobs_keeper, open_workspace
 from ollm_tui.core.errors import AuthFailed, ModelMissing, Unavailable, UsageError
 from ollm_tui.providers.model_catalogue import DEFAULT_MODEL
+from ollm_tui.settings.loaded import Loaded
+from ollm_tui.settings.locations import Locations
 from ollm_tui.settings.schema import ProviderSettings, Settings
 from tests.stand_ins.http_server import HttpServer
 from tests.stand_ins.ollama_server import MODEL, OllamaServer
@@ -122,3 +124,11 @@ async def test_a_slow_key_command_holds_nothing_up(open_providers: Open) -> None
     # Only a loop that goes on can give the command what it waits for.
     await asyncio.to_thread(Path("wait").write_text, "go\n")
     assert (await getting).name == "slow"
+
+
+async def test_the_prompt_and_the_tools_share_one_list_of_the_projects_files(home: Path) -> None:
+    loaded = Loaded(Settings(), (), {}, Locations(home, home.parent, home.parent / "project"))
+    workspace = open_workspace(loaded, {}, open_jobs=lambda: open_jobs_keeper(loaded, {}))
+    assert workspace.outfitter and workspace.outfitter.files
+    assert workspace.outfitter.files() is workspace.project.files
+    await workspace.close()

@@ -19,6 +19,7 @@ from ollm_tui.storage.layout import StoreLayout
 
 if TYPE_CHECKING:
     from ollm_tui.engine.jobs_keeper import JobsKeeper
+    from ollm_tui.services.file_discovery.project_files import ProjectFiles
 
 log = logging.getLogger(__name__)
 
@@ -35,6 +36,8 @@ class Outfitter:
     cipher: Cipher | None
     environ: Mapping[str, str]
     open_jobs: Callable[[], JobsKeeper]
+    files: Callable[[], ProjectFiles] | None = None
+    """The files of the project, where others use them too."""
 
     async def outfit(
         self,
@@ -79,7 +82,9 @@ class Outfitter:
             session_id=session.session_id,
             open_shell=lambda: jobs.open(session.session_id),
             goals=goals,
-            discovery=ProjectFiles(
+            discovery=self.files()
+            if self.files
+            else ProjectFiles(
                 self.project,
                 DiscoveryOptions.from_settings(self.settings),
                 environ=self.environ,

@@ -67,12 +67,18 @@ class ProjectContext:
 
     @cached_property
     def files(self) -> ProjectFiles:
-        """The project's files, listed when they are first asked for."""
+        """The project's files, listed when they are first asked for, and watched from then on."""
         # Loaded when first used: it takes 30 ms, and most sessions need none of it.
         from ollm_tui.services.file_discovery.options import DiscoveryOptions
         from ollm_tui.services.file_discovery.project_files import ProjectFiles
 
-        return ProjectFiles(self.root, DiscoveryOptions.from_settings(self._settings))
+        options = DiscoveryOptions.from_settings(self._settings)
+        return ProjectFiles(self.root, options, watches=True)
+
+    async def close(self) -> None:
+        """Watch nothing any more."""
+        if "files" in vars(self):
+            await self.files.close()
 
     async def instructions(self) -> Instructions | None:
         """What the project's files say now; None if there is nothing."""

@@ -256,6 +256,7 @@ class Workspace:
     async def close(self) -> None:
         """Close the providers and the store; conversations are closed before."""
         await self.history.close()
+        await self.project.close()
         await self._providers.close()
         await self._recording.close()
 

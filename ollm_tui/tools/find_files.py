@@ -38,17 +38,21 @@ class FindFiles:
             paths = await self._files.paths()
             pattern = self._files.relative(wanted.pattern)
             found = await asyncio.to_thread(chosen, paths, pattern)
-            return _listed(found, min(max(wanted.limit, 1), MOST))
+            return _listed(found, min(max(wanted.limit, 1), MOST), self._files.unreadable)
 
         action = Action(effect="read", title="list files", subject=wanted.pattern)
         return Planned(action, work)
 
 
-def _listed(found: list[str], limit: int) -> ToolOutcome:
+def _listed(found: list[str], limit: int, unreadable: int) -> ToolOutcome:
+    hidden = f"[{counted(unreadable, 'folder')} could not be read]"
     if not found:
         text = "no file fits; try fewer words, or a pattern such as **/*.py"
+        text += f"\n{hidden}" if unreadable else ""
         return ToolOutcome(text=text, changed=False, summary="no files")
     lines = [one_line(path) for path in found[:limit]]
     if len(found) > limit:
         lines.append(f"[{len(found) - limit:,} more; narrow the pattern or raise limit]")
+    if unreadable:
+        lines.append(hidden)
     return ToolOutcome(text="\n".join(lines), changed=False, summary=counted(len(found), "file"))

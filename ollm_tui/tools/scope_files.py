@@ -30,7 +30,12 @@ class ScopeFiles:
         self._inside = [each for each in scope.directories if each.is_relative_to(scope.root)]
         self._project = project
         above = (each for each in scope.directories if each not in self._inside)
-        self._others = {each: ProjectFiles(each) for each in above}
+        self._others = {each: project.elsewhere(each) for each in above}
+
+    @property
+    def unreadable(self) -> int:
+        """How many folders could not be read, of those looked at so far."""
+        return sum(files.unreadable for files in (self._project, *self._others.values()))
 
     async def paths(self) -> list[str]:
         """Every file, sorted."""

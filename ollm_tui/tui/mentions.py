@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ollm_tui.core.counts import short_count
+from ollm_tui.core.counts import counted, short_count
 from ollm_tui.core.errors import ProviderError, UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.message import Attachment
@@ -46,6 +46,8 @@ class Mentions:
         self._project = chat.app.workspace.project
         self._listing: asyncio.Task[None] | None = None
         self._listed_at = 0.0
+        self._unreadable = 0
+        """Folders, as was told last."""
         self._paths: Sequence[str] = ()
         self._index = PathIndex(())
         # One thread: an index is asked for one query after the other.
@@ -100,8 +102,9 @@ class Mentions:
     def _list_files(self, *, is_begun: bool) -> asyncio.Task[None]:
         """One listing at a time, which no key that is typed meanwhile interrupts."""
         known = self._listing
-        is_old = time.monotonic() - self._listed_at > FRESH_SECONDS
-        if known is None or (known.done() and is_begun and is_old):
+        is_old = is_begun and time.monotonic() - self._listed_at > FRESH_SECONDS
+        # Of files that are watched, to ask again takes next to nothing.
+        if known is None or (known.done() and (is_old or self._project.files.is_watched)):
             self._listed_at = time.monotonic()
             self._listing = known = asyncio.create_task(self._look_for_files())
         return known
@@ -113,6 +116,9 @@ class Mentions:
             if not self._paths:
                 await self._take_paths(list(found))
         await self._take_paths(found)
+        if (count := self._project.files.unreadable) != self._unreadable:
+            self._unreadable = count
+            self._chat.lines.tell(f"{counted(count, 'folder')} of the project could not be read")
 
     async def _take_paths(self, found: list[str]) -> None:
         def make() -> PathIndex:

@@ -6,10 +6,12 @@ import asyncio
 import os
 import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from ollm_tui.core.errors import ToolError
+from ollm_tui.services.file_discovery.options import DiscoveryOptions
 from ollm_tui.services.file_discovery.project_files import ProjectFiles
 from ollm_tui.services.jobs.process_tree import processes
 from ollm_tui.tools.find_files import FindFiles
@@ -17,6 +19,8 @@ from ollm_tui.tools.scope import Scope
 from ollm_tui.tools.scope_files import ScopeFiles
 from ollm_tui.tools.search_text import SearchText
 from tests.tools.conftest import SECRET, call
+
+NOBODY = 65534
 
 
 @pytest.fixture
@@ -184,3 +188,50 @@ async def test_a_search_of_ten_thousand_files_gives_the_screen_its_turns(project
     counting.cancel()
     print(f"{time.monotonic() - started:.2f} s")
     assert called.text == "[nothing found in 10,002 files]" and turns > 100
+
+
+async def test_a_search_of_many_files_leaves_those_with_secrets_out(
+    files: ScopeFiles, project: Path
+) -> None:
+    (project / ".env").write_text("password = here is one\n")
+    (project / "src" / "server.pem").write_text("here is a key\n")
+    search = SearchText(Scope(project), files)
+    called = await call(search, pattern="here is", path="src")
+    assert "a key" not in called.text and "src/deep/util.py:2: here is util.py" in called.text
+    assert called.text.endswith("[lines of 1 file with secrets left out; name it as path]")
+    assert (await call(search, pattern="password")).text == (
+        "[lines of 1 file with secrets left out; name it as path]"
+    )
+    assert (await call(search, pattern="password", path=".env")).text == (
+        ".env:1: password = here is one"
+    )
+
+
+async def test_a_folder_beside_the_project_is_looked_through_by_the_same_settings(
+    project: Path, outside: Path
+) -> None:
+    for place in (project, outside):
+        (place / "made").mkdir()
+        (place / "made" / "by machine").write_text("")
+    discovery = ProjectFiles(project, DiscoveryOptions(builtin_ignores=("made",)))
+    files = ScopeFiles(Scope(project, (Path(), outside)), discovery)
+    called = await call(FindFiles(files), pattern="machine")
+    assert called.text.startswith("no file fits")
+
+
+async def test_folders_that_could_not_be_read_are_told_of() -> None:
+    if os.getuid() != 0:
+        pytest.skip("only root can be somebody else for a moment")
+    with TemporaryDirectory() as name:
+        place = Path(name)
+        place.chmod(0o755)
+        (place / "closed").mkdir(mode=0)
+        (place / "file").write_text("")
+        find = FindFiles(ScopeFiles(Scope(place), ProjectFiles(place)))
+        os.seteuid(NOBODY)
+        try:
+            found, none = [await call(find, pattern=each) for each in ("file", "*.rs")]
+        finally:
+            os.seteuid(0)
+    assert found.text == "file\n[1 folder could not be read]"
+    assert none.text.endswith("\n[1 folder could not be read]")

@@ -235,3 +235,20 @@ def test_names_in_a_text_end_before_what_follows_them() -> None:
         ("@d/e", "d/e"),
     ]
     assert (as_typed("a.py"), as_typed("a b")) == ("@a.py", '@"a b"')
+
+
+async def test_a_file_made_just_now_is_offered_without_looking_through_everything_again(
+    open_app: OpenApp, project: Path
+) -> None:
+    async with open_app(ANSWERS) as (app, pilot):
+        assert "files" not in vars(app.workspace.project), "nothing is looked at before that"
+        await type_in(pilot, "@upl")
+        await offered(app, pilot)
+        files = app.workspace.project.files
+        while not files.is_watched:
+            await pilot.pause(0.02)
+        (project / "src" / "upload_more.py").write_text("")
+        prompt(app).put("")
+        await type_in(pilot, "@upl")
+        assert "src/upload_more.py" in " ".join(await offered(app, pilot))
+    assert not files.is_watched

@@ -20,7 +20,8 @@ class ProjectFiles:
     """A list that is right whenever it is asked for.
 
     Without watching, the times of all folders are compared; while watching, only what the
-    system has told is looked at. Every path is relative to the root.
+    system has told is looked at. With `watches`, watching begins when the files were first asked
+    for, where the system can tell. Every path is relative to the root.
     """
 
     def __init__(
@@ -29,9 +30,13 @@ class ProjectFiles:
         options: DiscoveryOptions | None = None,
         *,
         environ: Mapping[str, str] | None = None,
+        watches: bool = False,
     ) -> None:
-        environ = os.environ if environ is None else environ
-        self._tree = Tree(root, options or DiscoveryOptions(), environ)
+        self._options = options or DiscoveryOptions()
+        self._environ = os.environ if environ is None else environ
+        self._tree = Tree(root, self._options, self._environ)
+        self._watches = watches
+        self._starting: asyncio.Task[None] | None = None
         self._lock = Lock()
         self._one_at_a_time = asyncio.Lock()
         self._paths: Sequence[str] = ()
@@ -44,6 +49,15 @@ class ProjectFiles:
     def unreadable(self) -> int:
         """How many folders could not be read."""
         return self._tree.unreadable
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether asking again costs next to nothing."""
+        return self._watcher is not None
+
+    def elsewhere(self, root: Path) -> ProjectFiles:
+        """The files of another folder, by the same rules; not watched."""
+        return ProjectFiles(root, self._options, environ=self._environ)
 
     @property
     def notice(self) -> str:
@@ -62,6 +76,8 @@ class ProjectFiles:
                     found += batch
                     yield batch
             self._paths, self._version = found, self._tree.version
+            if self._watches and self._starting is None:
+                self._starting = asyncio.create_task(self._watch_if_told())
 
     async def paths(self) -> Sequence[str]:
         """All files, as they are on disk now, in no certain order."""
@@ -81,14 +97,26 @@ class ProjectFiles:
                 except RuntimeError:
                     pass  # the loop has ended: nobody is there to be told
 
-            self._watcher = Watcher(self._tree, self._lock, report)
-            await asyncio.to_thread(self._watcher.start)
+            watcher = Watcher(self._tree, self._lock, report)
+            await asyncio.to_thread(watcher.start)
+            self._watcher = watcher
 
     async def close(self) -> None:
         """Stop watching. Nothing of it is left behind."""
+        self._watches = False
+        if self._starting is not None:
+            await asyncio.gather(self._starting, return_exceptions=True)
         watcher, self._watcher = self._watcher, None
         if watcher is not None:
             await asyncio.to_thread(watcher.close)
+
+    async def _watch_if_told(self) -> None:
+        """Where the system cannot tell, to look when somebody asks is cheaper than all the time."""
+        await self.watch()
+        if self.notice:
+            watcher, self._watcher = self._watcher, None
+            if watcher is not None:
+                await asyncio.to_thread(watcher.close)
 
     def _fresh_paths(self) -> Sequence[str]:
         with self._lock:

@@ -299,3 +299,31 @@ class TestWhereTheSystemCannotWatch:
         write(root, "c/d/later")
         await self.until(told, {("add", "c/d/later")})
         watcher.close()
+
+
+async def test_watching_begins_when_the_files_were_first_asked_for(root: Path) -> None:
+    files = ProjectFiles(root, watches=True)
+    assert not _watching()
+    await files.paths()
+    while not files.is_watched:
+        await asyncio.sleep(0.01)
+    before = time.process_time()
+    await asyncio.sleep(1)
+    assert time.process_time() - before < 0.02, "nothing happens: nothing is done"
+    write(root, "a/new")
+    assert "a/new" in await files.paths()
+    await files.close()
+    assert not _watching() and not files.is_watched
+    write(root, "a/newer")
+    assert "a/newer" in await files.paths()
+
+
+async def test_what_is_closed_while_watching_begins_leaves_nothing_behind(root: Path) -> None:
+    files = ProjectFiles(root, watches=True)
+    await files.paths()
+    await files.close()
+    assert not _watching()
+
+
+def _watching() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == "file watcher"]
