@@ -242,7 +242,7 @@ COMMANDS = (
         "tools.answer",
         "Answer what the model waits for",
         slash="answer",
-        argument="[yes|no words|always|project|never|stop|once|allow|tell words|back]",
+        argument="[yes|no words|always|project|never|forbid|stop|once|allow|tell words|back]",
         help="Alt+A goes there; every answer has a key of its own.",
     ),
     Command(

@@ -8,6 +8,7 @@ import pytest
 from textual.events import Key
 
 from ollm_tui.core.message import Approval as Approved
+from ollm_tui.settings.schema import Settings
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.screens.tool_page import ToolPage
 from ollm_tui.tui.widgets.diff_lines import DiffLines
@@ -58,6 +59,7 @@ async def test_it_says_what_is_wanted_where_and_why(open_app: OpenApp) -> None:
         ("a", "always session", True),
         ("A", "always project", True),
         ("d", "never session", False),
+        ("D", "never project", False),
     ),
 )
 async def test_a_key_answers_and_the_answer_is_recorded(
@@ -73,6 +75,38 @@ async def test_a_key_answers_and_the_answer_is_recorded(
         assert decisions(app) == [recorded] and bool(tool.ran) is ran
         assert not block.display and prompt_has_focus(app)
         assert stream(app)[-1] == "┃ ok"
+
+
+async def test_answers_have_the_keys_the_user_gave_them(open_app: OpenApp) -> None:
+    tool = runner()
+    mapped = Settings(keymap={"approval.yes": "o", "approval.page": "ctrl+d"})
+    opened = tools_open(open_app, [calls(LONG), says("ok")], tool, settings=mapped)
+    async with opened as (app, pilot):
+        await ask(app, pilot)
+        block = await approval(app, pilot, quiet=False)
+        assert "Ctrl+D reads on, o works at its end" in page(app)
+        await pilot.press("o")
+        await pilot.pause(0.2)
+        assert prompt(app).text == "" and not tool.ran, "it is a key, and it came too early"
+        await pilot.pause(0.45)
+        await pilot.press(*["ctrl+d"] * 9)
+        await pilot.pause()
+        assert "o yes n no" in page(app)
+        await pilot.press("o")
+        await settled(app, pilot)
+        assert tool.ran and decisions(app) == ["yes once"] and not block.display
+
+
+async def test_a_key_that_was_given_away_is_a_letter_again(open_app: OpenApp) -> None:
+    tool = runner()
+    mapped = Settings(keymap={"approval.yes": "o"})
+    opened = tools_open(open_app, [calls(RUN), says("ok")], tool, settings=mapped)
+    async with opened as (app, pilot):
+        await ask(app, pilot)
+        block = await approval(app, pilot)
+        await pilot.press("y")
+        await pilot.pause()
+        assert prompt(app).text == "y" and block.display and not tool.ran
 
 
 async def test_a_no_with_words_tells_the_model_why(open_app: OpenApp) -> None:
@@ -226,8 +260,8 @@ async def test_what_is_dangerous_cannot_be_allowed_for_good(open_app: OpenApp) -
     async with tools_open(open_app, [calls(wanted), says("ok")], runner()) as (app, pilot):
         await ask(app, pilot)
         block = await approval(app, pilot)
-        assert "always" not in page(app) and "d never" not in page(app)
-        await pilot.press("a", "A", "d")
+        assert "always" not in page(app) and "never" not in page(app)
+        await pilot.press("a", "A", "d", "D")
         await pilot.pause()
         assert block.display and "it asks every time" in state(app)
 

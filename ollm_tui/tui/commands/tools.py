@@ -22,6 +22,7 @@ DECISIONS = {
     "always": Decision("always", "session"),
     "project": Decision("always", "project"),
     "never": Decision("never", "session"),
+    "forbid": Decision("never", "project"),
 }
 TO_APPROVALS = (*DECISIONS, "why", "view")
 TO_LOOPS = ("stop", "once", "allow", "tell", "back")

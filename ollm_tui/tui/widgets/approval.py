@@ -7,7 +7,7 @@ right after that, and yes before all of it was read.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import inf
 from typing import NamedTuple
@@ -23,14 +23,16 @@ from ollm_tui.core.intake import visible
 from ollm_tui.core.tool import Action, ApprovalMode, Verdict
 from ollm_tui.tui.toned_lines import TonedLine, diff_lines, exact_lines
 from ollm_tui.tui.widgets.diff_lines import DiffLines
-from ollm_tui.tui.widgets.question_block import QuestionBlock, answer_key, leave_words
+from ollm_tui.tui.widgets.question_block import AS_USUAL, QuestionBlock, answer_key, leave_words
 from ollm_tui.tui.widgets.status import TwoTexts
 
 QUIET_SECONDS = 0.4
 """Nobody reads a question faster; a key that comes earlier was meant for something else."""
-ANSWER_KEYS = frozenset("ynNaAd")
+ANSWERS = frozenset(
+    f"approval.{answer}" for answer in ("yes", "no", "why", "always", "project", "never", "forbid")
+)
+FOR_GOOD = ("always", "project", "never", "forbid")
 SAY_WHY = "what the model should know, or do instead"
-READ_FIRST = "Space reads on"
 
 
 class Request(NamedTuple):
@@ -77,6 +79,7 @@ class Approval(QuestionBlock):
         answer_key("approval", "a", "always", "Always", "Do it, and do not ask in this session"),
         answer_key("approval", "A", "project", "In this project", "The same in this project"),
         answer_key("approval", "d", "never", "Never", "Refuse it, and do not ask again"),
+        answer_key("approval", "D", "forbid", "Never here", "Refuse it in this project for good"),
         answer_key("approval", "v", "view", "View", "See all of it on the whole screen"),
         Binding("down,j", "read(1)", "Down", id="approval.down", tooltip="A line down", show=False),
         Binding("up,k", "read(-1)", "Up", id="approval.up", tooltip="A line up", show=False),
@@ -92,8 +95,13 @@ class Approval(QuestionBlock):
 
         text: str
 
-    def __init__(self, reach: str, clock: Callable[[], float] = time.monotonic) -> None:
-        super().__init__(reach)
+    def __init__(
+        self,
+        reach: str,
+        keymap: Mapping[str, str] = AS_USUAL,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(reach, keymap)
         self._clock = clock
         self._quiet_until = inf
         self._seen_at = inf
@@ -130,16 +138,17 @@ class Approval(QuestionBlock):
         """Yes only where all of it was read; for good only where that can be remembered."""
         if self.request is None:
             return ()
-        good = self._can_remember
-        yes = ("y yes",) if self.has_been_read else (f"{READ_FIRST}, y works at its end",)
-        always = ("a always in this session", "A in this project") if good else ()
+        key, good = self.key, self._can_remember
+        always = (f"{key('always')} always in this session", f"{key('project')} in this project")
+        never = (f"{key('never')} never", f"{key('forbid')} in this project")
+        read_first = f"{key('page')} reads on, {key('yes')} works at its end"
         return (
-            *yes,
-            "n no",
-            "N no, and say why",
-            *(always if self.has_been_read else ()),
-            *(("d never",) if good else ()),
-            "v view whole",
+            f"{key('yes')} yes" if self.has_been_read else read_first,
+            f"{key('no')} no",
+            f"{key('why')} no, and say why",
+            *(always if good and self.has_been_read else ()),
+            *(never if good else ()),
+            f"{key('view')} view whole",
             f"Shift+Tab mode: {self.mode}",
         )
 
@@ -147,7 +156,7 @@ class Approval(QuestionBlock):
         """Whether an answer can be given to what is shown."""
         if answer in ("yes", "always", "project") and not self.has_been_read:
             return False
-        return self._can_remember if answer in ("always", "project", "never") else True
+        return self._can_remember if answer in FOR_GOOD else True
 
     @on(DiffLines.EndSeen)
     def note_read(self) -> None:
@@ -165,14 +174,15 @@ class Approval(QuestionBlock):
         if not self.has_focus:
             return
         now = self._clock()
-        is_key = event.key in ANSWER_KEYS or event.key in self._bindings.key_to_bindings
-        if event.character and event.is_printable and (self._is_writing or not is_key):
+        active = self.screen.active_bindings.get(event.key)
+        binding = active.binding.id if active and active.node is self else None
+        if event.character and event.is_printable and (self._is_writing or not binding):
             # The focus follows a moment later, and a "y" in the middle of a word is no yes.
             self._is_writing = True
             self.post_message(self.Typed(event.character))
             event.stop()
             event.prevent_default()
-        elif event.key in ANSWER_KEYS and (event.time < self._seen_at or now < self._quiet_until):
+        elif binding in ANSWERS and (event.time < self._seen_at or now < self._quiet_until):
             # Somebody is typing: the pause begins anew with every key.
             self._quiet_until = max(self._quiet_until, now + QUIET_SECONDS)
             event.stop()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.widgets import Static
 
 from ollm_tui.core.intake import visible
 from ollm_tui.core.loop import LoopFound
-from ollm_tui.tui.widgets.question_block import QuestionBlock, answer_key, leave_words
+from ollm_tui.tui.widgets.question_block import AS_USUAL, QuestionBlock, answer_key, leave_words
 
 TELL = "That is always the same. Try something else, or answer with what you know."
 
@@ -29,8 +31,8 @@ class LoopBar(QuestionBlock):
         leave_words("loop"),
     ]
 
-    def __init__(self, reach: str) -> None:
-        super().__init__(reach)
+    def __init__(self, reach: str, keymap: Mapping[str, str] = AS_USUAL) -> None:
+        super().__init__(reach, keymap)
         self.found: LoopFound | None = None
         self.snapshot: str | None = None
 
@@ -52,6 +54,11 @@ class LoopBar(QuestionBlock):
     def answers(self) -> tuple[str, ...]:
         """Back to a snapshot, or where nothing was changed, to the question."""
         tool = visible(self.found.tool or "this") if self.found else "this"
-        keys = ("s stop", "o once more", f"a allow {tool}")
-        back = "b back to ◆ before it" if self.snapshot else "b back to your question"
-        return (*keys, "t tell the model", back)
+        back = "back to ◆ before it" if self.snapshot else "back to your question"
+        return (
+            f"{self.key('stop')} stop",
+            f"{self.key('once')} once more",
+            f"{self.key('allow')} allow {tool}",
+            f"{self.key('tell')} tell the model",
+            f"{self.key('back')} {back}",
+        )

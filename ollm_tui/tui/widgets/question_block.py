@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -12,9 +14,11 @@ from textual.message import Message
 from textual.widgets import Input
 
 from ollm_tui.tui.dialogs.line_input import LineInput
+from ollm_tui.tui.key_names import key_names
 from ollm_tui.tui.widgets.live_keys import LiveKeys
 
 WRITING = ("Enter send", "Esc back")
+AS_USUAL: Mapping[str, str] = MappingProxyType({})
 
 
 def answer_key(area: str, key: str, answer: str, title: str, tooltip: str) -> Binding:
@@ -47,10 +51,11 @@ class QuestionBlock(Vertical, can_focus=True):
 
         answer: str
 
-    def __init__(self, reach: str) -> None:
+    def __init__(self, reach: str, keymap: Mapping[str, str] = AS_USUAL) -> None:
         super().__init__(id=self.NAME)
         self.reach = reach
         """The key that moves the focus here."""
+        self._keymap = keymap
         self._with_words = ""
         self.display = False
 
@@ -62,6 +67,14 @@ class QuestionBlock(Vertical, can_focus=True):
     def answers(self) -> tuple[str, ...]:
         """The keys that answer now, each with a word."""
         return ()
+
+    def key(self, name: str) -> str:
+        """The key of an answer, as the user has mapped it."""
+        wanted = f"{self.NAME}.{name}"
+        usual = (
+            each.key for each in self.BINDINGS if isinstance(each, Binding) and each.id == wanted
+        )
+        return key_names(self._keymap.get(wanted) or next(usual))[0]
 
     def show_keys(self) -> None:
         """Which keys matter now."""
