@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ollm_tui.core.intake import clean, visible
@@ -19,13 +19,12 @@ NO_SANDBOX = "known when the first message is sent"
 NO_GRANTS = "nothing yet: a and d answer a question for good"
 
 
-def permission_lines(tools: ToolKeeper) -> list[TonedLine]:
+def permission_lines(tools: ToolKeeper, grants: Sequence[Grant]) -> list[TonedLine]:
     """Everything that decides what happens unasked."""
     lines = list(_section("Asking", f"{tools.approval_mode}: {MODES[tools.approval_mode]}"))
     lines += [TonedLine("  Shift+Tab changes it", "quiet"), TonedLine("")]
     lines += [*_section("What holds commands", tools.sandbox_words or NO_SANDBOX), TonedLine("")]
     lines += [*_section("Tools the model has", *(tools.offered or (NO_TOOLS,))), TonedLine("")]
-    grants = tools.grants()
     said = [line for grant in grants for line in _grant_words(grant)]
     lines += _section("What you said for good", *(said or (NO_GRANTS,)))
     if grants:

@@ -68,16 +68,17 @@ def mode(chat: ChatScreen, argument: str) -> None:
     chat.lines.tell(f"{tools.approval_mode}: {MODES[tools.approval_mode]}")
 
 
-def permissions(chat: ChatScreen, argument: str) -> None:
+async def permissions(chat: ChatScreen, argument: str) -> None:
     """Which tools there are, what they may do unasked, and what you said for good."""
     tools = chat.conversation.tools
     if argument.strip() == "clear":
-        count = tools.clear_grants()
+        count = await tools.clear_grants()
         chat.lines.tell(f"{counted(count, 'answer')} forgotten; it is asked again")
     elif argument:
         raise UsageError(f"/tools knows no {visible(argument)}", "clear, or nothing")
     else:
-        chat.app.push_screen(ToolPage("Tools and what they may do", permission_lines(tools)))
+        lines = permission_lines(tools, await tools.grants())
+        chat.app.push_screen(ToolPage("Tools and what they may do", lines))
 
 
 def output(chat: ChatScreen, _argument: str) -> None:
