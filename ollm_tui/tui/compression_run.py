@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import NamedTuple
 
-from ollm_tui.core.compression import Strategy
+from ollm_tui.core.compression import Compression, Strategy
 from ollm_tui.core.compression_events import (
     AnyCompressionEvent,
     CompressionCancelled,
@@ -18,7 +18,12 @@ from ollm_tui.core.errors import OllmError, UsageError
 from ollm_tui.engine.compression_keeper import CompressionKeeper
 from ollm_tui.tui.compression_view import CompressionView
 from ollm_tui.tui.screens.chat import ChatScreen
-from ollm_tui.tui.screens.compression_preview import Applied, Decision, StartOver
+from ollm_tui.tui.screens.compression_preview import (
+    Applied,
+    CompressionPreview,
+    Decision,
+    StartOver,
+)
 from ollm_tui.tui.transcript.entry import Entry
 from ollm_tui.tui.widgets.compression_panel import CompressionPanel
 
@@ -85,6 +90,44 @@ def _start(chat: ChatScreen, events: Events, asked: Asked) -> None:
     chat.run_worker(_run(chat, events, asked), group="turn")
 
 
+def preview(chat: ChatScreen, asked: Asked, instructions: str = "") -> None:
+    """Show what a compression would do, and let the user decide. UsageError while the model
+    answers."""
+    if chat.is_busy:
+        raise UsageError("the model is still answering", "Esc stops it")
+    keeper = chat.conversation.compression
+    events = asked.preview(keeper, instructions)
+    screen = CompressionPreview(instructions, unicode=chat.app.abilities.unicode)
+
+    async def follow() -> None:
+        async with aclosing(events):
+            async for event in events:
+                screen.take(event)
+        chat.is_busy = False
+
+    async def decide(wanted: Decision) -> None:
+        keeper.stop()
+        await worker.wait()
+        match wanted:
+            case Applied():
+                await chat.attempt(lambda: _apply(chat, wanted))
+            case StartOver():
+                preview(chat, asked, wanted.instructions)
+            case None:
+                chat.go_on()
+
+    chat.is_busy = True
+    chat.app.push_screen(screen, decide)
+    worker = chat.run_worker(follow(), group="turn")
+
+
+async def _apply(chat: ChatScreen, wanted: Applied) -> None:
+    done = await chat.conversation.compression.apply(wanted.draft, wanted.summary)
+    view_of(chat).show_new(done)
+    chat.lines.tell(f"compressed: {tokens_words(done)}")
+    chat.go_on()
+
+
 async def _unless_needless(events: Events) -> Events:
     """Nobody asked for it: that there was room after all is nothing to be told."""
     async with aclosing(events):
@@ -149,3 +192,9 @@ async def _decided(chat: ChatScreen, view: CompressionView, wanted: Decision, as
             await _follow(view, asked.preview(keeper, wanted.instructions))
         case None:
             view.take(CompressionCancelled())
+
+
+def tokens_words(compression: Compression) -> str:
+    """The tokens before and after it, or before and after it was undone."""
+    before, after = compression.before_tokens, compression.after_tokens
+    return f"{after:,} → {before:,} tokens" if compression.undone_at else f"{before:,} → {after:,}"

@@ -18,6 +18,7 @@ from ollm_tui.tui.key_names import Hints
 from ollm_tui.tui.tool_words import brakes
 from ollm_tui.tui.transcript.transcript import Transcript
 from ollm_tui.tui.widgets.gauge import Gauge
+from ollm_tui.tui.widgets.gauge_line import BETWEEN, times_words
 from ollm_tui.tui.widgets.prompt import Prompt
 from ollm_tui.tui.widgets.status import BESIDE_HINTS, StatusLine, TitleLine
 from ollm_tui.tui.widgets.welcome import Welcome
@@ -216,10 +217,10 @@ class StateLines:
 
 
 def _note(state: SessionState) -> str:
-    """Speed and cache of the last answer."""
+    """Speed and cache of the last answer, and how often the context was compressed."""
     head = state.header.head
     usage = state[head].usage if head else None
-    if not usage:
-        return ""
-    cached = f"{usage.cached_tokens:,} cached" if usage.cached_tokens else ""
-    return "   ".join(fact for fact in (speed_of(usage), cached) if fact)
+    speed = speed_of(usage) if usage else ""
+    cached = f"{usage.cached_tokens:,} cached" if usage and usage.cached_tokens else ""
+    compressed = times_words(state.header.metadata)
+    return BETWEEN.join(fact for fact in (speed, cached, compressed) if fact)

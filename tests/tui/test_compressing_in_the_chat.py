@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import cast
 
+import pytest
 from msgspec.structs import replace
 from textual.pilot import Pilot
 
@@ -19,7 +20,7 @@ from ollm_tui.tui.screens.compression_preview import CompressionPreview
 from ollm_tui.tui.widgets.compression_panel import CompressionPanel
 from tests.engine.test_compression import PARAGRAPH, SUMMARY, gardener, is_summary, settings
 from tests.tui.conftest import OpenApp, workers_done
-from tests.tui.seen import state
+from tests.tui.seen import gauge, state
 
 
 def chat_of(app: OllmApp) -> ChatScreen:
@@ -296,6 +297,18 @@ async def test_after_going_back_before_a_compression_its_record_is_not_in_force(
         assert "not in force" in stream(app) and "u undo" not in stream(app)
         await say(app, pilot, "/undo")
         assert "not in force" not in stream(app) and "u undo" in stream(app)
+
+
+@pytest.mark.parametrize(("columns", "told"), ((160, True), (80, False)))
+async def test_the_gauge_tells_how_often_it_was_compressed_where_there_is_room(
+    open_app: OpenApp, columns: int, told: bool
+) -> None:
+    size = (columns, 30)
+    async with open_app(gardener(), settings=settings(enabled=False), size=size) as (app, pilot):
+        await fill(app, pilot, 8)
+        assert "compressed" not in gauge(app)
+        await say(app, pilot, "/compact")
+        assert ("compressed once" in gauge(app)) == told
 
 
 async def test_the_record_names_the_keys_as_the_user_has_mapped_them(open_app: OpenApp) -> None:

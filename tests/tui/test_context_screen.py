@@ -19,11 +19,13 @@ from ollm_tui.core.provider import Completed, TextDelta
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.providers.scripted import Script
 from ollm_tui.tui.app import OllmApp
+from ollm_tui.tui.screens.compression_preview import CompressionPreview
 from ollm_tui.tui.screens.context import ContextScreen
 from ollm_tui.tui.screens.prompt_view import PromptScreen
 from ollm_tui.tui.terminal import Abilities
 from ollm_tui.tui.widgets.choice_list import ChoiceList
 from ollm_tui.tui.widgets.gauge import Gauge
+from tests.engine.test_compression import gardener, settings
 from tests.tui.conftest import OpenApp
 from tests.tui.dialogs.host import shown
 from tests.tui.seen import chat, gauge, send, settled
@@ -262,12 +264,32 @@ async def test_d_leaves_out_the_exchange(open_app: OpenApp) -> None:
         assert marks(app) == ["excluded", "excluded", "", ""]
 
 
-async def test_a_folds_the_answers_above(open_app: OpenApp) -> None:
+async def test_a_shows_what_compacting_above_would_do_and_enter_does_it(open_app: OpenApp) -> None:
+    async with open_app(gardener(), size=(120, 40), settings=settings(enabled=False)) as found:
+        app, pilot = found
+        for number in range(6):
+            await send(app, pilot, f"{number}. Which soil should I take for the beds?")
+        branch = [message.id for message in conversation(app).state.branch()]
+        before = conversation(app).prompt_json()
+        await press(app, pilot, "f5", "o", "home", *["down"] * 5, "a")
+        assert isinstance(app.screen, CompressionPreview)
+        assert conversation(app).prompt_json() == before, "nothing is done yet"
+        await press(app, pilot, "enter")
+        [done] = conversation(app).compression.history
+        assert done.above == branch[4] and set(done.folded) == {branch[1], branch[3]}
+        assert app.screen is chat(app) and not chat(app).is_busy
+        await press(app, pilot, "f5")
+        tokens = f"{done.before_tokens:,} → {done.after_tokens:,} tokens"
+        assert "context  compressed once, last " in shown(app) and tokens in shown(app)
+
+
+async def test_a_needs_something_above(open_app: OpenApp) -> None:
     async with breakdown(open_app) as (app, pilot):
-        await press(app, pilot, "o", "end", "a")
-        assert said(app).startswith("fold the answers above: ")
-        await press(app, pilot, "a")
-        assert marks(app) == ["", "folded", "", ""]
+        await press(app, pilot, "o", "home", "a")
+        assert said(app) == "choose a message: what was said above it is compressed"
+        await press(app, pilot, "down", "a")
+        assert said(app) == "nothing was said above this"
+        assert isinstance(app.screen, ContextScreen)
 
 
 async def test_u_takes_back_one_change_after_the_other(open_app: OpenApp) -> None:
@@ -312,8 +334,8 @@ async def test_what_is_always_sent_cannot_be_changed(open_app: OpenApp) -> None:
 
 async def test_a_change_that_changes_nothing_says_so(open_app: OpenApp) -> None:
     async with breakdown(open_app) as (app, pilot):
-        await press(app, pilot, "o", "home", "down", "a")
-        assert said(app) == "fold the answers above: nothing to change here"
+        await press(app, pilot, "d", "d", "d")
+        assert said(app) == "leave out the exchange: nothing to change here"
 
 
 async def test_while_the_model_answers_nothing_is_changed(open_app: OpenApp) -> None:

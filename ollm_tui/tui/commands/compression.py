@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import aclosing
-
-from ollm_tui.core.compression import Compression, checkpoints_of
+from ollm_tui.core.compression import checkpoints_of
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.tui.chat_points import ChatPoints
 from ollm_tui.tui.compression_entries import undone_next
-from ollm_tui.tui.compression_run import Asked, edit_first, start, view_of
+from ollm_tui.tui.compression_run import Asked, edit_first, preview, start, tokens_words, view_of
 from ollm_tui.tui.screens.chat import ChatScreen
 from ollm_tui.tui.screens.checkpoints import CheckpointsScreen
-from ollm_tui.tui.screens.compression_preview import (
-    Applied,
-    CompressionPreview,
-    Decision,
-    StartOver,
-)
 
 OPTIONS = ("--preview", "--summary", "--mine", "--truncate", "--above")
 
@@ -37,7 +29,7 @@ def compact(chat: ChatScreen, argument: str) -> None:
         fold_own="--mine" in options,
     )
     if "--preview" in options:
-        _preview(chat, asked, instructions)
+        preview(chat, asked, instructions)
     else:
         start(chat, asked, instructions)
 
@@ -57,7 +49,7 @@ async def undo(chat: ChatScreen, _argument: str) -> None:
     undone = await chat.conversation.compression.undo()
     view_of(chat).show_records()
     chat.lines.show_facts()
-    chat.lines.tell(f"undone: {_tokens(undone)}; it compresses again when it is full")
+    chat.lines.tell(f"undone: {tokens_words(undone)}; it compresses again when it is full")
 
 
 def checkpoints(chat: ChatScreen, _argument: str) -> None:
@@ -75,42 +67,6 @@ def watch(chat: ChatScreen, _argument: str) -> None:
         unicode=chat.app.abilities.unicode,
     )
     chat.app.push_screen(screen)
-
-
-def _preview(chat: ChatScreen, asked: Asked, instructions: str) -> None:
-    if chat.is_busy:
-        raise UsageError("the model is still answering", "Esc stops it")
-    keeper = chat.conversation.compression
-    events = asked.preview(keeper, instructions)
-    screen = CompressionPreview(instructions, unicode=chat.app.abilities.unicode)
-
-    async def follow() -> None:
-        async with aclosing(events):
-            async for event in events:
-                screen.take(event)
-        chat.is_busy = False
-
-    async def decide(wanted: Decision) -> None:
-        keeper.stop()
-        await worker.wait()
-        match wanted:
-            case Applied():
-                await chat.attempt(lambda: _apply(chat, wanted))
-            case StartOver():
-                _preview(chat, asked, wanted.instructions)
-            case None:
-                chat.go_on()
-
-    chat.is_busy = True
-    chat.app.push_screen(screen, decide)
-    worker = chat.run_worker(follow(), group="turn")
-
-
-async def _apply(chat: ChatScreen, wanted: Applied) -> None:
-    done = await chat.conversation.compression.apply(wanted.draft, wanted.summary)
-    view_of(chat).show_new(done)
-    chat.lines.tell(f"compressed: {_tokens(done)}")
-    chat.go_on()
 
 
 def _parsed(argument: str) -> tuple[set[str], str]:
@@ -134,8 +90,3 @@ def _cursor(chat: ChatScreen) -> str:
         above = chat.lines.hints.line(("compression.above", "compresses above it"))
         raise UsageError("no message is chosen", f"{up}, then {above}")
     return keys[0]
-
-
-def _tokens(compression: Compression) -> str:
-    before, after = compression.before_tokens, compression.after_tokens
-    return f"{after:,} → {before:,} tokens" if compression.undone_at else f"{before:,} → {after:,}"

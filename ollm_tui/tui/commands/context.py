@@ -6,9 +6,10 @@ from ollm_tui.core.context_marks import Marks
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.tui import context_entries
+from ollm_tui.tui.compression_run import Asked, preview
 from ollm_tui.tui.entries import entry_of
 from ollm_tui.tui.screens.chat import ChatScreen
-from ollm_tui.tui.screens.context import ContextScreen
+from ollm_tui.tui.screens.context import CompactAbove, ContextScreen, GoTo
 from ollm_tui.tui.screens.context_lines import DEEDS, effect
 from ollm_tui.tui.screens.prompt_view import PromptScreen, export_prompt, prompt_screen
 from ollm_tui.tui.widgets.trust_question import TrustQuestion
@@ -76,11 +77,14 @@ async def fold(chat: ChatScreen, _argument: str) -> None:
 def _open(chat: ChatScreen) -> None:
     before = _marks(chat)
 
-    def go(key: str | None) -> None:
+    async def go(wanted: GoTo | CompactAbove | None) -> None:
         _show_change(chat, before)
-        if key in chat.transcript.keys:
+        if isinstance(wanted, CompactAbove):
+            asked = Asked(above=wanted.key)
+            await chat.attempt(lambda: preview(chat, asked))
+        elif wanted and wanted.key in chat.transcript.keys:
             chat.transcript.focus()
-            chat.transcript.cursor.move_to(key)
+            chat.transcript.cursor.move_to(wanted.key)
 
     screen = ContextScreen(chat.conversation, is_busy=lambda: chat.is_busy)
     chat.app.push_screen(screen, go)

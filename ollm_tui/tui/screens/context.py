@@ -45,8 +45,20 @@ class _Armed(NamedTuple):
     words: str
 
 
-class ContextScreen(Screen[str | None]):
-    """Gives the id of the message to go to, or None.
+class GoTo(NamedTuple):
+    """The user wants to see a message in the stream."""
+
+    key: str
+
+
+class CompactAbove(NamedTuple):
+    """The user wants what was said above a message to be compressed, after a preview."""
+
+    key: str
+
+
+class ContextScreen(Screen[GoTo | CompactAbove | None]):
+    """Gives what is wanted next, or None.
 
     A key that changes something shows the effect first, in the gauge and in words; pressed
     again it is done. `is_busy` says whether the model is answering: then nothing is changed.
@@ -120,6 +132,20 @@ class ContextScreen(Screen[str | None]):
             self._armed = None
             self._complain(error)
 
+    def action_compact_above(self) -> None:
+        """Close with the message above which is to be compressed; the effect is shown then."""
+        state, self._armed = self._conversation.state, None
+        try:
+            if self._key not in state:
+                raise UsageError("choose a message: what was said above it is compressed", "")
+            if state.parent(self._key) is None:
+                raise UsageError("nothing was said above this", "")
+            self._check_free()
+        except OllmError as error:
+            self._complain(error)
+        else:
+            self.dismiss(CompactAbove(self._key))
+
     async def action_undo(self) -> None:
         """Take the last change back; again, the one before it."""
         before, self._armed = self._view, None
@@ -181,7 +207,7 @@ class ContextScreen(Screen[str | None]):
     def go_to_message(self) -> None:
         """Close with the message to go to."""
         if self._key in self._conversation.state:
-            self.dismiss(self._key)
+            self.dismiss(GoTo(self._key))
         else:
             self._say("this is not a message of the stream")
 
@@ -202,7 +228,7 @@ class ContextScreen(Screen[str | None]):
         """Something can be undone after a change, and changed where the list is seen."""
         if action == "undo":
             return bool(self._undo)
-        return action not in ("change", "order") or not self.has_class("-facts")
+        return action not in ("change", "compact_above", "order") or not self.has_class("-facts")
 
     # Changing
 

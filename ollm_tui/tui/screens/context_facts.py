@@ -11,10 +11,13 @@ from ollm_tui.core.counts import counted
 from ollm_tui.core.goals import locked_decisions
 from ollm_tui.core.intake import visible
 from ollm_tui.core.message import Usage
+from ollm_tui.core.session import Metadata
 from ollm_tui.core.session_state import SessionState
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.engine.goals import GoalKeeper
 from ollm_tui.tui.answer_times import cached_words, why_slow
+from ollm_tui.tui.entries import local_time
+from ollm_tui.tui.widgets.gauge_line import times_words
 
 LABEL_CELLS = 9
 LEAST_CELLS = 20
@@ -24,7 +27,8 @@ Row = tuple[str, str]
 
 def facts_text(conversation: Conversation, width: int) -> Content:
     """All of them, each with a word for what it is in front, broken into lines of a width."""
-    rows = [_goal(conversation.goals), *_who(conversation), *_speed(conversation.state)]
+    rows = [_goal(conversation.goals), *_who(conversation)]
+    rows += [*_compressed(conversation.state.header.metadata), *_speed(conversation.state)]
     rows += _told(conversation)
     lines: list[Content] = []
     for label, text in rows:
@@ -41,6 +45,18 @@ def _who(conversation: Conversation) -> Iterator[Row]:
     largest = f" of {most:,}" if most and most != choice.window else ""
     yield "model", f"{choice.model} · {choice.provider.name} · window {window}{largest}"
     yield "mode", f"{mode.name} · {mode.prompt}" if mode.prompt else mode.name
+
+
+def _compressed(metadata: Metadata) -> Iterator[Row]:
+    """How often, and what the last one that is on record did."""
+    done = [each for each in metadata.compression_history if each.before != each.after]
+    times = times_words(metadata)
+    if not (times and done):
+        return
+    last = done[-1]
+    tokens = f"{last.before_tokens:,} → {last.after_tokens:,} tokens"
+    undone = ", undone" if last.undone_at else ""
+    yield "context", f"{times}, last {local_time(last.at)}: {tokens}{undone}"
 
 
 def _goal(goals: GoalKeeper) -> Row:

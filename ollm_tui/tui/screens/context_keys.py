@@ -13,7 +13,7 @@ KEYS: Mapping[str, str] = MappingProxyType(
         "breakdown.leave_out": "leave out",
         "breakdown.drop": "drop exchange",
         "breakdown.fold": "fold",
-        "breakdown.fold_above": "fold above",
+        "breakdown.compact_above": "compact above",
         "breakdown.undo": "undo",
         "choices.choose": "go there",
         "breakdown.order": "order",
@@ -57,10 +57,10 @@ BINDINGS = (
     ),
     Binding(
         "a",
-        "change('fold_above')",
-        "Fold the answers above",
-        id="breakdown.fold_above",
-        tooltip="Send the first words only of all answers above this line",
+        "compact_above",
+        "Compact above here",
+        id="breakdown.compact_above",
+        tooltip="Show what compressing all that was said above this would do, then do it or not",
     ),
     Binding("u", "undo", "Undo", id="breakdown.undo", tooltip="Take the last change back"),
     Binding(

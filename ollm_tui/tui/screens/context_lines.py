@@ -60,7 +60,6 @@ DEEDS: Mapping[str, Deed] = MappingProxyType(
         "leave_out": Deed("exclude", "leave out", "include", "take in", "excluded"),
         "drop": Deed("drop", "leave out the exchange"),
         "fold": Deed("fold", "fold", "unfold", "unfold", "folded"),
-        "fold_above": Deed("fold-above", "fold the answers above"),
     }
 )
 

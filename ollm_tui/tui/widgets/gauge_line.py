@@ -10,6 +10,7 @@ from ollm_tui.services.tokens.prompt_count import Count, Parts
 from ollm_tui.tui.widgets.gauge_bar import LEAST_CELLS, Run, bar
 
 if TYPE_CHECKING:
+    from ollm_tui.core.session import Metadata
     from ollm_tui.engine.budget import Room
     from ollm_tui.engine.context_view import CompressesAt, ContextView
 
@@ -18,6 +19,8 @@ FULL, COMPACT = 98, 70
 terminal of 100 columns leaves 98."""
 DRAFT_SHOWN = 200
 """Tokens in the prompt from which they are worth a word before they are sent."""
+BETWEEN = "   "
+"""Between the facts of a note; where there is no room for all, the last ones are left out."""
 NEAR_SHARE = 0.9
 """From this part of the compression trigger on it is near."""
 
@@ -103,6 +106,13 @@ class Line(NamedTuple):
     texts: tuple[Text, ...]
 
 
+def times_words(metadata: Metadata) -> str:
+    """How often the context was compressed so far; nothing where it was not."""
+    count = metadata.compression_count
+    often = "once" if count == 1 else f"{count:,} times"
+    return f"compressed {often}" if count else ""
+
+
 def gauge_line(reading: Reading, width: int) -> Line:
     """As much as fits: the note goes first, then words, then the bar."""
     has_bar = reading.room is not None and width >= COMPACT
@@ -128,8 +138,10 @@ def _choices(reading: Reading, width: int) -> Iterator[tuple[Text, ...]]:
         yield numbers, drafts[0]
         yield numbers, drafts[1]
         return
-    if reading.note and width >= COMPACT:
-        yield numbers, long, Text("words", f"   {reading.note}")
+    facts = reading.note.split(BETWEEN) if reading.note and width >= COMPACT else []
+    while facts:
+        yield numbers, long, Text("words", BETWEEN + BETWEEN.join(facts))
+        facts.pop()
     yield numbers, long
     yield numbers, short
     yield (Text(look, short.text.strip()),) if reading.alarm else (numbers,)
