@@ -9,8 +9,9 @@ from typing import Literal, NamedTuple
 
 from ollm_tui.core.intake import visible
 from ollm_tui.core.tool import Action, ApprovalMode, Decision, Verdict
-from ollm_tui.services.command_safety.places import Places, keeps_secrets, runs_by_itself
+from ollm_tui.services.command_safety.places import Places, runs_by_itself
 from ollm_tui.services.grants import Grant, Grants, Subject
+from ollm_tui.services.secret_names import names_secrets
 from ollm_tui.settings.schema import Tools
 
 HELD_TOOLS = frozenset(("exec",))
@@ -109,7 +110,7 @@ class Policy:
                 return self._assess_running(action)
 
     def _assess_reading(self, action: Action) -> _Assessment:
-        if keeps_secrets(Path(action.subject)):
+        if any(map(names_secrets, action.reads or (action.subject,))):
             return _Assessment("ordinary", "it names a place where secrets are kept")
         return _Assessment("harmless", "it only reads")
 

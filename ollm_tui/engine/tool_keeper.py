@@ -200,17 +200,6 @@ class ToolKeeper:
         self._approvals.keep = outfit.policy.remember
         return outfit
 
-    async def _made(self) -> Outfit | None:
-        """The tools and rules, whether the model can use them or not; None where there are none."""
-        if self.make_outfit is None:
-            return None
-        if self._making is None:
-            made = self.make_outfit(self._session, self._goals)
-            self._making = asyncio.ensure_future(made)
-        self._outfit = outfit = await asyncio.shield(self._making)
-        self._approvals.keep = outfit.policy.remember
-        return outfit
-
     def _judge(self, tool: str, action: Action) -> Verdict:
         assert self._outfit is not None
         return self._outfit.policy.judge(tool, action, self.approval_mode)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any
 
 from msgspec import Meta
@@ -20,6 +21,7 @@ from ollm_tui.tools.planned import Planned
 from ollm_tui.tools.scope import Scope
 
 _OF_WORK_TREE = ("HEAD", "index", "logs", "config.worktree")
+_SIGNS = re.compile(r"[:=()]")
 _OF_REPOSITORY = ("objects", "refs", "packed-refs", "logs", "config", "info", "worktrees")
 
 
@@ -61,6 +63,7 @@ class Git:
             subject=shlex.join(("git", *command.shown)),
             place=str(self._scope.root),
             language="shell",
+            reads=tuple(_pieces(command.shown)),
         )
         return Planned(action, work)
 
@@ -77,6 +80,13 @@ class Git:
         ]
         borrows = (repository.common / "objects/info/alternates").exists()
         return not borrows and all(map(self._scope.holds, paths))
+
+
+def _pieces(words: Iterable[str]) -> Iterator[str]:
+    """All of a command that may name a file: the words, and what stands after a revision, an
+    option or the signs of a path: HEAD:.env, --since=…, :(top).env."""
+    for word in words:
+        yield from filter(None, (word, *_SIGNS.split(word)))
 
 
 def _as_list(args: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -16,6 +16,8 @@ from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import ToolError
 from ollm_tui.core.intake import clean
 from ollm_tui.core.tool import Action, PlannedCall, Tell, ToolOutcome
+from ollm_tui.services.command_safety.places import keeps_secrets
+from ollm_tui.services.secret_names import names_secrets
 from ollm_tui.tools.arguments import Arguments, one_line, spec_of, understood
 from ollm_tui.tools.planned import Planned
 from ollm_tui.tools.scope import Scope
@@ -39,6 +41,28 @@ class _File(NamedTuple):
     name: str
 
 
+class _Withheld:
+    """Files that keep secrets, among those that were found something in: to look at the names of
+    all that are searched would take longer than the search."""
+
+    def __init__(self, files: Iterable[_File]) -> None:
+        self._paths = {file.name: file.path for file in files}
+        self._known: dict[str, bool] = {}
+
+    @property
+    def names(self) -> list[str]:
+        """Those that were asked for."""
+        return [name for name, is_held in self._known.items() if is_held]
+
+    def holds(self, name: str | None) -> bool:
+        """Whether lines of a file are not for the model."""
+        if name not in self._paths:
+            return False
+        if name not in self._known:
+            self._known[name] = keeps_secrets(Path(self._paths[name]))
+        return self._known[name]
+
+
 class SearchText:
     """Searches what lies in the scope and is not ignored."""
 
@@ -55,13 +79,21 @@ class SearchText:
         if not wanted.pattern:
             raise ToolError("search_text needs pattern: what to look for")
 
-        async def work(_tell: Tell) -> ToolOutcome:
-            files = await self._chosen(wanted.path)
-            return await self._search(wanted, files)
+        named = await self._named(wanted.path)
 
-        place = wanted.path or "."
-        subject = f"{wanted.pattern} in {place}"
-        return Planned(Action(effect="read", title="search for", subject=subject), work)
+        async def work(_tell: Tell) -> ToolOutcome:
+            return await self._search(wanted, await self._chosen(wanted.path), named)
+
+        subject = f"{wanted.pattern} in {wanted.path or '.'}"
+        action = Action(effect="read", title="search for", subject=subject, reads=named)
+        return Planned(action, work)
+
+    async def _named(self, path: str) -> tuple[str, ...]:
+        """What a model named, and where that leads."""
+        pattern = self._files.relative(path)
+        if not pattern or is_glob(pattern):
+            return (pattern or ".",)
+        return (pattern, (await asyncio.to_thread(self._scope.find, pattern)).name)
 
     async def _chosen(self, path: str) -> list[_File]:
         """A file by its name, ignored or not, or all that fit. Links in a list are left out."""
@@ -79,7 +111,11 @@ class SearchText:
             paths = [each for each in paths if each.startswith(folder)]
         return [_File(*self._files.split(each), one_line(each)) for each in paths]
 
-    async def _search(self, wanted: _Arguments, files: list[_File]) -> ToolOutcome:
+    async def _search(
+        self, wanted: _Arguments, files: list[_File], named: tuple[str, ...]
+    ) -> ToolOutcome:
+        # Where secrets are named, the user was asked.
+        withheld = _Withheld(() if any(map(names_secrets, named)) else files)
         limit = min(max(wanted.limit, 1), MOST)
         question = {"pattern": wanted.pattern, "files": files, "limit": limit}
         lines: list[str] = []
@@ -87,6 +123,8 @@ class SearchText:
         try:
             async with asyncio.timeout(self._seconds):
                 async for answer in _answers(json.dumps(question).encode()):
+                    if withheld.holds(answer.get("name")):
+                        continue
                     if "name" in answer:
                         text = clean(answer["text"]).replace("\n", " ").strip()
                         lines.append(f"{answer['name']}:{answer['line']}: {text}")
@@ -94,7 +132,7 @@ class SearchText:
                         end = answer
         except TimeoutError:
             end = {"seconds": self._seconds}
-        return _outcome(lines, end)
+        return _outcome(lines, end, len(withheld.names))
 
 
 async def _answers(question: bytes) -> AsyncIterator[dict[str, Any]]:
@@ -121,7 +159,7 @@ async def _answers(question: bytes) -> AsyncIterator[dict[str, Any]]:
             await process.wait()
 
 
-def _outcome(lines: list[str], end: Mapping[str, Any]) -> ToolOutcome:
+def _outcome(lines: list[str], end: Mapping[str, Any], withheld: int) -> ToolOutcome:
     notes: list[str] = []
     if "seconds" in end:
         notes.append(f"stopped after {end['seconds']:g} s; use a simpler pattern or a smaller path")
@@ -129,10 +167,12 @@ def _outcome(lines: list[str], end: Mapping[str, Any]) -> ToolOutcome:
         notes.append("the search broke off; use a simpler pattern")
     elif end["is_cut"]:
         notes.append("there are more; narrow the pattern or path, or raise limit")
-    elif not lines:
+    elif not lines and not withheld:
         notes.append(f"nothing found in {counted(end['files'], 'file')}")
     if end.get("is_plain"):
         notes.append("the pattern is no regular expression; it was searched as plain text")
+    if withheld:
+        notes.append(f"lines of {counted(withheld, 'file')} with secrets left out; name it as path")
     text = "\n".join([*lines, *(f"[{note}]" for note in notes)])
     summary = counted(len(lines), "line") + " and more" * bool(end.get("is_cut"))
     broke_off = "is_cut" not in end

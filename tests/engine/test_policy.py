@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from ollm_tui.core.tool import APPROVAL_MODES, Action, ApprovalMode, Decision
+from ollm_tui.core.tool import APPROVAL_MODES, Action, ApprovalMode, Decision, Tool
 from ollm_tui.engine.policy import Policy, scope_of
+from ollm_tui.services.file_discovery.project_files import ProjectFiles
 from ollm_tui.services.grants import Grants
 from ollm_tui.settings.schema import Tools
+from ollm_tui.tools.files_read import FilesRead
+from ollm_tui.tools.git import Git
+from ollm_tui.tools.read_file import ReadFile
+from ollm_tui.tools.scope import Scope
+from ollm_tui.tools.scope_files import ScopeFiles
+from ollm_tui.tools.search_text import SearchText
 
 ALWAYS = Decision("always", "session")
 NEVER = Decision("never", "session")
@@ -25,6 +34,22 @@ def project(tmp_path: Path) -> Path:
 
 def policy_for(project: Path, confined: bool = False, tools: Tools | None = None) -> Policy:
     return Policy(tools or Tools(), project, Grants(None, project), lambda: confined)
+
+
+def tools_in(project: Path) -> dict[str, Tool]:
+    """Tools that read, in a repository with a file of secrets and a link to it."""
+    (project / ".env").write_text("TOKEN=x\n")
+    (project / "main.py").write_text("print()\n")
+    (project / "plain.txt").symlink_to(".env")
+    (project / ".aws").mkdir()
+    subprocess.run(("git", "init", "-q", str(project)), check=True)
+    scope, memory = Scope(project), FilesRead()
+    environ = {"PATH": os.environ["PATH"]}
+    return {
+        "read_file": ReadFile(scope, memory),
+        "search_text": SearchText(scope, ScopeFiles(scope, ProjectFiles(project))),
+        "git": Git(scope, environ, 10.0),
+    }
 
 
 def run(code: str, language: str = "shell") -> Action:
@@ -51,6 +76,54 @@ def test_reading_where_secrets_are_kept_asks(project: Path, mode: ApprovalMode) 
     verdict = policy_for(project).judge("read_file", Action("read", "read", ".env"), mode)
     assert (verdict.ruling, verdict.dangerous) == ("ask", False)
     assert "secrets" in verdict.reason
+
+
+@EVERY_MODE
+@pytest.mark.parametrize(
+    ("tool", "args"),
+    (
+        ("search_text", {"pattern": "TOKEN", "path": ".env"}),
+        ("search_text", {"pattern": "TOKEN", "path": "./.env"}),
+        ("search_text", {"pattern": ".", "path": ".e*"}),
+        ("search_text", {"pattern": ".", "path": "**/.env*"}),
+        ("search_text", {"pattern": ".", "path": "plain.txt"}),
+        ("search_text", {"pattern": ".", "path": ".aws"}),
+        ("git", {"args": ["show", "HEAD:.env"]}),
+        ("git", {"args": ["show", "HEAD:./.env"]}),
+        ("git", {"args": ["diff", "HEAD", "--", ".env"]}),
+        ("git", {"args": ["log", "-p", "--", ":(top).env"]}),
+        ("git", {"args": ["grep", "-e", ".", "--", ".en?"]}),
+        ("git", {"args": ["grep", "-e", ".", "--", "*.pem"]}),
+        ("git", {"args": ["blame", ".env"]}),
+        ("read_file", {"path": ".env"}),
+        ("read_file", {"path": "plain.txt"}),
+    ),
+)
+async def test_no_tool_reads_a_file_of_secrets_unasked(
+    project: Path, mode: ApprovalMode, tool: str, args: dict[str, object]
+) -> None:
+    action = (await tools_in(project)[tool].plan(args)).action
+    verdict = policy_for(project, confined=True).judge(tool, action, mode)
+    assert (verdict.ruling, verdict.reason) == ("ask", "it names a place where secrets are kept")
+
+
+@EVERY_MODE
+@pytest.mark.parametrize(
+    ("tool", "args"),
+    (
+        ("search_text", {"pattern": "credentials"}),
+        ("search_text", {"pattern": r"\.env", "path": "*.py"}),
+        ("search_text", {"pattern": "TOKEN", "path": "main.py"}),
+        ("git", {"args": ["show", "HEAD:main.py"]}),
+        ("git", {"args": ["log", "-3", "--since=2024-01-01"]}),
+        ("git", {"args": ["diff", "--", "*.json"]}),
+    ),
+)
+async def test_searching_and_looking_at_other_files_is_not_asked_for(
+    project: Path, mode: ApprovalMode, tool: str, args: dict[str, object]
+) -> None:
+    action = (await tools_in(project)[tool].plan(args)).action
+    assert policy_for(project).judge(tool, action, mode).ruling == "allow"
 
 
 @pytest.mark.parametrize(
