@@ -207,10 +207,8 @@ def snapshot_of(
 def metadata_at(snapshot: ContextSnapshot, metadata: Metadata, at: str) -> Metadata:
     """What a session knows after going back: histories go on, everything else is as it was.
 
-    An earlier program's snapshot tells nothing but what was said.
+    An earlier program's snapshot tells less: what it does not have was not there.
     """
-    if snapshot.reason == "older":
-        return replace(metadata, token_count=snapshot.token_count)
     before = mode_of(metadata)
     modes = metadata.mode_history
     if before != snapshot.mode:

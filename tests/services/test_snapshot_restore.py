@@ -7,6 +7,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from ollm_tui.core.compression import CompressedContext
 from ollm_tui.core.encoding import decode_record, decode_session, encode
 from ollm_tui.core.message import Text
 from ollm_tui.core.record import MessageAdded, SessionChanged
@@ -49,17 +50,21 @@ def test_planning_changes_nothing() -> None:
     assert state.session() == before
 
 
-def test_an_older_snapshot_comes_as_a_new_branch_and_keeps_goals_and_marks() -> None:
-    tree = json.loads((GOLDEN / "users-apart.json").read_bytes())
+def test_an_older_snapshot_comes_as_a_new_branch_with_its_goals_and_nothing_of_today() -> None:
+    tree = json.loads((GOLDEN / "before-version-1.json").read_bytes())
     snapshot = older_snapshot(tree, "x", "y", MOMENT)
     assert snapshot is not None
     state = rich_state()
-    marks = state.header.metadata
     plan = restoration(snapshot, state)
     assert [each.id for each in plan.missing] == list(snapshot.order)
     apply(state, plan.record(MOMENT))
     assert [each.text for each in state.branch()] == [each.text for each in snapshot.sent()]
-    assert state.header.metadata == replace(marks, token_count=8500)
+    metadata = state.header.metadata
+    assert [goal.text for goal in metadata.goals] == ["clean code"]
+    assert (metadata.token_count, metadata.compressed) == (950, CompressedContext())
+    assert (metadata.pins, metadata.excluded, metadata.folded) == ((), (), {})
+    prompt = "\n".join(each.text for each in prompt_of(state))
+    assert "clean code" in prompt and "ship it" not in prompt and "no threads" not in prompt
     assert state.header.system_prompt == "You are brief."
     assert "a5" in state
 

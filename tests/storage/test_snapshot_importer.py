@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -177,3 +178,32 @@ def test_whatever_is_there_is_read_the_same_every_time_or_refused(tree: dict[str
     assert decode_snapshot(encode_snapshot(snapshot)) == snapshot
     assert len(set(snapshot.order)) == len(snapshot.order)
     assert [each.id for each in snapshot.sent()] == list(snapshot.order)
+
+
+@pytest.mark.parametrize(
+    "where",
+    (
+        lambda goals: {"goals": goals},
+        lambda goals: {"goalStack": {"goals": goals, "depth": 2}},
+        lambda goals: {"conversationState": {"goals": goals}},
+    ),
+)
+def test_goals_of_every_older_shape_are_goals(where: Callable[[Any], dict[str, Any]]) -> None:
+    goals = [
+        {"id": "g1", "title": "ship it", "status": "completed"},
+        {"description": "write tests", "createdAt": 1769400000, "blockers": ["time"]},
+        "sleep",
+        {"id": "nameless"},
+        7,
+    ]
+    tree = {"messages": []} | where(goals)
+    found = imported(tree).goal_stack.goals
+    assert [(each.text, each.status) for each in found] == [
+        ("ship it", "done"),
+        ("write tests", "active"),
+        ("sleep", "paused"),
+    ]
+    assert (found[0].id, found[1].blockers) == ("g1", ("time",))
+    assert found[1].created_at == "2026-01-26T04:00:00.000000Z"
+    assert imported(tree).goal_stack.goals == found
+    assert "nameless" in encode_snapshot(imported(tree)).decode(), "nothing is lost"

@@ -14,6 +14,7 @@ from ollm_tui.core.snapshot import ArchivedMessage, ContextSnapshot, SnapshotMet
 from ollm_tui.core.snapshot_encoding import snapshot_from_tree
 from ollm_tui.core.titles import title_of
 from ollm_tui.storage.importers.fields import ForeignObject, Tree, derived_id, time_of
+from ollm_tui.storage.importers.goals import read_goals
 from ollm_tui.storage.importers.messages import read_messages
 
 _VERSION = "1.0"
@@ -60,7 +61,8 @@ def _todays_tree(tree: Tree, session_id: str, snapshot_id: str, modified: str) -
         "head": ids[-1] if ids else None,
         "reason": "older",
     }
-    read |= fields.valid(ContextSnapshot, "goalStack", "reasoningStorage", "provider")
+    read |= fields.valid(ContextSnapshot, "reasoningStorage", "provider")
+    read |= read_goals(fields, session_id, moment)
     read["metadata"] = _read_facts(facts)
     return fields.rest(ContextSnapshot) | read
 
