@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from functools import partial
@@ -51,6 +52,8 @@ from ollm_tui.settings.schema import Settings
 
 if TYPE_CHECKING:
     from ollm_tui.services.hooks import Hooks
+
+log = logging.getLogger(__name__)
 
 
 class Conversation(HeldSession):
@@ -272,6 +275,7 @@ class Conversation(HeldSession):
                     elif isinstance(event, TurnFinished | TurnCancelled | TurnFailed):
                         reply = event.message
                         self._end_turn()
+                        await self._context.settle_end()
                     yield event
             await self.snapshots.check_threshold()
             await self._hooks.after_turn(reply)
@@ -283,7 +287,13 @@ class Conversation(HeldSession):
         self._context.begin_turn(last)
         make_room = self.compression.make_room if self.on_overflow == "compress" else None
         prepare = self._hooks.before_turn if last is question else None
-        return PromptCheck(self._context, last, make_room, prepare)
+        return PromptCheck(self._context, last, make_room, self._narrow, prepare)
+
+    async def _narrow(self, window: int) -> None:
+        """The server has less room than was known: from now on the gauge shows that."""
+        log.warning("the server takes no more than %d tokens", window)
+        self._context.narrow(window)
+        await self.change(window=window)
 
     def _check_free(self) -> None:
         if self._turn:

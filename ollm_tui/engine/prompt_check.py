@@ -17,8 +17,13 @@ from ollm_tui.services.tokens.prompt_count import PromptCount
 FEWEST_TOKENS = 64
 """Nobody cuts a prompt shorter than this; a server that reads less just counts in its own way."""
 
+SMALLEST_WINDOW = 512
+"""A server that refuses less has another reason."""
+
 MakeRoom = Callable[[], AsyncGenerator[AnyCompressionEvent, None]]
 """Compresses the context so that the prompt fits."""
+Narrow = Callable[[int], Awaitable[None]]
+"""Takes a smaller window for the one the session has."""
 Prepare = Callable[[Message], Awaitable[None]]
 """Does what has to be done before a question is asked; it may still change the context."""
 
@@ -31,11 +36,13 @@ class PromptCheck:
         context: SessionContext,
         question: Message,
         make_room: MakeRoom | None,
+        narrow: Narrow,
         prepare: Prepare | None = None,
     ) -> None:
         self._context = context
         self._question = question
         self._make_room = make_room
+        self._narrow = narrow
         self._prepare = prepare
         self._count = PromptCount()
         self._sent = False
@@ -62,7 +69,6 @@ class PromptCheck:
         if self._sent:
             self._context.live.end()
             await self._learn_from(error)
-            self._count = self._context.count()
         return make_room() if self._over() else None
 
     async def refused(self, error: OverLimit) -> PromptTooLong:
@@ -85,12 +91,21 @@ class PromptCheck:
         return None
 
     async def _learn_from(self, error: OverLimit) -> None:
-        """A server that says how long the prompt is knows better."""
+        """A server that says how long the prompt is knows better; so does one that refuses what
+        should fit: it has less room than was known, whatever it said before."""
+        context = self._context
         if error.prompt_tokens:
-            context = self._context
             pieces = context.assembly.pieces
             await context.counter.measured(pieces, context.tools, error.prompt_tokens)
             context.forget_count()
+        self._count = context.count()
+        if self._over():
+            return
+        refused = error.prompt_tokens or self._count.tokens
+        window = max(SMALLEST_WINDOW, min(error.window or refused, refused))
+        if context.choice.window is None or window < context.choice.window:
+            await self._narrow(window)
+            self._count = context.count()
 
     def _over(self) -> bool:
         return self._excess() > 0

@@ -87,6 +87,10 @@ class SessionContext:
         self.forget_count()
         self.read = 0
 
+    def narrow(self, window: int) -> None:
+        """Go on with the same model in a smaller window."""
+        self.choice = self.choice._replace(window=window)
+
     @property
     def mode(self) -> Mode:
         """The way of working the session is in."""
@@ -137,6 +141,11 @@ class SessionContext:
         await self.counter.settle(self.view().beside_the_prompt())
         await self.counter.settle(self.assembly.pieces, self.tools)
         self.forget_count()
+
+    async def settle_end(self) -> None:
+        """Count exactly what came last, where that takes no loading: after the first answer."""
+        if await self.counter.settle_end(self.assembly.pieces):
+            self.forget_count()
 
     def budget(self, count: PromptCount) -> Budget:
         """The prompt in its window."""
@@ -258,7 +267,8 @@ class SessionContext:
         room = self.budget(count).room
         is_sure = room is None or count.tokens <= room.limit * SURE_SHARE
         if is_sure and not (self.choice.counting and self._is_watched):
-            return count
+            await self.settle_end()
+            return self.count()
         count = await self.counter.check(request, self.assembly.pieces)
         self.forget_count()
         return count

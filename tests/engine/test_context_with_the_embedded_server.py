@@ -108,3 +108,15 @@ async def test_the_view_equals_what_the_server_reads_in_twenty_turns(workspace: 
     models = {message.model for message in conversation.state.branch() if message.model}
     assert len(models) == 2
     await conversation.close()
+
+
+async def test_what_the_gauge_shows_by_itself_is_exact_from_the_first_answer_on(
+    workspace: Workspace,
+) -> None:
+    conversation = await workspace.begin()
+    await send(conversation, QUESTIONS[0])
+    for question in QUESTIONS[1:]:
+        assert conversation.context().count.source == "exact"
+        shown, read = await send(conversation, question)
+        assert shown == read
+    await conversation.close()

@@ -202,3 +202,46 @@ class Uncounted(Scripted):
 
     async def capabilities(self, model: str) -> Capabilities:
         return Capabilities(window=8192, max_window=8192)
+
+
+class Narrow(Uncounted):
+    """A server that has less room than it says, and refuses what is longer."""
+
+    def __init__(self, told: int | None, room: int, *, says_so: bool) -> None:
+        super().__init__(self._answer)
+        self._told = told
+        self._room = room
+        self._says_so = says_so
+
+    async def capabilities(self, model: str) -> Capabilities:
+        return Capabilities(window=self._told, max_window=self._told)
+
+    def _answer(self, request: ChatRequest) -> list[TextDelta | OverLimit]:
+        tokens = sum(len(message.text) for message in request.messages) // 4
+        if tokens > self._room:
+            counts = (tokens, self._room) if self._says_so else (None, None)
+            return [OverLimit("longer than the window", "", *counts)]
+        if "shorter" in request.messages[0].text or len(request.messages) == 1:
+            return [TextDelta("Questions about the garden were asked and answered at length.")]
+        return [TextDelta(LONG_ANSWER)]
+
+
+@pytest.mark.parametrize("told", (None, 8192))
+@pytest.mark.parametrize("says_so", (True, False))
+async def test_a_server_with_less_room_than_it_said_is_no_dead_end(
+    open_workspace: OpenWorkspace, told: int | None, says_so: bool
+) -> None:
+    provider = Narrow(told, 900, says_so=says_so)
+    workspace = await open_workspace(provider, Settings())
+    conversation = await workspace.begin()
+    conversation.on_overflow = "compress"
+    compressed = 0
+    for turn in range(16):
+        events = await finish(conversation.send(f"{turn} Which soil is good for the beds?"))
+        assert isinstance(events[-1], TurnFinished), turn
+        compressed += any(isinstance(event, ContextCompressed) for event in events)
+    assert compressed, "there was too much for it"
+    window = conversation.choice.window
+    assert window is not None and 512 <= window <= 1100
+    assert conversation.state.header.window == window, "it is known after a restart too"
+    await conversation.close()

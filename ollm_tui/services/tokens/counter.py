@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 
 from msgspec.structs import replace
 
@@ -142,12 +143,25 @@ class TokenCounter:
         if self._tokenizer is None:
             self._tokenizer = await self._tokenizers.of(self._provider, self._model)
         missing = [entry for entry in self._all(prompt, tools) if entry.plain is None]
+        await self._settle(self._tokenizer, missing)
+        return self.count(prompt, tools)
+
+    async def settle_end(self, prompt: Sequence[Piece]) -> bool:
+        """The same for what came last, where the vocabulary is at hand: nothing is loaded, and
+        nothing before it is looked at. Whether there was anything to count."""
+        if self._tokenizer is None:
+            return False
+        entries = map(self._entry, reversed(prompt))
+        missing = list(takewhile(lambda entry: entry.plain is None, entries))
+        await self._settle(self._tokenizer, missing)
+        return bool(missing)
+
+    async def _settle(self, tokenizer: Tokenizer, missing: list[_Entry]) -> None:
         if missing:
             texts = [entry.texts for entry in missing]
-            counted = await asyncio.to_thread(_count_all, self._tokenizer, texts)
+            counted = await asyncio.to_thread(_count_all, tokenizer, texts)
             for entry, plain in zip(missing, counted, strict=True):
                 entry.plain, entry.texts = plain, []
-        return self.count(prompt, tools)
 
     async def check(self, request: ChatRequest, prompt: Sequence[Piece]) -> PromptCount:
         """The tokens of a prompt that is about to be sent: exact where the server counts."""
