@@ -191,6 +191,8 @@ SCENES: Mapping[str, Scene] = {
     "snapshot-diff": browser_scenes.comparison,
     "search": search_scenes.search,
     "approval": tool_scenes.asking,
+    "activity": search_scenes.calendar,
+    "recall": search_scenes.passages,
 }
 
 

@@ -62,11 +62,33 @@ async def test_nobody_leaves_the_days_there_were(open_app: OpenApp, home: Path) 
         calendar = await open_calendar(at)
         await at.press("home")
         assert calendar.day == date(2025, 9, 3)
-        assert "Sep 2025" in calendar.render_line(0).text
+        assert calendar.render_line(0).text.startswith("2025    Sep       Oct     Nov")
         await at.press(*["pageup"] * 3)
         assert calendar.day == monday_of(date(2025, 9, 3))
         await at.press("end", "right", "down")
         assert calendar.day == date.today()
+
+
+async def test_the_year_hides_no_month(open_app: OpenApp, home: Path) -> None:
+    async with desk(open_app, home, size=(60, 20)) as at:
+        calendar = await open_calendar(at)
+        said = Activity(date(2023, 3, 6), "m", 1, 0, 0)
+        calendar.show(ActivityDays((said,), date(2024, 3, 6)))
+        await at.press("home")
+        assert calendar.render_line(0).text.startswith("2023    Mar     Apr     May       Jun")
+
+
+async def test_the_longest_bar_of_a_model_fits_on_every_screen(
+    open_app: OpenApp, home: Path
+) -> None:
+    async with desk(open_app, home, size=(80, 24)) as at:
+        await open_calendar(at)
+        for width, cells in ((80, 25), (120, 30), (60, 5)):
+            await at.pilot.resize_terminal(width, 24)
+            await at.settle()
+            assert text(at, "#models").splitlines()[0].count("█") == cells
+            shown = screen(at).query_one("#models", Static)
+            assert not any("…" in shown.render_line(y).text for y in range(3))
 
 
 async def test_without_a_message_it_teaches(open_app: OpenApp, home: Path) -> None:

@@ -45,7 +45,10 @@ async def test_a_passage_is_chosen_by_where_it_is_from_and_goes_along(
 async def test_several_passages_are_marked_and_taken(open_app: OpenApp, home: Path) -> None:
     async with desk(open_app, home) as at:
         await recall(at, "retries")
-        await at.press("tab", "tab", "enter")
+        assert "marked" not in shown(at.app)
+        await at.press("tab", "tab")
+        assert "2 marked, ≈" in shown(at.app)
+        await at.press("enter")
         pieces = prompt(at.app).written.attachments
         assert [piece.name for piece in pieces] == ["earlier message 1", "earlier message 2"]
 

@@ -64,7 +64,8 @@ class PassagePicker(PickerOf[tuple[Passage, ...]]):
             return
         passage = self._passages[int(highlighted.key)]
         cost = self._cost(self._marked or (int(highlighted.key),))
-        sums = f"≈{cost:,} of {self._budget:,} tokens"
+        marked = f"{len(self._marked)} marked, " if self._marked else ""
+        sums = f"{marked}≈{cost:,} of {self._budget:,} tokens"
         self.say(self._problem or f"{sums} · {' '.join(passage.text.split())}")
         self._problem = ""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import TYPE_CHECKING
 
-from textual import on, work
+from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.content import Content
@@ -24,8 +24,10 @@ from ollm_tui.tui.widgets.live_keys import LiveKeys
 if TYPE_CHECKING:
     from ollm_tui.tui.app import OllmApp
 
-BAR_CELLS = 30
+MOST_BAR_CELLS = 30
 NAME_CELLS = 24
+BESIDE_BAR = NAME_CELLS + 31
+"""Cells of a model's line that are none of its bar: names, numbers, edges."""
 EMPTY = "Nothing was said yet. Every message you send is a mark in this calendar."
 KEYS = (
     ("activity.open", "what was said that day"),
@@ -104,11 +106,17 @@ class ActivityScreen(Screen[date | None]):
         said, when = counted(days.messages.total(), "message"), counted(len(days.messages), "day")
         facts = [f"{said} on {when}", f"{short_count(days.tokens.total())} tokens"]
         self._head(" · ".join(facts))
-        models = days.models()
-        most = max((each.answers for each in models), default=0)
-        lines = [_model_line(each, most) for each in models]
-        self.query_one("#models", Static).update(Content("\n").join(lines))
+        self._show_models()
         self.query_one(DayMap).show(days)
+
+    @on(events.Resize)
+    def _show_models(self) -> None:
+        """Who answered how much, with bars as long as there is room for."""
+        models = self._days.models()
+        most = max((each.answers for each in models), default=0)
+        cells = min(max(self.size.width - BESIDE_BAR, 0), MOST_BAR_CELLS)
+        lines = [_model_line(each, most, cells) for each in models]
+        self.query_one("#models", Static).update(Content("\n").join(lines))
 
     def _head(self, facts: str) -> None:
         title = Content.styled("Activity", "bold $primary")
@@ -116,10 +124,10 @@ class ActivityScreen(Screen[date | None]):
         self.query_one("#heading", Static).update(text)
 
 
-def _model_line(total: ModelTotal, most: int) -> Content:
+def _model_line(total: ModelTotal, most: int, cells: int) -> Content:
     name = visible(total.model)
     name = name if len(name) <= NAME_CELLS else f"{name[: NAME_CELLS - 1]}…"
-    bar = "█" * -(-total.answers * BAR_CELLS // most) if most and total.answers else ""
+    bar = "█" * -(-total.answers * cells // most) if most and total.answers else ""
     numbers = f"{counted(total.answers, 'answer'):>13}{short_count(total.tokens):>7} tokens"
     return Content.assemble(
         f"{name:<{NAME_CELLS}}", (f"{numbers}  ", "$text-muted"), (bar, "$primary")

@@ -139,12 +139,14 @@ class DayMap(Widget, can_focus=True):
         return segments
 
     def _months(self) -> str:
-        text, before = " " * LABEL, 0
-        for at, monday in enumerate(self._mondays()):
+        """The year stands before the first month: beside it, it would hide the second one."""
+        mondays = self._mondays()
+        text, before = f"{mondays[0].year:<{LABEL - 1}}", 0
+        for at, monday in enumerate(mondays):
             place = LABEL + at * CELL
-            if monday.month != before and place > len(text) - (at == 0):
-                with_year = f"{monday:%b %Y}" if monday.month == 1 or at == 0 else f"{monday:%b}"
-                text = text.ljust(place) + with_year
+            if monday.month != before and place > len(text):
+                begins_year = monday.month == 1 and at > 0
+                text = text.ljust(place) + (f"{monday:%b %Y}" if begins_year else f"{monday:%b}")
             before = monday.month
         return text[: self.size.width]
 
