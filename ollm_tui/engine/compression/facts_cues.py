@@ -115,6 +115,24 @@ terminée; fait; corrigé; hecho; terminado; terminada;
 corregido; resuelto
 """
 
+CORRECTION = """
+scrap that; scratch that; strike that; ignore that; forget it; forget that; never mind; nevermind;
+no wait; wait a; wait no; wait ,; hold on; sorry; oops; whoops; ups; my bad; my mistake; my fault;
+i was wrong; is wrong; was wrong; wrong number; typo; misread; mistyped; mixed up; correction;
+correct me; correct myself; i correct; to correct; change of plan; change of plans; plans changed;
+plan changed; changed * mind; changed * minds; second thought; second thoughts; on reflection;
+overruled; vetoed; change that; change it; modify; revise that; take that back; i take * back; i
+meant; i mean; turns out; came back; rebooked; it moved; final answer; instead; switch to; make
+it; make that; entschuldigung; falsch; sondern; pardon; je me suis trompé; perdón; me equivoqué
+"""
+
+CORRECTION_HINTS = """
+actually; rather; better; now; changed; change; updated; update; call it; back to; too; not; no;
+complain; complains; complained; want * there; wants * there; want it; wants it; says it; said it;
+asked for; should be; must be; prefers; prefer; final; only; after all; drop; drops; lieber; doch;
+jetzt; plutôt; mejor; ahora
+"""
+
 DROPPED = """
 forget; forget about; cancelled; canceled; called off; never mind; no need; not need; not needed;
 not necessary; unnecessary; obsolete; drop; dropped; dropping; skip; skipped; skipping; scrap;

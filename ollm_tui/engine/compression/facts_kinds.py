@@ -68,6 +68,7 @@ _COURTESY = word_set(
     "thank thanks nice good great ok okay cool perfect super hm hmm interesting look please yes "
     "yeah yep no nope hi hello hey sure fine right danke bitte prima merci gracias sorry"
 )
+_PERIODS = word_set("day week month quarter year days weeks months years")
 _FEWEST_WORDS = 4
 """Words a sentence must have to be kept without a cue."""
 
@@ -105,7 +106,7 @@ def kind_of(text: str, from_user: bool) -> Found:
 
 def is_courtesy(text: str) -> bool:
     """Whether a sentence says nothing but thanks, or go on."""
-    return content_words(text) <= _COURTESY
+    return content_words(text) <= _COURTESY and words_of(text).found.isdisjoint(_PERIODS)
 
 
 def is_done(words: Words) -> bool:

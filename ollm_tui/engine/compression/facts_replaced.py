@@ -44,8 +44,9 @@ _PHRASES = (
     ),
     _phrase(
         "not was previous previously formerly drop dropped dropping abandon abandoned ditch "
-        "ditched scrap scrapped rid",
-        r"(?:\bnot|\(was|\bprevious(?:ly)?|\bformerly|\bdropp?(?:ed|ing)?|\babandon(?:ed)?"
+        "ditched scrap scrapped rid no forget",
+        r"(?:\bnot|\bno|(?<!never )(?<!not )(?<!n't )\bforget(?: about)?|\(was|\bprevious(?:ly)?"
+        r"|\bformerly|\bdropp?(?:ed|ing)?|\babandon(?:ed)?"
         r"|\bditch(?:ed)?|\bscrap(?:ped)?|\bget rid of|\bgot rid of)\s{1,3}"
         r"(?:the |our |an? |using )?" + _NAME,
         exact=True,

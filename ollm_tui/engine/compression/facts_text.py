@@ -26,8 +26,9 @@ _ITEM = re.compile(r"[ \t>]{0,40}(?:[-*+•–▪‣☐☑✓✔✅✗✘]|\d{1,
 _HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+")
 _QUOTE = re.compile(r"[ \t]{0,8}(?:>[ \t]?){1,8}")
 _ROW = re.compile(r"[ \t]{0,8}\|")
-_LONG_WORD = re.compile(r"[^\W\d_]{3,}$")
-"""Behind such a word a point ends a sentence, though the next one may begin with a small letter."""
+_LONG_WORD = re.compile(r"(?:[^\W\d_]{3,}|%|\.\d{1,4}|[^\W\d_] \d{1,6}|\d ?[a-zA-Z]{1,2})$")
+"""Behind such a word, or a quantity, a point ends a sentence, though the next one may begin with a
+small letter."""
 _BREAK = re.compile(r"""[.!?。！？]{1,3}["'”’)\]*_]{0,3}[ \t]+""")
 _ABBREVIATIONS = word_set(
     "e.g i.e etc vs approx ca cf dr mr mrs ms no nr st fig incl max min z.b d.h usw bzw p.ej "
@@ -178,7 +179,8 @@ def _is_abbreviated(before: str) -> bool:
     if not words:
         return False
     day = words[-1].isdigit() and len(words) > 1 and words[0] in _ORDINALS
-    return day or words[-1].lstrip("(") in _ABBREVIATIONS
+    counted = len(words) > 1 and words[0].isdigit() and words[-1] == "ms"
+    return day or (words[-1].lstrip("(") in _ABBREVIATIONS and not counted)
 
 
 def _windows(text: str) -> Iterator[str]:

@@ -89,3 +89,7 @@ class Entry:
         if self.fact.now and newer.fact.kind == "value":
             return  # the sentence it was taken from tells more
         self.fact = replace(self.fact, now=one_line(newer.fact.text, _NOW_LIMIT, value))
+
+    def was_passed_by(self, newer: Entry) -> bool:
+        """Whether a later fact is what it is told with."""
+        return self.fact.now == one_line(newer.fact.text, _NOW_LIMIT)

@@ -11,6 +11,7 @@ from ollm_tui.core.ledger import Fact, FactKind
 from ollm_tui.engine.compression.facts_kinds import is_task
 from ollm_tui.engine.compression.facts_words import slot_of
 from ollm_tui.engine.compression.ledger_closing import is_closed_by, is_met_by
+from ollm_tui.engine.compression.ledger_correcting import Corrections
 from ollm_tui.engine.compression.ledger_entries import CHANGEABLE, Entry, Reading
 from ollm_tui.engine.compression.ledger_replacing import may_take_back, settle_between
 
@@ -36,6 +37,7 @@ class _Settling:
         self._last: dict[FactKind, Entry] = {}
         self._sentence: Entry | None = None
         self._added = 0
+        self._corrections = Corrections()
 
     def take(self, fact: Fact) -> None:
         """One more fact, newer than all before."""
@@ -43,6 +45,7 @@ class _Settling:
         if known and known.fact.current == fact.current and self._changes_nothing(known):
             known.fact = _again(known.fact, fact)
             self._entries[_key(fact)] = self._last[fact.kind] = known
+            self._corrections.take(known)
             return
         if known:
             known.holds = False
@@ -51,6 +54,7 @@ class _Settling:
             self._take_back(newer, known.number if known else 0)
         self._drop_if_repeated(newer.fact)
         self._add(newer)
+        self._corrections.take(newer)
         if newer.fact.kind not in ("value", "todo"):
             self._sentence = newer
 

@@ -90,3 +90,63 @@ def test_courtesies_are_not_taken_for_requirements() -> None:
 def test_a_day_with_its_point_does_not_end_a_sentence() -> None:
     told = "Die Frist ist der 30. April."
     assert f"- {told}" in shown(("user", told))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    (
+        ("listen on 8080", "actually make it 9090, 8080 is taken by jenkins"),
+        ("the cutoff should be 0.4 I think", "Hmm, scrap that, use 0.35, marketing wants recall"),
+        ("The memory limit for him should be 512Mi", "no sorry, I was wrong, it need 768Mi"),
+        ("zigbee stick is /dev/ttyUSB0", "oops it moved, it's /dev/ttyACM1 now"),
+        ("venue: ACL, due Jan 15", "change of plan, we submit to TMLR instead"),
+        ("free shipping is from 49 euro", "please modify, from next month is 59 euro"),
+        ('skip link text: "Skip to main"', 'legal says it should be "Jump to content"'),
+        ("Model: gpt-4o-mini", "Finance says too expensive, we'll switch to the local qwen2.5"),
+        ("group by week", "by month rather"),
+    ),
+)
+def test_a_correction_need_not_name_what_it_corrects(before: str, after: str) -> None:
+    text = shown(("user", before), ("assistant", "All right, on it."), ("user", after))
+    assert f"earlier: {before} Now: {after}" in text
+
+
+def test_what_an_answer_repeated_goes_with_what_is_corrected() -> None:
+    text = shown(
+        ("user", "zigbee stick is /dev/ttyUSB0"),
+        ("assistant", "Passed through /dev/ttyUSB0."),
+        ("user", "oops it moved, it's /dev/ttyACM1 now"),
+    )
+    assert text.count("ttyUSB0") == 1
+
+
+def test_two_answers_that_differ_by_a_value_tell_what_a_request_replaced() -> None:
+    text = shown(
+        ("user", "penalty 50,000 SEK"),
+        ("assistant", "The penalty clause says 50,000 SEK."),
+        ("user", "Their lawyer pushed back, we settled at 20,000 SEK"),
+        ("assistant", "The penalty clause says 20,000 SEK."),
+    )
+    assert "- earlier: penalty 50,000 SEK Now: Their lawyer pushed back" in text
+
+
+def test_what_was_corrected_twice_is_told_with_what_holds_in_the_end() -> None:
+    text = shown(
+        ("user", "schedule 02:00 utc"),
+        ("user", "02:00 clashes with backups, go for 04:30"),
+        ("user", "ok final answer: 05:15"),
+    )
+    assert "earlier: schedule 02:00 utc Now: ok final answer: 05:15" in text
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    (
+        ("the gate code is 4471", "sorry, one more thing: the deadline is at 18:00"),
+        ("cache entries live 10 minutes", "sorry, I meant to say: the retry interval is 60 s"),
+        ("Our learning rate is 0.0003.", "also make it 90 epochs"),
+        ("keep the port at 8443", "I'd rather wait than lose any of the 12 backups"),
+    ),
+)
+def test_a_correction_of_something_else_leaves_what_was_said_before(one: str, other: str) -> None:
+    assert "earlier:" not in shown(("user", one), ("user", other))
