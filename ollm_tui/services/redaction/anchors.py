@@ -29,7 +29,11 @@ class Anchors:
         self.free = tuple(probe for probe in table if not probe.rule.begins_word)
         """Those that may stand anywhere: few, each is searched for by itself."""
         self.growing = tuple(probe for probe in self.free if probe.rule.unfinished)
-        self.foreign = tuple(probe.anchor for probe in self.free if not probe.anchor.isascii())
+        self.foreign = tuple(
+            probe.anchor.lower()
+            for probe in self.free
+            if " " in probe.anchor[:-1] or not probe.anchor.isascii()
+        )
         """Those a stream may cut apart: any other is held back as visible ASCII."""
         self._words = _by_longest([probe for probe in table if probe.rule.begins_word])
         beginnings = _alternatives(self._words)
@@ -65,7 +69,7 @@ def _alternatives(words: Mapping[str, Sequence[Probe]]) -> str:
     """A pattern for any of the words that decides on the first character."""
     rests: dict[str, list[str]] = {}
     for word, probes in words.items():
-        opening = probes[0].rule.opening
-        follows = f"(?={opening})" if opening else ""
+        openings = [probe.rule.opening for probe in probes]
+        follows = f"(?={'|'.join(openings)})" if all(openings) else ""
         rests.setdefault(word[0], []).append(re.escape(word[1:]) + follows)
     return "|".join(f"{re.escape(first)}(?:{'|'.join(rest)})" for first, rest in rests.items())

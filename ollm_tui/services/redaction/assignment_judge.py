@@ -12,6 +12,7 @@ from ollm_tui.services.redaction.values import (
     is_mixed,
     is_secret,
     is_stand_in,
+    is_wild,
     needs_no_name,
 )
 
@@ -31,17 +32,25 @@ _OTHER_TOKEN = words(
     "public next continuation page pagination idempotency cancellation change lock tik publickey"
 )
 _NO_WORD = re.compile(r"[0-9@#$%^&*+=~!]")
+_CODE = ("$(", "${", "<", "{", "[")
 _DIGIT = re.compile("[0-9]")
-_SHORT = ("pass", "pwd", "psk", "auth")
+_SHORT = ("pass", "pwd", "pw", "psk", "mdp", "clave", "auth")
 """Names that are also words or parts of words."""
 _PLAIN_JOINS = (":", "=", "")
-_SAID = r"(?:is|was|has|to)\b|[,({|?–—→-]\Z|\|\||\?\?"
+_SAID = (
+    r"(?:is|was|has|to|ist|lautet|est|es)\b|(?:[(]|[a-z]{2,4}\s)[^\n]{0,260}\s(?:is|was)\Z"
+    r"|[,({|?–—→-]\Z|\|\||\?\?"
+)
 _CHANGES = r"(?i)\b(?:set|chang|reset|updat|rotat)[a-z]{0,3}\b[^.\n]{0,40}\Z"
 _NETRC = (
     r"(?:\b(?:machine[ \t]+\S{1,60}|default)\s{1,20}|\n[ \t]*)"
     r"login[ \t]+\S{1,40}(?:\s{1,20}account[ \t]+\S{1,40})?\s{1,20}\Z"
 )
 _LOGIN = r"(?:\blogin[ \t]+\S{1,30}[ \t]+|\n[ \t]*|\A[ \t]*)\Z"
+_ARN = r":[0-9]{12}:\Z"
+"""The account in the name of a thing of AWS; what follows it is another name."""
+_NAMED = r"(?:key|name)=[\"']\Z"
+_SQL = r"(?i)\b(?:with|encrypted|login|(?:user|role)[ \t]+\S{1,40})[ \t]+\Z"
 _TRAILING = ")]},;."
 _OPENING = {")": "(", "]": "[", "}": "{"}
 
@@ -78,12 +87,16 @@ def _is_plainly_none(join: str, value: str, name: Name, is_bare: bool) -> bool:
     """The cases that are by far the most frequent, without looking at what stands around."""
     if name == "key":
         return len(value) < 8 or not _DIGIT.search(value)
-    return is_bare and join != "=" and len(value) < 20 and not _NO_WORD.search(value)
+    if is_bare and value.startswith(_CODE):
+        return True
+    if not is_bare or join == "=" or (len(value) >= 20 and name != "password"):
+        return False
+    return not (_NO_WORD.search(value) or is_wild(value))
 
 
 def _certainty(written: str, before: str, name: Name) -> Name | None:
     """What the whole name says; None if it is the name of something else."""
-    if len(written) < 5 and written.lower() in _SHORT:
+    if len(written) < 6 and written.lower() in _SHORT:
         last = before[-1:]
         begins = not last.isalpha() or (written[0].isupper() and last.islower())
         return name if begins else None
@@ -93,7 +106,7 @@ def _certainty(written: str, before: str, name: Name) -> Name | None:
         if _ends_in(before, _SURE_KEY):
             return "secret"
         return None if before[-1:] == " " or _ends_in(before, _OTHER_KEY) else name
-    return None if _ends_in(before, _OTHER_TOKEN) else name
+    return None if _ends_in(before, _OTHER_TOKEN) or compiled(_ARN).search(before) else name
 
 
 def _ends_in(before: str, words: tuple[str, ...]) -> bool:
@@ -110,7 +123,9 @@ def _place(
     around = before.rstrip(_NAME_CHARACTERS)
     prefix = before[len(around) :]
     if join == "":
-        return _beside(match, prefix, around) if is_bare else "prose"
+        if is_bare:
+            return _beside(match, prefix, around)
+        return "quoted" if compiled(_SQL).search(around) else "prose"
     if prefix[:1] == "-" or around[-1:] in ("?", "&"):
         return "given"
     if join == "=":
@@ -120,7 +135,8 @@ def _place(
             return "variable"
     elif join == ">":
         follows = match.string[match.end() : match.end() + 2]
-        return "quoted" if follows == "</" and around[-1:] == "<" else None
+        is_element = around[-1:] == "<" or compiled(_NAMED).search(around)
+        return "quoted" if follows == "</" and is_element else None
     return "bare" if is_bare else "quoted"
 
 

@@ -6,13 +6,21 @@ from functools import partial
 
 from ollm_tui.services.redaction.assignment_grammar import UNFINISHED_AFTER_NAME, after_name
 from ollm_tui.services.redaction.assignment_judge import secret_beside
-from ollm_tui.services.redaction.rule import Rule
+from ollm_tui.services.redaction.rule import Rule, words
 from ollm_tui.services.redaction.values import Name
 
-_OTHER_LANGUAGES = ("kennwort", "contraseña", "senha", "пароль", "密码", "パスワード")
+_PASSWORDS = words(
+    "kennwort contraseña contrasena senha wachtwoord hasło haslo parola lösenord salasana heslo"
+    " şifre пароль 密码 密碼 口令 パスワード 비밀번호"
+)
+_SHORT_PASSWORDS = words("pwd pw psk mdp clave")
+_KEYS = words("schluessel schlüssel clave_api chave_api cle_api clé_api")
+_OF = r"(?:[_-](?:prod(?:uction)?|dev(?:elopment)?|stag(?:e|ing)|test|live|old|new|v?[0-9]{1,2}))?"
+"""Of several, which one: API_KEY_PROD."""
 
 
 def _rule(kind: str, anchor: str, tail: str, name: Name) -> Rule:
+    tail += _OF
     return Rule(
         kind,
         (anchor,),
@@ -24,11 +32,12 @@ def _rule(kind: str, anchor: str, tail: str, name: Name) -> Rule:
 
 
 ASSIGNMENTS: tuple[Rule, ...] = (
-    _rule("password", "pass", r"pass(?:word|wort|wd|phrase|code)?s?[0-9]{0,2}", "password"),
-    _rule("password", "pwd", r"pwd", "password"),
-    _rule("password", "psk", r"psk", "password"),
-    _rule("password", "passe", r"(?<=de )passe", "password"),
-    *(_rule("password", word, word, "password") for word in _OTHER_LANGUAGES),
+    _rule("password", "pass", r"pass(?:word|wort|wd|ord|phrase|code)?s?[0-9]{0,2}", "password"),
+    # Not as values: a flood of them would be looked at from each one to the end.
+    *(_rule("password", word, f"(?<![:=]){word}", "password") for word in _SHORT_PASSWORDS),
+    _rule("password", "passe", r"(?:(?<=de[ _-])|(?<=otde))passe", "password"),
+    *(_rule("password", word, word, "password") for word in _PASSWORDS),
+    *(_rule("key", word, word, "secret") for word in _KEYS),
     _rule(
         "secret",
         "secret",

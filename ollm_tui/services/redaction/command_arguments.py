@@ -8,6 +8,7 @@ from ollm_tui.services.redaction.rule import SPACE, Rule, Span
 from ollm_tui.services.redaction.values import is_secret, looks_random
 
 _WORD = rf"[^{SPACE}\"'`\\]"
+_NAME = r"[A-Za-z0-9_]"
 _GAP = r"[ \t]{1,4}"
 _WORD_OR_QUOTE = rf"[^{SPACE}]"
 _OPEN = rf"[\"']?{_WORD}{{0,200}}+"
@@ -56,12 +57,18 @@ COMMAND_ARGUMENTS: tuple[Rule, ...] = (
     _after("password", "rabbitmqctl", rf"(?:add_user|change_password){_GAP}{_WORD}{{1,60}}+{_GAP}"),
     *(
         _after(
-            "password", sets, rf"{_WORD}{{0,40}}(?:PASS|PWD|SECRET|TOKEN|KEY){_WORD}{{0,20}}{_GAP}"
+            "password", sets, rf"{_NAME}{{0,40}}(?:PASS|PWD|SECRET|TOKEN|KEY){_NAME}{{0,20}}{_GAP}"
         )
-        for sets in ("setenv", "set -x", "set -gx", "set -Ux")
+        for sets in ("setenv", "set -x", "set -gx", "set -Ux", "ENV")
     ),
     _after("password", "http", rf"(?:-a|--auth){_GAP}[A-Za-z0-9_.@\-]{{1,60}}:"),
     _after("password", "SecureString", rf"(?:-String{_GAP})?(?=[\"'])"),
+    _after(
+        "password",
+        "htpasswd",
+        rf"-[a-zA-Z]{{0,4}}b[a-zA-Z]{{0,4}}{_GAP}(?:{_WORD}{{1,60}}+{_GAP}){{2}}",
+    ),
+    _option("smbclient", "-U", rf"{_GAP}{_NAME}{{1,40}}%"),
     _option("mysql", "-p", ""),
     _option("mariadb", "-p", ""),
     _option("login", "-p", rf"(?:{_GAP}|=)"),

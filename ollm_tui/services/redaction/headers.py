@@ -18,6 +18,8 @@ _SCHEMES = (
     "bearer|basic|token|negotiate|apikey|api-key|key|bot|ssws|oauth|jwt|pat|hmac"
     "|zoho-oauthtoken|genie(?:key)?|snowflake|sso-key"
 )
+_ANY_SCHEME = r"[a-z][a-z0-9-]{0,19}"
+_PART = rf"[^{SPACE}\"'`\\,;<>]"
 
 
 def _credentials(match: re.Match[str]) -> Span | None:
@@ -61,14 +63,14 @@ HEADERS: tuple[Rule, ...] = (
         "authorization",
         ("authorization",),
         r"(?i)authorization[\\\"'\]]{0,3}[ \t]{0,4}(?:[:=,]|=>)[ \t]{0,4}[\\\"'`]{0,3}"
-        rf"(?:(?P<scheme>{_SCHEMES})[ \t]{{1,4}}(?:{_GLUE})?)?"
-        rf"(?P<secret>[^{SPACE}\"'`\\,;<>]{{4,4000}}+)",
+        rf"(?:(?P<scheme>{_SCHEMES})[ \t]{{1,4}}(?:{_GLUE})?|{_ANY_SCHEME}[ \t](?={_PART}{{16}}))?"
+        rf"(?P<secret>{_PART}{{4,4000}}+)",
         _credentials,
         any_case=True,
         unfinished=(
             r"(?i)authorization[\\\"'\]]{0,3}[ \t]{0,4}(?:[:=,]{0,1}>?[ \t]{0,4}[\\\"'`]{0,3}"
-            rf"(?:[a-z-]{{0,20}}[ \t]{{0,4}}[\"'`]?[ \t]{{0,2}}[+.]{{0,2}}[ \t]{{0,2}}[\"'`]?)?"
-            rf"[^{SPACE}\"'`\\,;<>]{{0,4000}}+)?\Z"
+            rf"(?:{_ANY_SCHEME}?[ \t]{{0,4}}[\"'`]?[ \t]{{0,2}}[+.]{{0,2}}[ \t]{{0,2}}[\"'`]?)?"
+            rf"{_PART}{{0,4000}}+)?\Z"
         ),
     ),
     Rule(
@@ -90,6 +92,14 @@ HEADERS: tuple[Rule, ...] = (
             r"(?i)cookie2?[\\\"']{0,3}[ \t]{0,3}(?:[:=,][ \t]{0,3}[\\\"']{0,3}"
             r"(?:[\w.\-]{1,64}(?:=[^\n\"'\\]{0,4300}+)?)?)?\Z"
         ),
+    ),
+    Rule(
+        "cookie",
+        ("-b ", "--cookie "),
+        r"(?<=[ ])(?:-b|--cookie)[ ][\"']?"
+        rf"(?P<secret>[\w.\-]{{1,64}}=(?P<value>[^{SPACE};,\"'\\]{{16,200}}))",
+        _cookies,
+        unfinished=(r"(?:-b|--cookie)[ ][\"']?(?:[\w.\-]{1,64}(?:=[^\n\"'\\]{0,4300}+)?)?\Z"),
     ),
     Rule(
         "signature",

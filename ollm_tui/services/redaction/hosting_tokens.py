@@ -38,6 +38,9 @@ HOSTING_TOKENS: tuple[Rule, ...] = (
     token("google", "1//0", r"1//0[A-Za-z0-9_\-]{40,250}+"),
     token("google", "AQ.Ab", r"AQ\.Ab[A-Za-z0-9_\-]{30,200}+"),
     token("google", "GOOG1E", r"GOOG1E[A-Z0-9]{40,60}+"),
+    token_around(
+        "firebase", ":APA91b", r"AAAA[A-Za-z0-9_\-]{7}:APA91b[A-Za-z0-9_\-]{100,250}+", back=11
+    ),
     token_around("firebase", ":APA91b", r"(?<=[A-Za-z0-9_\-]{11}):APA91b[A-Za-z0-9_\-]{100,250}+"),
     token_around("azure", "Q~", r"[A-Za-z0-9_~.\-]{3}[78]Q~[A-Za-z0-9_~.\-]{31,34}+", back=4),
     token_around("azure", "JQQJ99", r"[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{26}", back=52),
@@ -48,6 +51,8 @@ HOSTING_TOKENS: tuple[Rule, ...] = (
     token("alibaba", "LTAI", r"LTAI[A-Za-z0-9]{16,26}+"),
     token("tencent", "AKID", r"AKID[A-Za-z0-9]{32}"),
     token("yandex", "t1.", r"t1\.[A-Z0-9a-z_\-]{20,1000}\.[A-Za-z0-9_\-]{80,100}+={0,2}"),
+    token("yandex", "y0_", r"y0_[A-Za-z0-9_\-]{50,70}+"),
+    token("yandex", "YC", r"YC(?=[A-Za-z_\-]{0,37}[0-9])(?=[^a-z]{0,37}[a-z])[A-Za-z0-9_\-]{38}"),
     token("yandex", "AQVN", r"AQVN[A-Za-z0-9_\-]{35,38}+"),
     token("digitalocean", "dop_v1_ doo_v1_ dor_v1_", r"do[opr]_v1_[a-f0-9]{64}"),
     token("heroku", "HRKU-", r"HRKU-[A-Za-z0-9_\-]{36,80}+"),
@@ -60,6 +65,7 @@ HOSTING_TOKENS: tuple[Rule, ...] = (
     token("render", "rnd_", r"rnd_(?=[A-Za-z]{0,39}[0-9])[A-Za-z0-9]{28,40}+"),
     token("scaleway", "SCW", r"SCW(?=[A-Z]{0,16}[0-9])[A-Z0-9]{17}"),
     token("scalingo", "tk-us-", r"tk-us-[A-Za-z0-9_\-]{48}"),
+    token("rancher", "token- kubeconfig-", r"[a-z]{5,10}-[a-z0-9\-]{5,30}:[a-z0-9]{54}"),
     token("openshift", "sha256~", r"sha256~[A-Za-z0-9_\-]{43}"),
     token("deno", "ddp_ ddw_", r"dd[pw]_[A-Za-z0-9]{36,40}+"),
     # Data stores
@@ -83,6 +89,7 @@ HOSTING_TOKENS: tuple[Rule, ...] = (
     # Package registries
     token("npm", "npm_", r"npm_[A-Za-z0-9]{36,60}+"),
     token("pypi", "pypi-AgE", r"pypi-AgE[A-Za-z0-9_\-]{30,1000}+"),
+    token("packagist", "packagist_", r"packagist_[a-z]{3}_[a-f0-9]{64,80}+"),
     token("rubygems", "rubygems_", r"rubygems_[a-f0-9]{48}"),
     token("crates", "cio", r"cio[A-Za-z0-9]{32}"),
     token("nuget", "oy2", r"oy2[a-z0-9]{43}"),

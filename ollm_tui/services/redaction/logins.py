@@ -91,12 +91,12 @@ LOGINS: tuple[Rule, ...] = (
     ),
     Rule(
         "password",
-        ("auth=(", "basicauth(", "basic_auth(", "credential(", "credentials("),
-        r"(?i)[a-z_]{4,11}=?\([ \t]{0,2}[\"'][^\"'\n]{1,60}[\"'],"
+        ("auth=(", "basicauth(", "basic_auth(", "credential(", "credentials(", ".auth(", ".login("),
+        r"(?i)[a-z_.]{4,11}=?\([ \t]{0,2}[\"'][^\"'\n]{1,60}[\"'],"
         r"[ \t]{0,2}[\"'](?P<secret>[^\"'\n]{4,200}+)",
         _option,
         any_case=True,
-        unfinished=r"(?i)[a-z_]{4,11}=?\([^\n]{0,270}+\Z",
+        unfinished=r"(?i)[a-z_.]{4,11}=?\([^\n]{0,270}+\Z",
     ),
     Rule(
         "password",
@@ -135,14 +135,16 @@ LOGINS: tuple[Rule, ...] = (
     ),
     Rule(
         "password",
-        ("identified",),
-        r"(?i)identified[ \t]{1,4}by[ \t]{1,4}(?:password[ \t]{1,4})?"
+        ("identified", "set password"),
+        r"(?i)(?:identified[ \t]{1,4}by[ \t]{1,4}(?:password[ \t]{1,4})?"
+        r"|set[ ]password(?:[ ]for[ ]\S{1,80})?[ ]?=[ ]?(?:password\()?)"
         r"[\"'](?P<secret>[^\"'\n]{4,200}+)",
         _unless_stand_in,
         any_case=True,
         unfinished=(
-            r"(?i)identified[ \t]{0,4}(?:b|by[ \t]{0,4}(?:[a-z]{0,8}[ \t]{0,4})?"
-            r"(?:[\"'][^\"'\n]{0,200}+)?)?\Z"
+            r"(?i)(?:identified[ \t]{0,4}(?:b|by[ \t]{0,4}(?:[a-z]{0,8}[ \t]{0,4})?)?"
+            r"|set[ ]password(?:[ ][for]{0,3}[ ]?\S{0,80})?[ ]?=?[ ]?(?:password\(?)?)"
+            r"(?:[\"'][^\"'\n]{0,200}+)?\Z"
         ),
     ),
 )

@@ -1,12 +1,16 @@
-"""Private keys in PEM and PuTTY files, plain or in base64, and signed web tokens."""
+"""Private keys in PEM, PuTTY and JSON files, plain or in base64, and signed web tokens."""
 
 from __future__ import annotations
 
 import re
 
 from ollm_tui.services.redaction.rule import RIGHT, Rule, Span, compiled, token, whole
+from ollm_tui.services.redaction.values import looks_random
 
-_HEADER = r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
+_HEADER = (
+    r"-----BEGIN (?:(?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1)-----"
+)
+_LABEL = r"[A-Za-z0-9 ]"
 _ANYTHING = r"(?:[^-]|-(?!----[BE])){0,15000}+"
 _BREAK = r"(?:\\[rn]|\s){1,4}+"
 _LINES = (
@@ -21,16 +25,20 @@ def _with_data(match: re.Match[str]) -> Span | None:
     return match.span() if compiled(_KEY_DATA).search(match[0]) else None
 
 
+def _random(match: re.Match[str]) -> Span | None:
+    return match.span("secret") if looks_random(match["secret"]) else None
+
+
 PRIVATE_KEYS: tuple[Rule, ...] = (
     Rule(
         "private-key",
         ("-----BEGIN ",),
         # The end may be missing where an output was cut; then only lines of data belong to it.
-        rf"{_HEADER}(?:{_ANYTHING}-----END [A-Z0-9 ]{{3,60}}-----|{_LINES})",
+        rf"{_HEADER}(?:{_ANYTHING}-----END {_LABEL}{{3,60}}-----|{_LINES})",
         _with_data,
         unfinished=(
-            r"-----BEGIN (?:[A-Z0-9 ]{0,60}-{0,4}\Z"
-            rf"|[A-Z0-9 ]{{0,60}}-----{_ANYTHING}(?:-----E(?:N|ND[A-Z0-9 ]{{0,60}}-{{0,4}})?)?\Z)"
+            rf"-----BEGIN (?:{_LABEL}{{0,60}}-{{0,4}}\Z"
+            rf"|{_LABEL}{{0,60}}-----{_ANYTHING}(?:-----E(?:N|ND{_LABEL}{{0,60}}-{{0,4}})?)?\Z)"
         ),
     ),
     Rule(
@@ -40,6 +48,15 @@ PRIVATE_KEYS: tuple[Rule, ...] = (
         whole,
         unfinished=r"Private-Lines: [0-9]{0,3}(?:\s{1,2}[A-Za-z0-9+/=]{0,76}){0,150}\s{0,2}\Z",
     ),
+    # JSON Web Keys: the parts of an RSA key, of a curve's, and the bytes of a symmetric one.
+    Rule(
+        "private-key",
+        tuple(f'"{part}"' for part in ("d", "p", "q", "dp", "dq", "qi", "k")),
+        r"\"[a-z]{1,2}\"\s{0,4}:\s{0,4}\"(?P<secret>[A-Za-z0-9_\-]{43,1400}+)={0,2}\"",
+        _random,
+        unfinished=r"\"[a-z]{1,2}\"\s{0,4}(?::\s{0,4}(?:\"[A-Za-z0-9_\-]{0,1400}+={0,2})?)?\Z",
+    ),
+    token("private-key", "RWRTY0Iy", r"RWRTY0Iy[A-Za-z0-9+/]{100,300}+={0,2}"),
     # "-----BEGIN " in base64, as in the configuration of clusters; certificates are public.
     token(
         "private-key",

@@ -21,16 +21,26 @@ _DISCORD = r"[A-Za-z0-9_\-]{22,28}\.[A-Za-z0-9_\-]{6}\."
 _MADE = r"(?=[A-Za-z]{0,60}[0-9])(?=[0-9a-f_]{0,60}[A-Zg-z])[A-Za-z0-9]{20,200}+"
 """Letters and digits, and more letters than a checksum has."""
 _RANDOM_PART = r"(?=[A-Za-z]*[0-9]|[a-z]+[A-Z])[A-Za-z0-9]{16,}"
+_SWITCH = r"[0-9][A-Za-z]|[A-Za-z][0-9]|[a-z][A-Z]"
 
 
 def _random(match: re.Match[str]) -> Span | None:
     """A prefix as short as sk- also begins names of styles: one part must be no word."""
-    return whole(match) if compiled(_RANDOM_PART).search(match[0]) else None
+    text = match[0]
+    if compiled(_RANDOM_PART).search(text) or len(compiled(_SWITCH).findall(text)) > 4:
+        return whole(match)
+    return None
 
 
 def _with_digits(match: re.Match[str]) -> Span | None:
     """Names of modules in a program have the same shape, but hardly a digit."""
     return whole(match) if len(compiled("[0-9]").findall(match[0])) > 1 else None
+
+
+def _numbered(kind: str, first: str, number: str, body: str) -> Rule:
+    """A token that begins with a number: its `first` digit, the others and what ends it."""
+    rule = token(kind, " ".join(first), f"[{first}]{number}{body}")
+    return rule._replace(opening=number)
 
 
 SERVICE_TOKENS: tuple[Rule, ...] = (
@@ -80,6 +90,7 @@ SERVICE_TOKENS: tuple[Rule, ...] = (
         "hooks.slack.com/",
         r"hooks\.slack\.com/(?P<secret>(?:services|workflows|triggers)/[A-Za-z0-9+/]{20,90}+)",
     ),
+    _numbered("telegram", "123456789", "[0-9]{7,9}:AA", r"[A-Za-z0-9_\-]{32,34}"),
     token_around("telegram", ":AA", r"(?<=[0-9]{8}):(?P<secret>AA[A-Za-z0-9_\-]{32,34})"),
     Rule(
         "discord",
@@ -100,13 +111,16 @@ SERVICE_TOKENS: tuple[Rule, ...] = (
         rf"\.webhook\.office\.com/(?P<secret>webhookb2/{_UUID}@[A-Za-z0-9/\-]{{36,200}}+)",
     ),
     token("facebook", "EAA", r"EAA[A-Za-z0-9]{80,400}+"),
+    _numbered("facebook", "123456789", r"[0-9]{14,15}(?:\||%7C)", r"[A-Za-z0-9_\-]{27,40}+"),
+    token("instagram", "IGQV IGQW IGAA", r"IG(?:Q[VW]|AA)[A-Za-z0-9_\-]{80,400}+"),
+    token("discord", "mfa.", r"mfa\.[A-Za-z0-9_\-]{80,100}+"),
     token("twitter", "AAAAAAAAAAAAAAAAAAAAA", r"A{21}[A-Za-z0-9%]{40,120}+"),
     token("twitch", "oauth:", r"oauth:(?P<secret>[a-z0-9]{30})"),
     # Payment and trade
     token(
         "stripe",
-        "sk_live_ sk_test_ rk_live_ rk_test_ sk_prod_ rk_prod_",
-        r"[sr]k_(?:live|test|prod)_[A-Za-z0-9]{10,200}+",
+        "sk_live_ sk_test_ rk_live_ rk_test_ sk_prod_ rk_prod_ sk_org_live_ sk_org_test_",
+        r"[sr]k_(?:org_)?(?:live|test|prod)_[A-Za-z0-9]{10,200}+",
     ),
     token("webhook", "whsec_", r"whsec_[A-Za-z0-9+/]{24,100}+={0,2}"),
     token("square", "sq0atp- sq0csp- sq0idp-", r"sq0[a-z]{3}-[A-Za-z0-9_\-]{22,50}+"),
@@ -140,6 +154,8 @@ SERVICE_TOKENS: tuple[Rule, ...] = (
     token("sendgrid", "SG.", r"SG\.[A-Za-z0-9_\-]{16,32}\.[A-Za-z0-9_\-]{16,64}+"),
     token("twilio", "SK", r"SK[0-9a-f]{32}"),
     token("mailgun", "key-", r"key-[0-9a-f]{32}"),
+    _numbered("mailgun", "0123456789abcdef", "[0-9a-f]{31}-[0-9a-f]{8}-", "[0-9a-f]{8}"),
+    token("mandrill", "md-", r"md-(?=[A-Za-z]{0,21}[0-9])(?=[a-z0-9]{0,21}[A-Z])[A-Za-z0-9]{22}"),
     token_around("mailchimp", "-us", r"[0-9a-f]{32}-us[0-9]{1,2}", back=32),
     token("brevo", "xkeysib- xsmtpsib-", r"x(?:keysib|smtpsib)-[a-f0-9]{64}-[A-Za-z0-9]{16}"),
     token("resend", "re_", r"re_[A-Za-z0-9]{6,10}_[A-Za-z0-9]{20,30}+"),
@@ -149,10 +165,14 @@ SERVICE_TOKENS: tuple[Rule, ...] = (
     token("notion", "ntn_", r"ntn_[A-Za-z0-9]{40,60}+"),
     token("notion", "secret_", r"secret_(?=[A-Za-z]{0,42}[0-9])[A-Za-z0-9]{43}"),
     token("figma", "figd_", r"figd_[A-Za-z0-9_\-]{38,50}+"),
-    token("asana", "1/1", r"1/1[0-9]{12,17}:[a-f0-9]{32}"),
+    token("asana", "1/ 2/", r"[12]/[0-9]{12,18}(?:/[0-9]{12,18})?:[a-f0-9]{32}"),
     token("clickup", "pk_", r"pk_[0-9]{6,10}_[A-Z0-9]{32}"),
     token("postman", "PMAK-", r"PMAK-[a-f0-9]{24}-[a-f0-9]{34}"),
     token("hubspot", "pat-na pat-eu pat-ap", rf"pat-(?:na|eu|ap)[0-9]-{_UUID}"),
+    token("segment", "sgp_", r"sgp_[A-Za-z0-9]{64}"),
+    token("zoho", "1000.", r"1000\.[a-f0-9]{32}\.[a-f0-9]{32}"),
+    token("salesforce", "00D", r"00D[A-Za-z0-9]{12,15}![A-Za-z0-9_.]{60,200}+"),
+    token("linkedin", "WPL_AP", r"WPL_AP[0-9]\.[A-Za-z0-9]{16}\.[A-Za-z0-9+/]{6}={0,2}"),
     token("contentful", "CFPAT-", r"CFPAT-[A-Za-z0-9_\-]{40,50}+"),
     token("dropbox", "sl.", r"sl\.(?:u\.)?[A-Za-z0-9_\-]{120,1500}+"),
     token("mapbox", "sk.eyJ", r"sk\.eyJ[A-Za-z0-9_\-]{40,200}\.[A-Za-z0-9_\-]{20,30}+"),
@@ -185,7 +205,7 @@ SERVICE_TOKENS: tuple[Rule, ...] = (
     token("wallet", "xprv", r"xprv[A-Za-z0-9]{100,112}+"),
     # Whoever else: the custom is a name, what kind of key it is, and letters without a meaning.
     *(
-        token_around("token", f"_{kind}_", rf"(?<=[A-Za-z0-9])_{kind}_(?P<secret>{_MADE})")
+        token_around("token", f"_{kind}_", rf"(?<=[A-Za-z0-9])(?<!pk)_{kind}_(?P<secret>{_MADE})")
         for kind in words("live prod pat oat sat sk secret apikey api tok token rw")
     ),
 )

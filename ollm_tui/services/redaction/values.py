@@ -110,6 +110,13 @@ def is_mixed(value: str) -> bool:
     return _MIXED.match(value) is not None
 
 
+def is_wild(value: str) -> bool:
+    """Letters alone, small and capital ones mixed as no name of a program mixes them."""
+    if len(value) < 10 or not value.isalpha() or value.islower():
+        return False
+    return len(_CASED_WORD.findall(value)) * 3 > len(value)
+
+
 def needs_no_name(value: str) -> bool:
     """Whether a value can hardly be anything but a secret: it may follow a name without a joint."""
     if len(value) < 8 or not looks_random(value) or _CALL.match(value):
@@ -130,7 +137,7 @@ def _may_be_password(value: str, place: Place) -> bool:
         return _LETTER.search(value) is not None
     if place == "quoted" and value.isascii() and value.islower():
         return len(value) >= 8 and "." not in value and value.count("-") in (0, 3, 4)
-    return False
+    return is_wild(value)
 
 
 def _may_be_made(value: str, place: Place) -> bool:
@@ -183,6 +190,8 @@ def _is_code(value: str, name: Name) -> bool:
     if value[0].isdigit():
         return False
     if "_" in value or name != "password":
+        if len(value) >= 20 and value.islower() and "_" not in value and _MIXED.match(value):
+            return False
         digits = len(_DIGIT.findall(value))
         return digits < 4 and len(_SWITCH.findall(value)) < 3
     return False

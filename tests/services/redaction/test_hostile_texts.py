@@ -37,6 +37,7 @@ UNITS = (
         "mysql a ",
     ),
     *("creds: a:b1234 ", ":5432:a:", "*:*:", "$6$a$", "M-", "password - ", "**password:** `"),
+    *("pwd:", "pw:", "pw:$(", "token {type=a\n", '"d":"', "12345678:", "deadbeef-", " -b a=b"),
     *(" ".join(rule.anchors) + " " for rule in RULES[::9]),
 )
 CHARACTERS = 100_000
