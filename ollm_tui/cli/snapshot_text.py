@@ -19,6 +19,7 @@ from ollm_tui.services.snapshot_diff import Change, ContextDiff, MessageDiff
 WHY: dict[Reason, str] = {
     "compression": "before compressing",
     "threshold": "nearly full",
+    "overflow": "before one too long",
     "restore": "before going back",
     "clear": "before clearing",
     "model": "before another model",

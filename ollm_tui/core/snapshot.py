@@ -27,6 +27,7 @@ FIRST_MODE = "assistant"
 Reason = Literal[
     "compression",
     "threshold",
+    "overflow",
     "restore",
     "clear",
     "model",

@@ -15,6 +15,7 @@ from ollm_tui.core.context_marks import AnyContextChange, Marks, MarksRestored, 
 from ollm_tui.core.errors import StoreError, UsageError
 from ollm_tui.core.events import (
     AnyTurnEvent,
+    PromptTooLong,
     ReasoningArrived,
     StoreEvent,
     TextArrived,
@@ -259,6 +260,7 @@ class Conversation(HeldSession):
             self.tools,
         )
         reply: Message | None = None
+        refused: Message | None = None
         try:
             self._context.begin_turn(question)
             self.tools.begin_turn(question.text)
@@ -272,12 +274,14 @@ class Conversation(HeldSession):
                         yield notice
                     if isinstance(event, TextArrived | ReasoningArrived):
                         self._context.live.add(event.text)
+                    elif isinstance(event, PromptTooLong):
+                        refused = question
                     elif isinstance(event, TurnFinished | TurnCancelled | TurnFailed):
                         reply = event.message
                         self._end_turn()
                         await self._context.settle_end()
                     yield event
-            await self.snapshots.check_threshold()
+            await self.snapshots.check_thresholds(refused)
             await self._hooks.after_turn(reply)
         finally:
             self._end_turn()

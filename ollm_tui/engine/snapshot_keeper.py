@@ -51,11 +51,16 @@ class SnapshotKeeper:
         self._context = context
         self._store = store
         self._check_free = check_free
-        self._thresholds = Thresholds()
-        self._is_over = False
+        self.thresholds = Thresholds()
+        """Whom to call when the context fills up."""
+        self._refused: Message | None = None
+        """What did not fit just now."""
+        self._kept: tuple[str | None, Metadata] | None = None
+        """The context that was kept last because it filled up."""
         self.files: Callable[[], tuple[FileVersion, ...]] = tuple
         """What tools changed so far."""
-        self._thresholds.on_context_threshold(settings.auto_threshold, self._pass_threshold)
+        self.thresholds.on_context_threshold(settings.auto_threshold, self._keep_full)
+        self.thresholds.on_before_overflow(self._keep_full)
 
     @property
     def restores(self) -> tuple[Restore, ...]:
@@ -88,11 +93,7 @@ class SnapshotKeeper:
         """The context as `go_back` makes it, as a snapshot that is nowhere kept. StoreError."""
         self._message(message_id)
         metadata = self._then(message_id, clock.now())
-        session = replace(self._session.state.session(), head=message_id, metadata=metadata)
-        window = self._context.choice.window
-        return snapshot_of(
-            SessionState(session), metadata.token_count, reason="manual", window=window
-        )
+        return self._ending_with(message_id, metadata, "manual")
 
     async def take(self, name: str = "") -> SnapshotSummary:
         """Keep the context as it is, by hand. UsageError if there is nothing yet."""
@@ -161,15 +162,30 @@ class SnapshotKeeper:
         note = Restore(at=moment, snapshot="", title=last.title, undoes=last.at)
         return await self._end(header, note)
 
-    async def check_threshold(self) -> None:
-        """After a turn: a snapshot when the context has just passed the threshold."""
-        room = self._context.budget(self._context.count()).room
-        if room:
-            for callback in self._thresholds.crossed(self._context.count().tokens, room.limit):
-                callback()
-        if self._is_over:
-            self._is_over = False
-            await self.before("threshold")
+    async def check_thresholds(self, refused: Message | None = None) -> None:
+        """After a turn: call whoever waits for a share of the room that was passed just now.
+        What was refused as too long is none of the context: that overflows before it."""
+        self._refused = refused
+        if refused:
+            await self.thresholds.overflow()
+            return
+        count = self._context.count()
+        if room := self._context.budget(count).room:
+            await self.thresholds.check(count.tokens, room.limit)
+
+    async def _keep_full(self) -> None:
+        """Keep a context that fills up: as it is, or as it was before what did not fit. One that
+        is kept already is not kept again."""
+        state, refused = self._session.state, self._refused
+        head = state.parent(refused.id) if refused else state.header.head
+        full = (head, state.header.metadata)
+        if head is None or self._store is None or self._kept == full:
+            return
+        metadata = replace(state.header.metadata, token_count=self._tokens(head))
+        reason: Reason = "overflow" if refused else "threshold"
+        snapshot = self._ending_with(head, metadata, reason)
+        await self._store.create(snapshot, ways_back(self.restores))
+        self._kept = full
 
     async def _safety(self, last: Restore) -> ContextSnapshot | None:
         """The context before a restore; None where the record alone tells the way back."""
@@ -197,17 +213,32 @@ class SnapshotKeeper:
 
     def _then(self, message_id: str, moment: str) -> Metadata:
         """The metadata of when a message was the last one, with its tokens as counted now."""
+        metadata = metadata_then(self._session.state, message_id, moment)
+        return replace(metadata, token_count=self._tokens(message_id, metadata))
+
+    def _tokens(self, head: str, metadata: Metadata | None = None) -> int:
+        """Of the prompt that ends with a message."""
         state, context = self._session.state, self._context
-        metadata = metadata_then(state, message_id, moment)
-        header = replace(state.header, head=message_id, metadata=metadata)
+        metadata = metadata or state.header.metadata
         assembly = assemble(
-            sections(header, context.mode),
-            state.branch(message_id),
+            sections(replace(state.header, metadata=metadata), context.mode),
+            state.branch(head),
             Marks.of(metadata),
             Shortening.of(metadata.compressed, metadata.compression_history),
         )
-        count = context.counter.count(assembly.pieces, context.tools)
-        return replace(metadata, token_count=count.tokens)
+        return context.counter.count(assembly.pieces, context.tools).tokens
+
+    def _ending_with(self, head: str, metadata: Metadata, reason: Reason) -> ContextSnapshot:
+        """The conversation up to a message, as a snapshot that is nowhere kept."""
+        session = replace(self._session.state.session(), head=head, metadata=metadata)
+        window = self._context.choice.window
+        return snapshot_of(
+            SessionState(session),
+            metadata.token_count,
+            reason=reason,
+            window=window,
+            files=self.files() if reason != "manual" else (),
+        )
 
     async def _restore(self, snapshot: ContextSnapshot, undoes: str | None) -> Restore:
         self._check_free()
@@ -227,6 +258,3 @@ class SnapshotKeeper:
         if self._store:
             self._store.tell_restored(self._session.session_id, snapshot.id)
         return note
-
-    def _pass_threshold(self) -> None:
-        self._is_over = True

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import inspect
+import logging
+from collections.abc import Awaitable, Callable, Iterable
+
+from ollm_tui.core.errors import StoreError
 
 Callback = Callable[[], Awaitable[None] | None]
 
 OVERFLOW_SHARE = 0.95
 """So full that the next message may not fit."""
+log = logging.getLogger(__name__)
 
 
 class _Threshold:
@@ -18,7 +23,7 @@ class _Threshold:
 
 
 class Thresholds:
-    """Remembers on which side of each share the context is."""
+    """Remembers on which side of each share the context of one session is."""
 
     def __init__(self) -> None:
         self._thresholds: list[_Threshold] = []
@@ -30,17 +35,41 @@ class Thresholds:
         return lambda: self._thresholds.remove(threshold)
 
     def on_before_overflow(self, callback: Callback) -> Callable[[], None]:
-        """Call this when the context is nearly full; the answer stops that."""
+        """Call this when the context is nearly full, or when a message does not fit any more;
+        the answer stops that."""
         return self.on_context_threshold(OVERFLOW_SHARE, callback)
 
-    def crossed(self, current: int, most: int) -> list[Callback]:
-        """Whom to call now: those whose share was passed since the context was last below it."""
+    async def check(self, current: int, most: int) -> None:
+        """After each turn: call whoever waits for a share that was passed since the context was
+        last below it."""
         if most <= 0:
-            return []
-        due: list[Callback] = []
+            return
+        due: list[_Threshold] = []
         for threshold in self._thresholds:
             is_passed = current >= threshold.share * most
             if is_passed and not threshold.is_passed:
-                due.append(threshold.callback)
+                due.append(threshold)
             threshold.is_passed = is_passed
-        return due
+        await _call(due)
+
+    async def overflow(self) -> None:
+        """A message did not fit, however full the context was before it."""
+        due = [
+            threshold
+            for threshold in self._thresholds
+            if threshold.share == OVERFLOW_SHARE and not threshold.is_passed
+        ]
+        for threshold in due:
+            threshold.is_passed = True
+        await _call(due)
+
+
+async def _call(due: Iterable[_Threshold]) -> None:
+    """A callback whose snapshot fails was heard of already and does not stop the others."""
+    for threshold in due:
+        try:
+            waiting = threshold.callback()
+            if inspect.isawaitable(waiting):
+                await waiting
+        except StoreError as error:
+            log.warning("a threshold was passed in vain", exc_info=error)

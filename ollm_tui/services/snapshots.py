@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import inspect
 import logging
 from collections.abc import Callable, Collection
 from typing import TypeVar
@@ -21,7 +20,6 @@ from ollm_tui.core.snapshot import ContextSnapshot, Reason, SnapshotSummary
 from ollm_tui.core.snapshot_messages import KnownMessages
 from ollm_tui.services.recording import Recording
 from ollm_tui.services.snapshot_library import Holdings, SnapshotLibrary
-from ollm_tui.services.snapshot_thresholds import Callback, Thresholds
 from ollm_tui.services.topic import Topic
 from ollm_tui.settings.schema import Settings
 
@@ -39,7 +37,6 @@ class Snapshots:
     def __init__(self, library: SnapshotLibrary, recording: Recording, settings: Settings) -> None:
         self.library = library
         self.topic: Topic[SnapshotEvent] = Topic()
-        self.thresholds = Thresholds()
         self._recording = recording
         self._settings = settings
 
@@ -52,7 +49,7 @@ class Snapshots:
     def are_taken(self, reason: Reason) -> bool:
         """Whether the settings want a snapshot for this reason."""
         settings = self._settings
-        if reason == "threshold" and not settings.snapshots.auto_create:
+        if reason in ("threshold", "overflow") and not settings.snapshots.auto_create:
             return False
         return settings.snapshots.enabled
 
@@ -130,27 +127,6 @@ class Snapshots:
     def tell_restored(self, session_id: str, snapshot_id: str) -> None:
         """Whoever applied a snapshot and recorded that says so here."""
         self.topic.publish(SnapshotRestored(session_id, snapshot_id))
-
-    def on_context_threshold(self, share: float, callback: Callback) -> Callable[[], None]:
-        """Call this when the context passes a share of its room; the answer stops that."""
-        return self.thresholds.on_context_threshold(share, callback)
-
-    def on_before_overflow(self, callback: Callback) -> Callable[[], None]:
-        """Call this when the context is nearly full; the answer stops that."""
-        return self.thresholds.on_before_overflow(callback)
-
-    async def check_thresholds(self, current: int, most: int) -> None:
-        """After each message: call whoever waits for a share that was passed just now.
-
-        A callback whose snapshot fails was heard of already and does not stop the others.
-        """
-        for callback in self.thresholds.crossed(current, most):
-            try:
-                waiting = callback()
-                if inspect.isawaitable(waiting):
-                    await waiting
-            except StoreError as error:
-                log.warning("a threshold was passed in vain", exc_info=error)
 
     async def _do(self, session_id: str, work: Callable[[], R], reason: str = "") -> R:
         try:

@@ -16,6 +16,7 @@ NAMED, AUTOMATIC, DAMAGED, CURRENT = "◆", "◇", "!", "●"
 REASONS: Mapping[Reason, str] = {
     "compression": "before compressing",
     "threshold": "nearly full",
+    "overflow": "before a message that did not fit",
     "restore": "before going back",
     "clear": "before clearing",
     "model": "before another model",

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from ollm_tui.core.compression import was_undone
 from ollm_tui.core.context_marks import ContextChange
 from ollm_tui.core.errors import UsageError
+from ollm_tui.core.events import TurnFailed
 from ollm_tui.core.session_state import SessionState
 from ollm_tui.core.snapshot import snapshot_of
 from ollm_tui.engine.points import Point
@@ -59,9 +60,17 @@ async def test_a_restore_is_on_record_after_a_restart(open_workspace: OpenWorksp
 async def test_one_snapshot_is_taken_when_the_threshold_is_passed(
     open_workspace: OpenWorkspace,
 ) -> None:
-    conversation = await garden(open_workspace, 13, enabled=False)
-    reasons = [each.reason for each in await conversation.snapshots.list()]
-    assert reasons == ["threshold"]
+    conversation = await garden(open_workspace, 11, enabled=False)
+    shares: list[float] = []
+    for _ in range(4):
+        taken = await conversation.snapshots.list()
+        budget = conversation.context().budget
+        assert budget.room
+        shares.append(budget.used / budget.room.limit)
+        passed = [share for share in (0.85, 0.95) if max(shares) >= share]
+        assert [each.reason for each in taken] == ["threshold"] * len(passed)
+        await talk(conversation, 1)
+    assert shares[0] < 0.85 and max(shares) > 0.95, "the second is the last before it overflows"
     await conversation.close()
 
 
@@ -223,4 +232,33 @@ async def test_a_compression_after_checkpoints_were_brought_along_is_undone_and_
     assert was_undone(conversation.compression.history), "it waits until a prompt does not fit"
     with pytest.raises(UsageError):
         await conversation.compression.undo()
+    await conversation.close()
+
+
+async def test_before_a_message_that_does_not_fit_the_context_without_it_is_kept_once(
+    open_workspace: OpenWorkspace,
+) -> None:
+    conversation = await garden(open_workspace, 3)
+    heard: list[str] = []
+    conversation.snapshots.thresholds.on_before_overflow(lambda: heard.append("overflow"))
+    before = conversation.prompt_json()
+    for _ in range(2):
+        events = await collected(conversation.send("far too long " * 5_000))
+        assert isinstance(events[-1], TurnFailed)
+        last = conversation.state.branch()[-1]
+        await conversation.change_context(ContextChange("exclude", (last.id,)))
+    [taken] = await conversation.snapshots.list()
+    assert (taken.reason, heard) == ("overflow", ["overflow"])
+    await conversation.snapshots.restore(await conversation.snapshots.get(taken.id))
+    assert conversation.prompt_json() == before
+    assert conversation.context().count.tokens == taken.token_count
+    await conversation.close()
+
+
+async def test_a_first_message_that_does_not_fit_leaves_nothing_to_keep(
+    open_workspace: OpenWorkspace,
+) -> None:
+    conversation = await garden(open_workspace, 0)
+    await collected(conversation.send("far too long " * 5_000))
+    assert await conversation.snapshots.list() == []
     await conversation.close()

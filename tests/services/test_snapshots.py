@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -198,6 +199,7 @@ async def test_a_full_disk_costs_only_the_snapshot_that_did_not_fit(recording: R
 
 async def test_callbacks_are_called_when_their_share_is_passed(recording: Recording) -> None:
     snapshots, events = service(recording)
+    thresholds = Thresholds()
     called: list[str] = []
 
     async def create() -> None:
@@ -208,11 +210,11 @@ async def test_callbacks_are_called_when_their_share_is_passed(recording: Record
         called.append("fails")
         await snapshots.get(SESSION_ID, "nothing")
 
-    stop = snapshots.on_context_threshold(0.85, fail)
-    snapshots.on_context_threshold(0.85, create)
-    snapshots.on_before_overflow(lambda: called.append("full"))
+    stop = thresholds.on_context_threshold(0.85, fail)
+    thresholds.on_context_threshold(0.85, create)
+    thresholds.on_before_overflow(lambda: called.append("full"))
     for tokens in (100, 849, 850, 900, 960, 990, 100, 980):
-        await snapshots.check_thresholds(tokens, 1000)
+        await thresholds.check(tokens, 1000)
         if tokens == 990:
             stop()
     assert called == ["fails", "85", "full", "85", "full"]
@@ -227,8 +229,7 @@ def test_a_threshold_fires_once_for_every_crossing(uses: list[int], percent: int
     seen: list[int] = []
     thresholds.on_context_threshold(percent / 100, lambda: fired.append(len(seen)))
     for use in uses:
-        for callback in thresholds.crossed(use, 100):
-            callback()
+        asyncio.run(thresholds.check(use, 100))
         seen.append(use)
     above = [use >= percent / 100 * 100 for use in uses]
     assert fired == [
@@ -236,10 +237,23 @@ def test_a_threshold_fires_once_for_every_crossing(uses: list[int], percent: int
     ]
 
 
-def test_without_room_nothing_is_passed() -> None:
+async def test_without_room_nothing_is_passed() -> None:
     thresholds = Thresholds()
     thresholds.on_before_overflow(lambda: pytest.fail("called"))
-    assert thresholds.crossed(5, 0) == []
+    await thresholds.check(5, 0)
+
+
+async def test_a_message_that_does_not_fit_overflows_once_until_there_is_room_again() -> None:
+    thresholds, called = Thresholds(), list[str]()
+    thresholds.on_context_threshold(0.85, lambda: called.append("85"))
+    thresholds.on_before_overflow(lambda: called.append("full"))
+    await thresholds.overflow()
+    await thresholds.overflow()
+    assert called == ["full"]
+    await thresholds.check(10, 100)
+    await thresholds.overflow()
+    await thresholds.check(99, 100)
+    assert called == ["full", "full", "85"]
 
 
 kinds = st.sampled_from(["auto", "auto", "auto", "named", "manual", "pin", "delete"])
