@@ -38,9 +38,11 @@ _JOIN = (
 )
 _STOP = rf"{SPACE}\"'`,;&<>\\"
 _GOES_ON = rf"[,;&](?=[^{SPACE}A-Za-z_\"'`<>\\\[{{])"
+_BEFORE_QUOTE = r"(?:[bBrRuUfF@$]{0,2}|(?:\[\]byte|Secret(?:Str|String)?|String::from)\()"
+"""Of program texts: what kind of text follows."""
 _LIMIT = f"{{0,{VALUE_CHARACTERS}}}+"
 _VALUE = (
-    rf"(?:[bBrRuUfF@$]{{0,2}}(?:\"(?P<double>(?=[^\"\n])[^\"\\\n]{_LIMIT}(?:\\.[^\"\\\n]{_LIMIT}){{0,6}}+)"
+    rf"(?:{_BEFORE_QUOTE}(?:\"(?P<double>(?=[^\"\n])[^\"\\\n]{_LIMIT}(?:\\.[^\"\\\n]{_LIMIT}){{0,6}}+)"
     rf"|'(?P<single>(?=[^'\n])[^'\\\n]{_LIMIT}(?:\\.[^'\\\n]{_LIMIT}){{0,6}}+)"
     rf"|`(?P<tick>[^`\n]{{1,{VALUE_CHARACTERS}}}+))"
     rf"|\\{{1,3}}[\"'](?P<escaped>[^\"'\\\n]{{1,{VALUE_CHARACTERS}}}+)"
@@ -56,7 +58,8 @@ REST = {
     "bare": rf"[^{_STOP}]{{0,{_LONGEST}}}+",
 }
 _OPEN_VALUE = (
-    r"(?:[bBrRuUfF@$]{0,2}(?:\"(?:[^\"\\\n]{1,99}+|\\.){0,9999}+\\?"
+    rf"(?:{_BEFORE_QUOTE}"
+    r"(?:\"(?:[^\"\\\n]{1,99}+|\\.){0,9999}+\\?"
     r"|'(?:[^'\\\n]{1,99}+|\\.){0,9999}+\\?|`[^`\n]{0,9999}+)"
     rf"|\\{{1,3}}(?:[\"'][^\"'\\\n]{{0,9999}}+)?|[^{SPACE}\"'`<>\\]{{0,9999}}+<?)?"
 )

@@ -15,7 +15,9 @@ _PASSWORDS = words(
 )
 _SHORT_PASSWORDS = words("pwd pw psk mdp clave")
 _KEYS = words("schluessel schlüssel clave_api chave_api cle_api clé_api")
-_OF = r"(?:[_-](?:prod(?:uction)?|dev(?:elopment)?|stag(?:e|ing)|test|live|old|new|v?[0-9]{1,2}))?"
+_OF = (
+    r"(?:[_-](?:prod(?:uction)?|dev(?:elopment)?|stag(?:e|ing)|test|live|db|old|new|v?[0-9]{1,2}))?"
+)
 """Of several, which one: API_KEY_PROD."""
 
 

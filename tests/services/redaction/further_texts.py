@@ -87,6 +87,8 @@ FURTHER_SETTINGS = (
     "auth_token: !!str {t}",
     "db.user=app\ndb.pass={p}\n",
     "SERVICE_API_KEY_PROD={t}",
+    'signingSecret := []byte("{t}")',
+    'password=SecretStr("{p}")',
     "set -gx API_TOKEN {t}",
     "ENV DB_PASSWORD {p}",
     '<entry key="db.password">{p}</entry>',
