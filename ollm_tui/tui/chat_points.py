@@ -24,6 +24,8 @@ BESIDE_TITLE = 46
 """Cells for the words around it and whether all is saved."""
 UNDO = "/undo takes it back"
 NO_UNDO = "cannot be undone: no snapshot was taken"
+NOBODY = "unknown"
+"""The model of a snapshot that does not tell."""
 
 
 class ChatPoints:
@@ -67,7 +69,8 @@ class ChatPoints:
         aside = len(before.difference(message.id for message in conversation.state.branch()))
         kept = f" · {counted(aside, 'message')} set aside" if aside else ""
         undo = UNDO if note.can_be_undone else NO_UNDO
-        self._tell(f"back at {self._title(note)} · {undo}{kept}")
+        back = f"back at {self._title(note)} · {undo}"
+        self._tell(*self._with_model(snapshot, back, kept, undo))
         self._restored = snapshot
         self.offer_files()
 
@@ -174,9 +177,26 @@ class ChatPoints:
         most = max(min(self._chat.size.width - BESIDE_TITLE, LONGEST_TITLE), LEAST_TITLE)
         return f"“{words if len(words) <= most else words[: most - 1] + '…'}”"
 
-    def _tell(self, text: str) -> None:
-        """When the focus has moved: that shows the keys of another place."""
-        self._chat.call_after_refresh(self._chat.lines.tell, text)
+    def _with_model(
+        self, snapshot: ContextSnapshot | None, back: str, kept: str, undo: str
+    ) -> tuple[str, ...]:
+        """The line after going back, and shorter ones, with the model that answered then: going
+        back does not change who answers."""
+        then = snapshot.metadata.model if snapshot else NOBODY
+        if then in (NOBODY, self._chat.conversation.choice.model):
+            return (back + kept,)
+        model, key = visible(clean(then)), self._chat.lines.hints.keys("model.choose")[0]
+        words, short = f"the model then was {model} · {key} changes it", f"model then: {model}"
+        return (
+            f"{back}{kept} · {words}",
+            f"{back} · {words}",
+            f"{back} · {short} ({key})",
+            f"{short} ({key}) · {undo}",
+        )
+
+    def _tell(self, *texts: str) -> None:
+        """The first that fits, when the focus has moved: that shows the keys of another place."""
+        self._chat.call_after_refresh(self._chat.lines.tell, *texts)
 
     def _show(self) -> None:
         chat = self._chat

@@ -76,9 +76,10 @@ class StateLines:
         self._notice: Timer | None = None
         self._draft = DraftTokens()
 
-    def tell(self, text: str) -> None:
-        """One line to the user; after a while the keys are shown again."""
-        self._show(text)
+    def tell(self, *texts: str) -> None:
+        """One line to the user, the first of some that there is room for; after a while the keys
+        are shown again."""
+        self._show(*texts)
         self._notice = self._chat.set_timer(NOTICE_SECONDS, self.show_state)
 
     def _show(self, *texts: str) -> None:

@@ -202,3 +202,30 @@ async def test_what_was_deleted_long_ago_goes_for_good_after_the_start(
     async with open_app(session_id=full_id(0)):
         assert library.deleted() == []
         assert len(library.list(full_id(0))) == 3
+
+
+@pytest.mark.parametrize(
+    ("width", "told"),
+    [
+        (140, "· the model then was gemma3:4b · F7 changes it"),
+        (80, "model then: gemma3:4b (F7) · /undo takes it back"),
+    ],
+)
+async def test_after_going_back_it_is_said_which_model_answered_then(
+    open_app: OpenApp, home: Path, width: int, told: str
+) -> None:
+    async with desk(open_app, home, size=(width, 40)) as on:
+        conversation = chat(on.app).conversation
+        await on.app.workspace.switch_model(conversation, None, "tiny")
+        await say(on, "/restore before the log")
+        assert told in state(on.app) and "/undo takes it back" in state(on.app)
+        assert conversation.choice.model == "tiny", "going back does not change who answers"
+
+
+async def test_where_the_same_model_answers_nothing_is_said_of_it(
+    open_app: OpenApp, home: Path
+) -> None:
+    async with desk(open_app, home, size=(140, 40)) as on:
+        await say(on, "/snapshot mine")
+        await say(on, "/restore mine")
+        assert "back at “mine”" in state(on.app) and "model" not in state(on.app)
