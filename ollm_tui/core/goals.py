@@ -1,6 +1,7 @@
 """What a session is for: goals with their steps and decisions, and what can happen to them.
 
-At most one goal is active; the others are paused or done.
+At most one goal is active; the others are paused or done. What was decided without a goal hangs
+on one that stands for the session and is never worked on.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from ollm_tui.core.message import Value
 
 GoalStatus = Literal["active", "paused", "done"]
 Goals = tuple["Goal", ...]
+SESSION_GOAL = "session"
+"""The id of the goal that stands for the session."""
 
 
 class Subtask(Value, frozen=True):
@@ -80,9 +83,57 @@ def changed(goals: Goals, goal_id: str, change: Callable[[Goal], Goal]) -> Goals
     return tuple(change(goal) if goal.id == goal_id else goal for goal in goals)
 
 
+def goals_of_user(goals: Goals) -> Goals:
+    """The goals somebody set: all but the one that stands for the session."""
+    return tuple(goal for goal in goals if goal.id != SESSION_GOAL)
+
+
+def decisions(goals: Goals) -> tuple[Decision, ...]:
+    """What was decided, whichever goal it was decided for, the oldest first."""
+    found = (decision for goal in goals for decision in goal.decisions)
+    return tuple(sorted(found, key=lambda decision: decision.at))
+
+
 def locked_decisions(goals: Goals) -> tuple[Decision, ...]:
-    """What must not be decided anew, whichever goal it was decided for."""
+    """What must not be decided anew, whichever goal it was decided for: as the prompt has it."""
     return tuple(decision for goal in goals for decision in goal.decisions if decision.locked)
+
+
+def with_decision(goals: Goals, decision: Decision) -> Goals:
+    """One more decision: of the active goal, or of the session where there is none."""
+    goal = active_goal(goals)
+    if goal is None and all(each.id != SESSION_GOAL for each in goals):
+        goals = (*goals, _session_goal(decision.at))
+    goal_id = goal.id if goal else SESSION_GOAL
+    return changed(
+        goals, goal_id, lambda each: replace(each, decisions=(*each.decisions, decision))
+    )
+
+
+def with_lock(goals: Goals, decision_id: str, locked: bool) -> Goals:
+    """The goals with one decision locked, or not any more."""
+
+    def change(goal: Goal) -> Goal:
+        decided = tuple(
+            replace(each, locked=locked) if each.id == decision_id else each
+            for each in goal.decisions
+        )
+        return replace(goal, decisions=decided)
+
+    return tuple(map(change, goals))
+
+
+def without_decision(goals: Goals, decision_id: str) -> Goals:
+    """The goals without one decision; what stands for the session goes with its last one."""
+    left = (
+        replace(goal, decisions=tuple(each for each in goal.decisions if each.id != decision_id))
+        for goal in goals
+    )
+    return tuple(goal for goal in left if goal.id != SESSION_GOAL or goal.decisions)
+
+
+def _session_goal(moment: str) -> Goal:
+    return Goal(id=SESSION_GOAL, text="decided without a goal", created_at=moment, status="paused")
 
 
 def _paused(goal: Goal) -> Goal:

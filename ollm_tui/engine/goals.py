@@ -28,17 +28,22 @@ class GoalKeeper:
     @property
     def all(self) -> tuple[Goal, ...]:
         """Every goal there was, the oldest first."""
-        return self._session.state.header.metadata.goals
+        return goals.goals_of_user(self._kept)
 
     @property
     def active(self) -> Goal | None:
         """The goal that is worked on."""
-        return goals.active_goal(self.all)
+        return goals.active_goal(self._kept)
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """What was decided and not taken back, the oldest first."""
+        return goals.decisions(self._kept)
 
     async def set_goal(self, text: str) -> Goal:
         """Work on something new; what was active is paused."""
         goal = Goal(id=new_id(), text=_words(text), created_at=clock.now())
-        await self._keep(goals.with_goal(self.all, goal))
+        await self._keep(goals.with_goal(self._kept, goal))
         return goal
 
     async def pause_goal(self) -> None:
@@ -56,25 +61,24 @@ class GoalKeeper:
         await self._give_status(self._worked_on().id, "done")
 
     async def decide(self, text: str, reason: str = "", *, locked: bool = False) -> Decision:
-        """Settle something. A locked decision is told to the model in every prompt."""
+        """Settle something for the active goal, or for the session where there is none.
+
+        A locked decision is told to the model in every prompt.
+        """
         why = " ".join(clean(reason).split())
         decision = Decision(
             id=new_id(), text=_words(text), at=clock.now(), reason=why, locked=locked
         )
-        await self._change(lambda goal: replace(goal, decisions=(*goal.decisions, decision)))
+        await self._keep(goals.with_decision(self._kept, decision))
         return decision
 
     async def lock(self, decision_id: str, locked: bool) -> None:
         """Lock a decision of any goal, or unlock it."""
+        await self._keep(goals.with_lock(self._kept, decision_id, locked))
 
-        def change(goal: Goal) -> Goal:
-            decisions = tuple(
-                replace(each, locked=locked) if each.id == decision_id else each
-                for each in goal.decisions
-            )
-            return replace(goal, decisions=decisions)
-
-        await self._keep(tuple(map(change, self.all)))
+    async def take_back(self, decision_id: str) -> None:
+        """It is not decided after all, whichever goal it was decided for."""
+        await self._keep(goals.without_decision(self._kept, decision_id))
 
     async def add_subtask(self, text: str) -> Subtask:
         """One more step of the active goal."""
@@ -95,10 +99,20 @@ class GoalKeeper:
         await self._change(change)
 
     async def add_milestone(self, text: str, *, reached: bool = True) -> Milestone:
-        """A mark of progress, reached just now or still ahead."""
-        moment = clock.now() if reached else None
-        milestone = Milestone(id=new_id(), text=_words(text), reached_at=moment)
-        await self._change(lambda goal: replace(goal, milestones=(*goal.milestones, milestone)))
+        """A mark of progress, reached just now or still ahead; one that was ahead is reached."""
+        moment, words = clock.now() if reached else None, _words(text)
+        ahead = next(
+            (each for each in self._worked_on().milestones if _is_ahead(each, words)), None
+        )
+        milestone = Milestone(id=ahead.id if ahead else new_id(), text=words, reached_at=moment)
+
+        def change(goal: Goal) -> Goal:
+            if ahead is None:
+                return replace(goal, milestones=(*goal.milestones, milestone))
+            passed = (milestone if each.id == ahead.id else each for each in goal.milestones)
+            return replace(goal, milestones=tuple(passed))
+
+        await self._change(change)
         return milestone
 
     async def add_artifact(self, text: str) -> None:
@@ -119,20 +133,28 @@ class GoalKeeper:
 
         await self._change(change)
 
+    @property
+    def _kept(self) -> tuple[Goal, ...]:
+        return self._session.state.header.metadata.goals
+
     def _worked_on(self) -> Goal:
         if self.active is None:
             raise UsageError("there is no active goal", NO_GOAL)
         return self.active
 
     async def _give_status(self, goal_id: str, status: GoalStatus) -> None:
-        await self._keep(goals.with_status(self.all, goal_id, status))
+        await self._keep(goals.with_status(self._kept, goal_id, status))
 
     async def _change(self, change: Callable[[Goal], Goal]) -> None:
-        await self._keep(goals.changed(self.all, self._worked_on().id, change))
+        await self._keep(goals.changed(self._kept, self._worked_on().id, change))
 
     async def _keep(self, all_goals: tuple[Goal, ...]) -> None:
         metadata = self._session.state.header.metadata
         await self._change_metadata(replace(metadata, goals=all_goals))
+
+
+def _is_ahead(milestone: Milestone, words: str) -> bool:
+    return milestone.reached_at is None and milestone.text.casefold() == words.casefold()
 
 
 def _words(text: str) -> str:

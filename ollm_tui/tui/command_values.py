@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ollm_tui.tui.screens.chat import ChatScreen
     from ollm_tui.tui.widgets.completion_files import FileSource
 
-FREE = frozenset({"context", "goal", "model"})
+FREE = frozenset({"context", "decide", "goal", "model"})
 """Commands after which other words may stand as well."""
 
 
@@ -25,7 +25,8 @@ def completions(chat: ChatScreen) -> list[Completion]:
     values: Mapping[str, Callable[[], Sequence[str]]] = {
         "context": lambda: ("show", "export", "list", "refresh", "clear", *_entries(chat)),
         "trust": lambda: ("once", "always", "never", "view", "later"),
-        "goal": lambda: ("done", "pause"),
+        "decide": lambda: _decisions(chat),
+        "goal": lambda: _goal_words(chat),
         "mode": lambda: _modes(chat),
         "model": lambda: _models(chat),
         "provider": lambda: chat.app.workspace.models.names,
@@ -54,6 +55,23 @@ def _entries(chat: ChatScreen) -> list[str]:
     conversation = chat.app.conversation
     keys = [entry.key for entry in conversation.notes.all] if conversation else []
     return ["add tree", "add git", *(f"remove {key}" for key in keys)]
+
+
+def _goal_words(chat: ChatScreen) -> list[str]:
+    """What can be done with goals; words follow where there is a blank."""
+    conversation = chat.app.conversation
+    goal = conversation.goals.active if conversation else None
+    begun = ["step ", "blocker ", "milestone ", "milestone --ahead ", "artifact "] if goal else []
+    ticks = [f"tick {number + 1}" for number in range(len(goal.subtasks) if goal else 0)]
+    ways = [f"unblock {number + 1}" for number in range(len(goal.blockers) if goal else 0)]
+    return [*(("done", "pause") if goal else ()), "list", *begun, *ticks, *ways, "set "]
+
+
+def _decisions(chat: ChatScreen) -> list[str]:
+    """Decisions that are not locked, and those that can be taken back."""
+    conversation = chat.app.conversation
+    count = len(conversation.goals.decisions) if conversation else 0
+    return ["--open ", *(["undo"] if count else []), *(f"undo {n + 1}" for n in range(count))]
 
 
 def _modes(chat: ChatScreen) -> list[str]:

@@ -12,6 +12,7 @@ from ollm_tui.core.session import ModeChange
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.settings.schema import ModelSettings, ModeSettings, Settings
 from tests.engine.conftest import OpenWorkspace
+from tests.engine.test_compression import collected, gardener, result, settings, talk
 
 
 async def finish(events: AsyncGenerator[AnyTurnEvent, None]) -> None:
@@ -70,8 +71,6 @@ async def test_one_goal_is_worked_on_at_a_time(open_workspace: OpenWorkspace) ->
     with pytest.raises(UsageError):
         await goals.pause_goal()
     with pytest.raises(UsageError):
-        await goals.decide("anything")
-    with pytest.raises(UsageError):
         await goals.set_goal(" \n")
     first = await goals.set_goal("first")
     await goals.set_goal("second")
@@ -98,6 +97,58 @@ async def test_a_decision_can_be_unlocked(open_workspace: OpenWorkspace) -> None
     await conversation.close()
 
 
+async def test_what_is_decided_without_a_goal_belongs_to_the_session(
+    open_workspace: OpenWorkspace,
+) -> None:
+    provider = Scripted()
+    conversation = await (await open_workspace(provider)).begin()
+    goals = conversation.goals
+    await goals.decide("use tabs", "the linter", locked=True)
+    await goals.decide("maybe a queue")
+    await finish(conversation.send("Hello"))
+    assert system_of(provider).endswith("\n\nDecided, keep to it: use tabs (because the linter)")
+    assert goals.all == () and goals.active is None
+    await goals.set_goal("something")
+    await goals.decide("full jitter", locked=True)
+    assert [each.text for each in goals.decisions] == ["use tabs", "maybe a queue", "full jitter"]
+    snapshot = await conversation.snapshots.take("decided")
+    shown = conversation.prompt_text()
+    await conversation.close()
+
+    resumed, _ = await (await open_workspace()).resume(conversation.session_id)
+    assert resumed.prompt_text() == shown
+    for decision in resumed.goals.decisions:
+        await resumed.goals.take_back(decision.id)
+    assert resumed.goals.decisions == () and "Decided" not in resumed.prompt_text()
+    assert [goal.text for goal in resumed.state.header.metadata.goals] == ["something"]
+    await resumed.snapshots.restore(await resumed.snapshots.get(snapshot.id))
+    assert resumed.prompt_text() == shown
+    await resumed.close()
+
+
+async def test_a_decision_that_was_taken_back_is_in_no_prompt_also_after_a_compression(
+    open_workspace: OpenWorkspace,
+) -> None:
+    conversation = await (await open_workspace(gardener(), settings())).begin()
+    await talk(conversation, 12)
+    keep = await conversation.goals.decide("clay pots only", locked=True)
+    gone = await conversation.goals.decide("no fertiliser", locked=True)
+    await conversation.goals.take_back(gone.id)
+    assert result(await collected(conversation.compression.run())).compression
+    assert keep.text in conversation.prompt_text() and gone.text not in conversation.prompt_text()
+    await conversation.close()
+
+
+async def test_a_milestone_that_was_ahead_is_reached(open_workspace: OpenWorkspace) -> None:
+    conversation = await (await open_workspace()).begin()
+    await conversation.goals.set_goal("something")
+    ahead = await conversation.goals.add_milestone("Half of it", reached=False)
+    reached = await conversation.goals.add_milestone("half of it")
+    assert reached.id == ahead.id and reached.reached_at
+    assert conversation.goals.active and conversation.goals.active.milestones == (reached,)
+    await conversation.close()
+
+
 async def test_milestones_artifacts_and_blockers_are_kept(open_workspace: OpenWorkspace) -> None:
     conversation = await (await open_workspace()).begin()
     goals = conversation.goals
@@ -117,11 +168,11 @@ async def test_a_mode_gives_its_prompt_and_temperature_and_is_recorded(
     open_workspace: OpenWorkspace,
 ) -> None:
     provider = Scripted()
-    settings = Settings(
+    wanted = Settings(
         models={"scripted": ModelSettings(temperature=0.9)},
         modes={"pirate": ModeSettings(prompt="Talk like a pirate.", temperature=1.5)},
     )
-    conversation = await (await open_workspace(provider, settings)).begin()
+    conversation = await (await open_workspace(provider, wanted)).begin()
     await finish(conversation.send("One"))
     assert provider.requests[-1].temperature == 0.9
     plain = system_of(provider)

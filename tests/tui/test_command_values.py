@@ -18,13 +18,42 @@ from tests.tui.typing_in import type_in
         ("/model scr", "scripted"),
         ("/provider scr", "scripted"),
         ("/context s", "show"),
-        ("/goal pa", "pause"),
+        ("/goal li", "list"),
+        ("/goal se", "set "),
+        ("/decide --", "--open "),
     ),
 )
 async def test_values_are_offered_and_completed(
     open_app: OpenApp, typed: str, offered: str
 ) -> None:
     async with open_app() as (app, pilot):
+        await type_in(pilot, typed)
+        await pilot.pause()
+        assert offered in str(chat(app).query_one(CompletionList).content)
+        await pilot.press("tab")
+        assert prompt(app).text == f"{typed.split()[0]} {offered}"
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    (
+        ("/goal pa", "pause"),
+        ("/goal st", "step "),
+        ("/goal ti", "tick 1"),
+        ("/goal un", "unblock 1"),
+        ("/decide u", "undo"),
+        ("/decide undo 1", "undo 1"),
+    ),
+)
+async def test_what_can_be_done_with_the_goal_is_offered(
+    open_app: OpenApp, typed: str, offered: str
+) -> None:
+    async with open_app() as (app, pilot):
+        goals = chat(app).conversation.goals
+        await goals.set_goal("ship it")
+        await goals.add_subtask("write it")
+        await goals.add_blocker("no review")
+        await goals.decide("tabs", locked=True)
         await type_in(pilot, typed)
         await pilot.pause()
         assert offered in str(chat(app).query_one(CompletionList).content)

@@ -1,4 +1,4 @@
-"""The context from the chat: pins, what is left out or folded, goals, decisions and modes."""
+"""The context from the chat: pins, what is left out or folded, and modes."""
 
 from __future__ import annotations
 
@@ -158,63 +158,6 @@ async def test_while_the_model_answers_the_context_stays(open_app: OpenApp, type
         assert conversation(app).state.header.metadata == before
         free.set()
         await settled(app, pilot)
-
-
-# Goals
-
-
-async def test_a_goal_is_set_told_to_the_model_and_shown(open_app: OpenApp) -> None:
-    model = Scripted([[TextDelta("fine")]])
-    async with open_app(model) as (app, pilot):
-        await slash(app, pilot, "/goal ship the uploader")
-        assert "told of it in every prompt" in state(app)
-        await send(app, pilot, "hi")
-        assert "ship the uploader" in model.requests[-1].messages[0].text
-        await slash(app, pilot, "/goal")
-        assert isinstance(app.screen, Picker)
-        assert "ship the uploader" in shown(app) and "active" in shown(app)
-
-
-async def test_goals_are_reached_paused_and_taken_up_again(open_app: OpenApp) -> None:
-    async with open_app() as (app, pilot):
-        goals = conversation(app).goals
-        await slash(app, pilot, "/goal first")
-        await slash(app, pilot, "/goal pause")
-        assert goals.active is None
-        await slash(app, pilot, "/goal second")
-        await slash(app, pilot, "/goal done")
-        assert [goal.status for goal in goals.all] == ["paused", "done"]
-        await slash(app, pilot, "/goal")
-        await type_in(pilot, "first")
-        await pilot.press("enter")
-        await settled(app, pilot)
-        assert goals.active and goals.active.text == "first"
-
-
-async def test_without_a_goal_the_list_teaches_and_done_says_so(open_app: OpenApp) -> None:
-    async with open_app() as (app, pilot):
-        await slash(app, pilot, "/goal done")
-        assert "there is no active goal" in state(app)
-        await slash(app, pilot, "/goal")
-        assert "No goal yet." in shown(app)
-
-
-async def test_a_decision_is_locked_with_its_reason(open_app: OpenApp) -> None:
-    async with open_app() as (app, pilot):
-        await slash(app, pilot, "/decide tabs")
-        assert "set one with /goal" in state(app)
-        await slash(app, pilot, "/goal tidy up")
-        await slash(app, pilot, "/decide tabs because the linter wants them")
-        goal = conversation(app).goals.active
-        assert goal is not None
-        decision = goal.decisions[0]
-        assert (decision.text, decision.reason) == ("tabs", "the linter wants them")
-        assert decision.locked and "locked" in state(app)
-        assert "tabs" in conversation(app).prompt_text()
-        await slash(app, pilot, "/decide")
-        assert "what is decided?" in state(app)
-        await slash(app, pilot, "/goal")
-        assert "decided: tabs" in shown(app)
 
 
 # Modes

@@ -132,8 +132,8 @@ async def test_behind_it_are_goal_mode_model_window_cache_and_speed(open_app: Op
         seen = shown(app)
         joined = " ".join(seen.split())
         assert "ship [b]it[/b] · 0 of 1 step done" in seen
-        assert "to do    write the test" in seen
-        assert "decided  tabs because the linter" in seen
+        assert "to do    1. write the test" in seen
+        assert "decided  1. tabs because the linter" in seen
         assert "note     style: short words" in seen
         assert "mode     reviewer · You review." in seen
         assert "model    scripted · scripted · window 8,192" in seen

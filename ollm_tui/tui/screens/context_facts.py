@@ -1,4 +1,4 @@
-"""What stands behind the context: goal, decisions, mode, model, and why an answer was slow."""
+"""What stands behind the context: goals, decisions, mode, model, and why an answer was slow."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from textwrap import wrap
 from textual.content import Content
 
 from ollm_tui.core.counts import counted
-from ollm_tui.core.goals import locked_decisions
 from ollm_tui.core.intake import visible
 from ollm_tui.core.message import Usage
 from ollm_tui.core.session import Metadata
@@ -17,6 +16,7 @@ from ollm_tui.engine.conversation import Conversation
 from ollm_tui.engine.goals import GoalKeeper
 from ollm_tui.tui.answer_times import cached_words, why_slow
 from ollm_tui.tui.entries import local_time
+from ollm_tui.tui.goal_lists import decided_words
 from ollm_tui.tui.widgets.gauge_line import times_words
 
 LABEL_CELLS = 9
@@ -29,7 +29,7 @@ def facts_text(conversation: Conversation, width: int) -> Content:
     """All of them, each with a word for what it is in front, broken into lines of a width."""
     rows = [_goal(conversation.goals), *_who(conversation)]
     rows += [*_compressed(conversation.state.header.metadata), *_speed(conversation.state)]
-    rows += _told(conversation)
+    rows += [*_told(conversation), *_noted(conversation.goals)]
     lines: list[Content] = []
     for label, text in rows:
         for line in wrap(visible(text), max(width - LABEL_CELLS, LEAST_CELLS)):
@@ -71,13 +71,29 @@ def _goal(goals: GoalKeeper) -> Row:
 def _told(conversation: Conversation) -> Iterator[Row]:
     """What else the model is told in every prompt."""
     goals = conversation.goals
-    for step in goals.active.subtasks if goals.active else ():
-        yield "done" if step.done else "to do", step.text
-    for decision in locked_decisions(goals.all):
-        reason = f" because {decision.reason}" if decision.reason else ""
-        yield "decided", f"{decision.text}{reason}"
+    for number, step in enumerate(goals.active.subtasks if goals.active else (), 1):
+        yield "done" if step.done else "to do", f"{number}. {step.text}"
+    for number, blocker in enumerate(goals.active.blockers if goals.active else (), 1):
+        yield "blocked", f"{number}. {blocker}"
+    for number, decision in enumerate(goals.decisions, 1):
+        if decision.locked:
+            yield "decided", f"{number}. {decided_words(decision)}"
     for note in conversation.notes.all:
         yield "note", f"{note.key}: {note.content}"
+
+
+def _noted(goals: GoalKeeper) -> Iterator[Row]:
+    """What is kept of goals and decisions without the model being told."""
+    for number, decision in enumerate(goals.decisions, 1):
+        if not decision.locked:
+            yield "open", f"{number}. {decided_words(decision)}"
+    for milestone in goals.active.milestones if goals.active else ():
+        yield "passed" if milestone.reached_at else "ahead", milestone.text
+    for artifact in goals.active.artifacts if goals.active else ():
+        yield "made", artifact
+    for goal in goals.all:
+        if goal.status != "active":
+            yield "paused" if goal.status == "paused" else "reached", goal.text
 
 
 def _speed(state: SessionState) -> Iterator[Row]:
