@@ -97,7 +97,9 @@ class PromptCut(TurnEvent, frozen=True, tag="prompt-cut"):
         return "the server cut the conversation off; choose a larger window: context.window"
 
 
-OverflowChoice = Literal["larger-window", "fold-or-exclude", "remove-attachment", "new-session"]
+OverflowChoice = Literal[
+    "larger-window", "fold-own", "fold-or-exclude", "remove-attachment", "new-session"
+]
 """What can be done about a prompt that is too long."""
 
 
@@ -126,11 +128,12 @@ class PromptTooLong(TurnEvent, frozen=True, tag="prompt-too-long"):
         largest = "more" if self.largest_window is None else f"{self.largest_window:,}"
         words: dict[OverflowChoice, str] = {
             "larger-window": f"choose a larger window: context.window, up to {largest}",
+            "fold-own": "fold older messages of yours: /compact --mine",
             "fold-or-exclude": "fold or leave out older messages",
             "remove-attachment": "remove the attachment",
             "new-session": "begin a new session",
         }
-        return "; ".join(words[choice] for choice in self.choices)
+        return "; ".join(words[choice] for choice in self.choices) or "make the message shorter"
 
 
 class TurnFinished(TurnEvent, frozen=True, tag="turn-finished"):

@@ -146,6 +146,18 @@ class CompressionKeeper:
         self._check_free()
         return self._events(self._wanted("manual", strategy, above, instructions, fold_own), None)
 
+    async def own_foldable(self) -> tuple[int, int]:
+        """How many of the user's own messages folding the oldest of them would fold now, and
+        how many tokens less the context would have at least."""
+        from ollm_tui.engine.compression.plan import Plan, make_plan
+
+        material = await self._context.material()
+        plan = make_plan(material, self._wanted("manual", None, None, "", fold_own=True))
+        if not isinstance(plan, Plan):
+            return 0, 0
+        own = sum(message.role == "user" for message in plan.fold)
+        return own, max(0, material.budget.used - plan.expected)
+
     async def apply(self, draft: Draft, summary: str | None = None) -> Compression:
         """Apply a draft, with another summary if one is given. UsageError if it came too late
         or cannot be used."""

@@ -37,7 +37,7 @@ async def _look_around(chat: ChatScreen) -> None:
             await _ask(chat, _about_instructions(chat, found))
     hooks = chat.app.workspace.hooks
     if hooks:
-        _listen(chat, await _bar(chat), hooks)
+        _listen(chat, await bar_of(chat), hooks)
         for hook in hooks.all:
             if await asyncio.to_thread(hooks.verdict, hook) is None:
                 await _ask_about_hook(chat, hooks, hook)
@@ -49,10 +49,11 @@ def _is_used(chat: ChatScreen, found: Instructions) -> bool:
 
 
 async def _ask(chat: ChatScreen, question: Question) -> None:
-    (await _bar(chat)).ask(question)
+    (await bar_of(chat)).ask(question)
 
 
-async def _bar(chat: ChatScreen) -> TrustQuestion:
+async def bar_of(chat: ChatScreen) -> TrustQuestion:
+    """Where things are asked, above the gauge."""
     if not chat.query(TrustQuestion):
         reach = chat.lines.hints.keys("context.trust")[0]
         await chat.mount(TrustQuestion(reach), before=chat.query_one(Gauge))

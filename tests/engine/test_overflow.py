@@ -22,9 +22,12 @@ from ollm_tui.core.events import (
 )
 from ollm_tui.core.message import Attachment
 from ollm_tui.core.provider import Capabilities, ChatRequest, TextDelta
+from ollm_tui.engine.budget import Budget
 from ollm_tui.engine.conversation import Conversation
+from ollm_tui.engine.overflow import wider_window
 from ollm_tui.headless import Headless
 from ollm_tui.providers.scripted import Scripted
+from ollm_tui.services.tokens.prompt_count import Parts
 from ollm_tui.settings.schema import ModelSettings, Settings
 from tests.engine.conftest import OpenWorkspace
 
@@ -63,7 +66,7 @@ async def test_a_prompt_over_the_limit_is_not_sent_and_the_words_are_kept(
     events = await finish(conversation.send("word " * 1000))
     events = [event for event in events if not isinstance(event, Prepared)]  # a slow machine
     question, reply = conversation.state.branch()
-    told = PromptTooLong(1011, LIMIT, ("larger-window", "new-session"), 8192)
+    told = PromptTooLong(1011, LIMIT, ("larger-window",), 8192)
     assert events == [
         TurnStarted(conversation.session_id, question),
         ReplyStarted(reply.id, "scripted", "scripted"),
@@ -71,7 +74,7 @@ async def test_a_prompt_over_the_limit_is_not_sent_and_the_words_are_kept(
         TurnFailed(told.message, told.hint, "OverLimit", reply),
     ]
     assert told.message == "the prompt is too long: 1,011 tokens, 870 fit"
-    assert told.hint == ("choose a larger window: context.window, up to 8,192; begin a new session")
+    assert told.hint == "choose a larger window: context.window, up to 8,192"
     assert provider.requests == []
     assert question.text == "word " * 1000
     await conversation.close()
@@ -83,8 +86,51 @@ async def test_the_choices_are_those_there_are(open_workspace: OpenWorkspace) ->
     attachment = Attachment("a.txt", "text/plain", "word " * 900)
     told = (await finish(conversation.send("See", [attachment])))[-2]
     assert isinstance(told, PromptTooLong)
-    assert told.choices == ("fold-or-exclude", "remove-attachment", "new-session")
+    assert told.choices == ("fold-or-exclude", "remove-attachment")
     await conversation.close()
+
+
+async def test_what_is_long_for_its_history_can_be_said_elsewhere(
+    open_workspace: OpenWorkspace,
+) -> None:
+    workspace = await open_workspace(Scripted(talk, window=1024), SMALL)
+    conversation = await workspace.begin()
+    for _ in range(2):
+        await finish(conversation.send("word " * 150))
+    told = (await finish(conversation.send("word " * 400)))[-2]
+    assert isinstance(told, PromptTooLong)
+    assert told.choices == ("fold-own", "fold-or-exclude", "new-session")
+    assert "fold older messages of yours: /compact --mine" in told.hint
+    await conversation.close()
+
+
+async def test_where_nothing_helps_the_message_has_to_be_shorter(
+    open_workspace: OpenWorkspace,
+) -> None:
+    workspace = await open_workspace(Scripted(talk, window=1024), SMALL)
+    conversation = await workspace.begin()
+    told = (await finish(conversation.send("word " * 2000)))[-2]
+    assert isinstance(told, PromptTooLong) and told.choices == ()
+    assert told.hint == "make the message shorter"
+    await conversation.close()
+
+
+@pytest.mark.parametrize(
+    ("largest", "tokens", "wider"),
+    [
+        (8192, 900, 2048),
+        (8192, 2500, 4096),
+        (8192, 3000, 8192),
+        (3000, 2500, 3000),
+        (1024, 900, None),
+        (8192, 9000, None),
+    ],
+)
+def test_a_wider_window_is_the_next_one_in_which_the_prompt_fits(
+    largest: int, tokens: int, wider: int | None
+) -> None:
+    room = Budget.of(1024, Parts(user=tokens)).room
+    assert wider_window(room, largest, tokens) == wider
 
 
 async def test_after_leaving_something_out_the_same_question_is_answered(

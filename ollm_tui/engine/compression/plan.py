@@ -22,6 +22,8 @@ WORTH_AGAIN_SHARE = 0.2
 OWN_SHARE = 0.5
 """Of the limit: when the user's own messages take more, only the user can make room."""
 OWN_GOAL_SHARE = 0.25
+TOLD_PERCENT = 10
+"""Of the context: less of the user's own is no reason why it is full."""
 EXCERPT_SHARE = 0.25
 """Of the limit: what is left of output that the model has not read yet, and that cannot fit."""
 
@@ -102,9 +104,10 @@ def nothing_to_do(message: str) -> CompressionSkipped:
 def cannot_fit(material: Material) -> CompressionSkipped:
     """What is left to the user."""
     own = material.own_tokens * 100 // max(1, material.budget.used)
+    share = f"; your own messages are {own} % of the context"
     return CompressionSkipped(
         reason="cannot-fit",
-        message=f"nothing is left to compress; your own messages are {own} % of the context",
+        message=f"nothing is left to compress{share if own >= TOLD_PERCENT else ''}",
         hint="leave out or fold something (F5), take a larger window, or begin a new session",
     )
 

@@ -43,12 +43,11 @@ async def trust(chat: ChatScreen, argument: str) -> None:
     answers = {**question.answers, **{word: word for word in question.answers.values()}}
     if not argument:
         bar.focus()
-    elif argument in ("v", "view"):
+    elif argument in ("v", "view") and question.text:
         chat.app.push_screen(PromptScreen("What you are asked about", "", question.text))
     elif argument == "later" or argument in answers:
         told = "" if argument == "later" else await question.give(answers[argument])
-        bar.questions.remove(question)
-        bar.show()
+        bar.drop(question.subject)
         # Also where more is asked: what is typed next is meant for the prompt, not as an answer.
         chat.set_focus(chat.prompt)
         # Behind the focus through both queues: the keys it shows would take the place of this.

@@ -32,6 +32,7 @@ from ollm_tui.tui.widgets.gauge import Gauge
 from ollm_tui.tui.widgets.prompt import Prompt
 from ollm_tui.tui.widgets.status import StatusLine, TitleLine
 from ollm_tui.tui.widgets.stream import Stream
+from ollm_tui.tui.widgets.trust_question import TOO_LONG, TrustQuestion
 from ollm_tui.tui.widgets.waiting import Waiting
 from ollm_tui.tui.widgets.welcome import Welcome
 
@@ -265,27 +266,28 @@ class ChatScreen(Screen[None]):
         if self.is_busy:
             raise UsageError("the model is still answering", "Esc stops it")
         self.is_busy = True
+        for bar in self.query(TrustQuestion):
+            bar.drop(TOO_LONG)
         self.transcript.go_to_end()
         self._run_turn(turn)
 
     @work(group="turn")
     async def _run_turn(self, turn: AsyncGenerator[AnyTurnEvent, None]) -> None:
         """Consume the events of one turn."""
-        begun = time.monotonic()
-        is_too_long = False
+        begun, too_long = time.monotonic(), None
         try:
             async with aclosing(turn):
                 async for event in turn:
                     self.turn_view.take(event)
-                    is_too_long = is_too_long or isinstance(event, PromptTooLong)
+                    too_long = event if isinstance(event, PromptTooLong) else too_long
                     if isinstance(event, TurnStarted):
                         self.drafts.move_to(self._draft_key(), self.prompt.draft)
         except OllmError as error:
             self.turn_view.note_error(error, f"error-{time.monotonic_ns()}")
         finally:
             self.is_busy = False
-        if is_too_long:
-            await import_module("ollm_tui.tui.too_long").take_back(self)
+        if too_long:
+            await import_module("ollm_tui.tui.too_long").take_back(self, too_long)
         if not self.app.is_looked_at and time.monotonic() - begun > LONG_TURN_SECONDS:
             self.app.bell()
         self._has_compressed = False

@@ -1,4 +1,4 @@
-"""What the user is asked to agree to: lines above the prompt that wait and steal nothing."""
+"""What the user is asked to agree to or choose: lines above the prompt that steal nothing."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from textual.widgets import Static
 from ollm_tui.core.intake import visible
 
 NOT_NOW = "Esc not now"
+TOO_LONG = "too-long"
+"""The subject of what is asked about a message that did not fit."""
 
 
 class Question(NamedTuple):
@@ -23,7 +25,7 @@ class Question(NamedTuple):
     answers: Mapping[str, str]
     """Keys, and the answer each gives."""
     text: str
-    """All of what is agreed to, to be read first."""
+    """All of what is agreed to, to be read first; empty where the line says it all."""
     give: Callable[[str], Awaitable[str]]
     """Does what an answer means; says what was done."""
 
@@ -47,6 +49,10 @@ class TrustQuestion(Static, can_focus=True):
         _answer("a", "Always", "Agree as long as it stays as it is"),
         _answer("n", "Never", "Do not use it, and do not ask again"),
         _answer("v", "View", "Read it first"),
+        _answer("w", "Window", "Give the model a larger window, where a message did not fit"),
+        _answer("f", "Fold", "Fold older messages of yours, where a message did not fit"),
+        _answer("r", "Remove", "Send it without what is attached, where it did not fit"),
+        _answer("s", "Session", "Say it in a new session, where it did not fit"),
         Binding(
             "escape",
             "screen.command('context.trust', 'later')",
@@ -73,6 +79,18 @@ class TrustQuestion(Static, can_focus=True):
             self.questions.append(question)
         self.show()
 
+    def ask_first(self, question: Question) -> None:
+        """A question before all others, in the place of one about the same."""
+        others = [each for each in self.questions if each.subject != question.subject]
+        self.questions = [question, *others]
+        self.show()
+
+    def drop(self, subject: str) -> None:
+        """It needs no answer any more."""
+        if any(each.subject == subject for each in self.questions):
+            self.questions = [each for each in self.questions if each.subject != subject]
+            self.show()
+
     def show(self) -> None:
         """The first question, and the keys that answer it now."""
         self.display = bool(self.questions)
@@ -80,9 +98,8 @@ class TrustQuestion(Static, can_focus=True):
             return
         question = self.questions[0]
         more = f" (1 of {len(self.questions)})" if len(self.questions) > 1 else ""
-        keys = "   ".join(
-            f"{key} {word}" for key, word in (*question.answers.items(), ("v", "view"))
-        )
+        answers = {**question.answers, **({"v": "view"} if question.text else {})}
+        keys = "   ".join(f"{key} {visible(word)}" for key, word in answers.items())
         way = f"{keys}   {NOT_NOW}" if self._is_reached else f"{self.reach}, then   {keys}"
         self.update(
             Content.assemble(

@@ -209,7 +209,20 @@ async def test_what_cannot_fit_is_said_and_nothing_is_changed(
     before = conversation.prompt_json()
     skipped = (await collected(conversation.compression.run("overflow")))[-1]
     assert isinstance(skipped, CompressionSkipped) and skipped.reason == "cannot-fit"
+    assert skipped.message.startswith("nothing is left to compress; your own messages are 9")
     assert conversation.prompt_json() == before
+    await conversation.close()
+
+
+async def test_that_ones_own_words_fill_it_is_only_said_where_they_do(
+    open_workspace: OpenWorkspace,
+) -> None:
+    conversation = await begun(open_workspace)
+    paste = Attachment("log", "text/plain", "503 at the gate. " * 3000)
+    await add(conversation, "user", Text("See"), paste)
+    skipped = (await collected(conversation.compression.run("overflow")))[-1]
+    assert isinstance(skipped, CompressionSkipped)
+    assert skipped.message == "nothing is left to compress"
     await conversation.close()
 
 
