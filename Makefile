@@ -14,8 +14,10 @@ run: $(VENV)/run
 test: $(VENV)/dev model
 	$(BIN)/pytest -n 4 --dist worksteal
 
-# Hundreds of kills, thousands of histories, new random examples: about an hour.
+# Hundreds of kills, thousands of histories, new random examples, and a model of one gigabyte that
+# can use tools: about an hour.
 test-long: $(VENV)/dev model
+	@OLLM_HOME=$(CURDIR)/.cache/coder $(BIN)/ollm models pull --if-missing qwen2.5-coder:1.5b
 	OLLM_LONG=1 $(BIN)/pytest -n 2
 
 # The same wire tests against a real Ollama: make test-ollama OLLAMA=http://127.0.0.1:11434

@@ -123,7 +123,7 @@ class Conversation(HeldSession):
     @property
     def live_tokens(self) -> Count:
         """The prompt, and what arrived of the reply so far; costs the same at any length."""
-        return self._context.live_tokens
+        return (self._context.live.count or self._context.count()).total
 
     def context(self) -> ContextView:
         """What the model sees: how much of the window it takes, and with what."""
@@ -296,7 +296,7 @@ class Conversation(HeldSession):
     async def _narrow(self, window: int) -> None:
         """The server has less room than was known: from now on the gauge shows that."""
         log.warning("the server takes no more than %d tokens", window)
-        self._context.narrow(window)
+        self._context.use(self.choice._replace(window=window))
         await self.change(window=window)
 
     def _check_free(self) -> None:

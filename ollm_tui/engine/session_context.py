@@ -30,7 +30,7 @@ from ollm_tui.engine.modes import Mode, current_mode, modes_of
 from ollm_tui.engine.prompt_message import pieces_of
 from ollm_tui.engine.system_prompt import sections
 from ollm_tui.services.tokens.counters import TokenCounters
-from ollm_tui.services.tokens.prompt_count import Count, PromptCount
+from ollm_tui.services.tokens.prompt_count import PromptCount
 from ollm_tui.services.tokens.prompt_piece import Piece
 from ollm_tui.settings.schema import Settings
 
@@ -78,18 +78,16 @@ class SessionContext:
         self._is_watched = False
         self.read = 0
         """The most the model read of a prompt that the present one begins with."""
-        self.use(choice)
+        self.choice = choice
+        self.counter = counters.counter(choice.provider, choice.model)
 
     def use(self, choice: ModelChoice) -> None:
-        """Count for another model from now on."""
-        self.choice = choice
-        self.counter = self._counters.counter(choice.provider, choice.model)
-        self.forget_count()
-        self.read = 0
-
-    def narrow(self, window: int) -> None:
-        """Go on with the same model in a smaller window."""
-        self.choice = self.choice._replace(window=window)
+        """Count for another model from now on, or for the same one in another window."""
+        before, self.choice = self.choice, choice
+        if (before.provider, before.model) != (choice.provider, choice.model):
+            self.counter = self._counters.counter(choice.provider, choice.model)
+            self.forget_count()
+            self.read = 0
 
     @property
     def mode(self) -> Mode:
@@ -235,11 +233,6 @@ class SessionContext:
         """The reply is part of the conversation, and of the next prompt."""
         self._asked = None
         self.live.end()
-
-    @property
-    def live_tokens(self) -> Count:
-        """The prompt, and what arrived of the reply so far."""
-        return (self.live.count or self.count()).total
 
     def request(self) -> ChatRequest:
         """What would be sent now."""
