@@ -211,6 +211,27 @@ async def test_after_an_undo_it_is_compressed_when_full_and_the_words_say_so(
     await conversation.close()
 
 
+async def test_summarize_keeps_one_rolling_summary_and_the_newest_messages_as_they_are(
+    open_workspace: OpenWorkspace,
+) -> None:
+    asked: list[str] = []
+
+    def summary(request: ChatRequest) -> Sequence[Step]:
+        asked.append("\n".join(message.text for message in request.messages))
+        return [TextDelta(f"Summary number {len(asked)}. {SUMMARY}")]
+
+    conversation = await garden(
+        open_workspace, provider=gardener(summary), strategy="summarize", enabled=False
+    )
+    for number in (1, 2, 3):
+        done = result(await collected(conversation.compression.run())).compression
+        assert len(done.after.checkpoints) == 1, "the older one is part of the new one"
+        assert number == 1 or f"Summary number {number - 1}." in asked[-1]
+        assert conversation.state.branch()[-1].text in conversation.prompt_text()
+        await talk(conversation, 4)
+    await conversation.close()
+
+
 async def test_undo_works_after_more_turns_and_after_a_restart(
     open_workspace: OpenWorkspace,
 ) -> None:
