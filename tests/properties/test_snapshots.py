@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from ollm_tui.core.compression import CompressedContext, last_undoable, was_undone
+from ollm_tui.core.encoding import to_tree
+from ollm_tui.core.record import Compressed, CompressionUndone, SessionChanged
+from ollm_tui.core.session import Restore, next_number
 from ollm_tui.core.session_state import SessionState
 from ollm_tui.core.snapshot import ContextSnapshot, snapshot_of
 from ollm_tui.core.snapshot_encoding import decode_snapshot, encode_snapshot
-from ollm_tui.services.snapshot_restore import forked, restoration
+from ollm_tui.services.snapshot_restore import forked, restoration, undoable
 from tests.session_lives import apply, lives, prompt_of, states
-from tests.snapshot_samples import MOMENT, told
+from tests.snapshot_samples import MOMENT, checkpoint, compression, told
 
 EXAMPLES = 150
 
@@ -52,6 +57,71 @@ def test_restoring_and_undoing_is_as_if_nothing_happened(
     assert prompt_of(state) == prompt
     restore(snapshot, state)
     assert told(taken(state)) == told(snapshot)
+
+
+@settings(max_examples=EXAMPLES)
+@given(states(), states("x"), st.data())
+def test_a_compression_after_a_restore_is_undone_as_if_nothing_happened(
+    state: SessionState, other: SessionState, data: st.DataObject
+) -> None:
+    restored = [taken(state), taken(other)]
+    apply(state, *data.draw(lives(state)))
+    for snapshot in data.draw(st.permutations(restored)):
+        restore(snapshot, state)
+        compress_and_undo(state, data)
+
+
+@settings(max_examples=EXAMPLES)
+@given(states(), st.data())
+def test_in_a_fork_compressions_are_undone_and_restores_are_not(
+    state: SessionState, data: st.DataObject
+) -> None:
+    snapshot = taken(state)
+    apply(state, *data.draw(lives(state)))
+    note = Restore(at=MOMENT, snapshot=snapshot.id, safety="kept by the other session")
+    metadata = replace(state.header.metadata, restores=(note,))
+    apply(state, SessionChanged(at=MOMENT, fields={"metadata": to_tree(metadata)}))
+    fork = SessionState(forked(taken(state), state))
+    assert undoable(fork.header.metadata.restores) == []
+    compress_and_undo(fork, data)
+    undo_last(fork)
+    undo_last(state)
+    assert prompt_of(fork) == prompt_of(state), "those it came with, too"
+
+
+def compress_and_undo(state: SessionState, data: st.DataObject) -> None:
+    """Compress some of what is there, and take that back."""
+    before, branch = prompt_of(state), [message.id for message in state.branch()]
+    metadata = state.header.metadata
+    covered = branch[: data.draw(st.integers(0, len(branch)))] if state.header.head else []
+    if not covered:
+        return
+    number = next_number(metadata)
+    made = replace(checkpoint(f"new{number}", *covered), compression_number=number)
+    after = CompressedContext(checkpoints=(*metadata.compressed.checkpoints, made.id))
+    done = replace(compression(after, made), number=number, before=metadata.compressed, elisions={})
+    apply(state, Compressed(at=MOMENT, compression=done))
+    assert undo_last(state) == number
+    assert prompt_of(state) == before
+    assert was_undone(state.header.metadata.compression_history)
+    assert state.header.metadata.compressed == metadata.compressed
+
+
+def undo_last(state: SessionState) -> int | None:
+    """Take back the last compression, if it can be; gives its number."""
+    metadata = state.header.metadata
+    last = last_undoable(metadata.compression_history, metadata.compressed)
+    if last is None:
+        return None
+    apply(state, CompressionUndone(at=MOMENT, number=last.number))
+    history = state.header.metadata.compression_history
+    undone = [
+        old.number
+        for old, new in zip(metadata.compression_history, history, strict=True)
+        if old != new
+    ]
+    assert undone == [last.number], "this one and no other"
+    return last.number
 
 
 @settings(max_examples=EXAMPLES)
