@@ -49,6 +49,11 @@ class HeldSession:
         return self.state.header.session_id
 
     @property
+    def is_kept(self) -> bool:
+        """Whether it is there after the program has ended; an ephemeral one is not."""
+        return self._recorder.is_kept
+
+    @property
     def unsaved(self) -> int:
         """How many records could not be written yet."""
         return self._recorder.unsaved

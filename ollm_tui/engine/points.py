@@ -16,6 +16,7 @@ from ollm_tui.core.timeline import Timeline, timeline_of, tokens_at
 from ollm_tui.engine.budget import Budget, BudgetRules
 from ollm_tui.engine.snapshot_keeper import SnapshotKeeper
 from ollm_tui.engine.snapshot_parts import parts_of
+from ollm_tui.engine.unkept_sessions import UnkeptSessions
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.services.snapshot_library import Holdings
 from ollm_tui.services.snapshot_restore import forked
@@ -74,23 +75,30 @@ class Points:
         held: Mapping[str, Held],
         on_disk: OnDisk,
         rules: BudgetRules,
+        unkept: UnkeptSessions,
     ) -> None:
         self._library = library
         self._snapshots = snapshots
         self._held = held
         self._on_disk = on_disk
         self._rules = rules
+        self._unkept = unkept
 
     async def state(self, session_id: str) -> SessionState:
         """A whole session, also one that somebody is writing. StoreError."""
         if conversation := self._held.get(session_id):
             return conversation.state
+        if unkept := self._unkept.get(session_id):
+            return unkept
         return (await self._on_disk(self._library.load, session_id)).state
 
     async def holdings(self) -> Holdings:
         """How many snapshots each session has, also of those that are gone, and the bytes of
         all sessions and snapshots."""
         counts, size = await self._snapshots.holdings()
+        for session_id in self._unkept.ids:
+            if own := len(await self._snapshots.list(session_id)):
+                counts[session_id] = own
         return Holdings(counts, size + await self._on_disk(self._library.index.stored_bytes))
 
     async def overview(self, session_id: str) -> Overview:
@@ -140,8 +148,15 @@ class Points:
         return forked(await self.at(point, state), state)
 
     async def fork(self, point: Point) -> str:
-        """Copy a point into a new session; answers with its id. StoreError."""
-        return await self._on_disk(self._library.add, await self.session(point))
+        """Copy a point into a new session; answers with its id. StoreError.
+
+        Nothing of a session that is not kept reaches the disk: its copy is not kept either.
+        """
+        session = await self.session(point)
+        if self._unkept.all_new or self._unkept.owns(point.session_id):
+            self._snapshots.keep_in_memory(session.session_id)
+            return self._unkept.add_copy(session)
+        return await self._on_disk(self._library.add, session)
 
     def _tokens_now(self, state: SessionState) -> int:
         """Counted where the session is open here, else as last known."""

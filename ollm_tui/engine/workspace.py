@@ -23,9 +23,10 @@ from ollm_tui.engine.conversation import Conversation
 from ollm_tui.engine.embedding import Embedding
 from ollm_tui.engine.history_search import History
 from ollm_tui.engine.model_choice import ModelChoice, ModelChooser
-from ollm_tui.engine.points import Points
+from ollm_tui.engine.points import Point, Points
 from ollm_tui.engine.project_context import ProjectContext
 from ollm_tui.engine.system_prompt import DEFAULT_PROMPT
+from ollm_tui.engine.unkept_sessions import UnkeptSessions
 from ollm_tui.services.following import Followed, follow
 from ollm_tui.services.project_trust import Trust
 from ollm_tui.services.recording import Recorder, Recording
@@ -80,8 +81,10 @@ class Workspace:
         self.snapshots = Snapshots.of(recording, settings)
         """The snapshots of all sessions."""
         self._open: dict[str, Conversation] = {}
+        self._unkept = UnkeptSessions(all_new=settings.retention.mode == "ephemeral")
+        rules = BudgetRules.of(settings)
         self.points = Points(
-            library, self.snapshots, self._open, self._on_disk, BudgetRules.of(settings)
+            library, self.snapshots, self._open, self._on_disk, rules, self._unkept
         )
         """What one can look at and go back to."""
         embedding = settings.search.embedding_model
@@ -106,7 +109,10 @@ class Workspace:
         model: str | None = None,
         ephemeral: bool = False,
     ) -> Conversation:
-        """A new conversation; nothing is on disk before its first message."""
+        """A new conversation; nothing is on disk before its first message.
+
+        Once one is ephemeral, so are all that begin after it: the user asked for no traces.
+        """
         choice = await self.models.choose(provider, model)
         moment = clock.now()
         session = Session(
@@ -119,12 +125,13 @@ class Workspace:
             window=choice.window,
             system_prompt=DEFAULT_PROMPT,
         )
-        in_memory = ephemeral or self.settings.retention.mode == "ephemeral"
+        self._unkept.all_new |= ephemeral
+        in_memory = self._unkept.all_new
         recorder = self._recording.create(session, ephemeral=in_memory)
-        counters = TokenCounters(None) if in_memory else self._counters
         if in_memory:
+            self._unkept.add(recorder.state)
             self.snapshots.keep_in_memory(session.session_id)
-        conversation = self._hold(recorder, choice, counters, begun=False, keeps=not in_memory)
+        conversation = self._hold(recorder, choice, begun=False)
         await self.project.use_trusted(conversation.notes, is_new=True)
         return conversation
 
@@ -135,30 +142,26 @@ class Workspace:
 
         Without a wish the session's own model answers, or another if its provider is gone.
         """
-        try:
-            recorder, loaded = await self._recording.open(session_id)
-        except SessionBusy as error:
-            error.session_id = session_id  # so that whoever asked can follow it instead
-            raise
+        recorder, problems = await self._reopened(session_id)
         header = recorder.state.header
         try:
             choice = await self.models.choose_again(header, provider, model)
         except BaseException:
             await recorder.close()
             raise
-        conversation = self._hold(recorder, choice, self._counters, begun=True)
+        conversation = self._hold(recorder, choice, begun=True)
         await conversation.mark_interrupted()
         now = {"model": choice.model, "provider": choice.provider.name, "window": choice.window}
         if now != {name: getattr(header, name) for name in now}:
             await conversation.change(**now)
         await self.project.use_trusted(conversation.notes, is_new=False)
-        for problem in loaded.problems:
+        for problem in problems:
             log.warning("damaged: %s", problem, extra={"session": session_id})
-        return conversation, loaded.problems
+        return conversation, problems
 
     async def sessions(self) -> list[SessionSummary]:
         """Every session, the latest first."""
-        return await self._on_disk(self._library.catalogue.summaries)
+        return self._unkept.listed(await self._on_disk(self._library.catalogue.summaries))
 
     async def known_sessions(self, most: int) -> list[SessionSummary]:
         """The latest sessions as they were listed last: to be shown while all are looked at."""
@@ -166,7 +169,8 @@ class Workspace:
 
     async def find(self, prefix: str) -> str:
         """The full id of the one session that starts like this."""
-        return await self._on_disk(self._library.catalogue.resolve, prefix)
+        unkept = self._unkept.find(prefix)
+        return unkept or await self._on_disk(self._library.catalogue.resolve, prefix)
 
     async def latest(self) -> str | None:
         """The session that was active last."""
@@ -174,10 +178,7 @@ class Workspace:
 
     async def read(self, session_id: str) -> list[Message]:
         """The current branch of a session, also of one that somebody is writing."""
-        if conversation := self._open.get(session_id):
-            return conversation.state.branch()
-        loaded = await self._on_disk(self._library.load, session_id)
-        return loaded.state.branch()
+        return (await self.points.state(session_id)).branch()
 
     def follow(self, session_id: str) -> AsyncGenerator[Followed, None]:
         """A session that another process writes: as it is, and again each time it changed.
@@ -208,6 +209,8 @@ class Workspace:
 
     async def fork(self, session_id: str, message_id: str | None = None) -> str:
         """Copy a session up to a message, by default its end; answers with the new id."""
+        if self._unkept.all_new or self._unkept.owns(session_id):
+            return await self.points.fork(Point(session_id, message=message_id or ""))
         conversation = self._open.get(session_id)
         if conversation and conversation.unsaved:
             await conversation.save()
@@ -217,11 +220,13 @@ class Workspace:
         """Move a session to the trash. UsageError if it is open here, SessionBusy elsewhere."""
         if session_id in self._open:
             raise UsageError("the session is open", "open another one first")
-        await self._on_disk(self._library.discard, session_id, BY_HAND)
+        if not self._unkept.discard(session_id):
+            await self._on_disk(self._library.discard, session_id, BY_HAND)
 
     async def restore(self, session_id: str) -> None:
         """Bring a session back from the trash."""
-        await self._on_disk(self._library.restore, session_id)
+        if not self._unkept.restore(session_id):
+            await self._on_disk(self._library.restore, session_id)
 
     async def switch_model(
         self, conversation: Conversation, provider: str | None, model: str | None
@@ -260,15 +265,18 @@ class Workspace:
         await self._providers.close()
         await self._recording.close()
 
-    def _hold(
-        self,
-        recorder: Recorder,
-        choice: ModelChoice,
-        counters: TokenCounters,
-        *,
-        begun: bool,
-        keeps: bool = True,
-    ) -> Conversation:
+    async def _reopened(self, session_id: str) -> tuple[Recorder, tuple[str, ...]]:
+        """Who records a session from now on, and what of it could not be read."""
+        if unkept := self._unkept.get(session_id):
+            return self._recording.in_memory(unkept), ()
+        try:
+            recorder, loaded = await self._recording.open(session_id)
+        except SessionBusy as error:
+            error.session_id = session_id  # so that whoever asked can follow it instead
+            raise
+        return recorder, loaded.problems
+
+    def _hold(self, recorder: Recorder, choice: ModelChoice, *, begun: bool) -> Conversation:
         session_id = recorder.state.header.session_id
 
         def forget() -> None:
@@ -279,7 +287,7 @@ class Workspace:
             choice,
             self.saving,
             begun=begun,
-            counters=counters,
+            counters=self._counters if recorder.is_kept else TokenCounters(None),
             settings=self.settings,
             snapshots=self.snapshots,
             hooks=self.hooks,
@@ -287,7 +295,7 @@ class Workspace:
         if self.outfitter:
             conversation.tools.make_outfit = partial(
                 self.outfitter.outfit,
-                keeps=keeps,
+                keeps=recorder.is_kept,
                 sees_pictures=lambda: conversation.choice.images,
             )
         conversation.when_closed = forget
@@ -308,6 +316,8 @@ class Workspace:
     async def _change(self, session_id: str, **fields: object) -> None:
         """What is open here holds its lock, so it is changed through its conversation."""
         conversation = self._open.get(session_id)
+        if conversation is None and self._unkept.change(session_id, **fields):
+            return
         if conversation is None:
             change = partial(self._library.change, session_id, **fields)
             await self._on_disk(change)

@@ -69,8 +69,13 @@ class Recording:
 
     def create(self, session: Session, *, ephemeral: bool = False) -> Recorder:
         """Record a session that begins; an ephemeral one never reaches the disk."""
-        writer = None if ephemeral else self.store.create(session.session_id)
-        return Recorder(self, SessionState(session), writer)
+        if ephemeral:
+            return self.in_memory(SessionState(session))
+        return Recorder(self, SessionState(session), self.store.create(session.session_id))
+
+    def in_memory(self, state: SessionState) -> Recorder:
+        """Record, or go on recording, a session that never reaches the disk."""
+        return Recorder(self, state, None)
 
     async def open(self, session_id: str) -> tuple[Recorder, LoadedSession]:
         """Go on recording a session. The errors of `SessionStore.open`.
@@ -110,6 +115,11 @@ class Recorder:
         self._folded_bytes = folded_bytes
         self._folding: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether what is recorded reaches the disk, now or later."""
+        return self._writer is not None
 
     @property
     def unsaved(self) -> int:

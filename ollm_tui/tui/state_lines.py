@@ -210,6 +210,8 @@ class StateLines:
         """Whether everything is on disk, in words."""
         conversation = self._chat.app.conversation
         saved = "saved" if conversation and len(conversation.state) else ""
+        if conversation and not conversation.is_kept:
+            saved = "not kept"
         shell, status = self._chat.app.shell, self._chat.query_one(StatusLine)
         running = f"{shell.would_end} running" if shell and shell.would_end else ""
         words = "NOT SAVED" if self.unsaved else saved

@@ -64,7 +64,8 @@ async def fork(chat: ChatScreen, _argument: str) -> None:
     await chat.switch(lambda: chat.app.workspace.resume(session_id))
     chat.prompt.focus()
     # When the focus has moved: that shows the keys of another place.
-    told = "forked: what you say now is a session of its own"
+    kept = "" if chat.conversation.is_kept else ", not kept either"
+    told = f"forked: what you say now is a session of its own{kept}"
     chat.call_after_refresh(chat.lines.tell, told)
 
 

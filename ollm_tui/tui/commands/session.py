@@ -121,7 +121,8 @@ async def star(chat: ChatScreen, _argument: str) -> None:
     pinned = not chat.conversation.state.header.pinned
     await chat.app.workspace.pin(chat.conversation.session_id, pinned)
     chat.reload_sidebar()
-    chat.lines.tell("pinned: stays on top and is kept" if pinned else "no longer pinned")
+    kept = " and is kept" if chat.conversation.is_kept else ""
+    chat.lines.tell(f"pinned: stays on top{kept}" if pinned else "no longer pinned")
 
 
 async def save(chat: ChatScreen, _argument: str) -> None:
@@ -129,6 +130,8 @@ async def save(chat: ChatScreen, _argument: str) -> None:
     conversation = chat.conversation
     if not len(conversation.state):
         raise UsageError("there is nothing to save yet", "send a message first")
+    if not conversation.is_kept:
+        raise UsageError("an ephemeral session is not kept", "/export writes it into a file")
     await conversation.save()
     if conversation.unsaved:
         raise StoreError(f"{conversation.unsaved} records are still not saved", "ollm doctor")
