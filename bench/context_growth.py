@@ -91,7 +91,8 @@ class Growing:
         start = time.process_time()
         for _ in range(WORDS):
             self._context.live.add("word ")
-            gauge_line(self._reading.grown(self._context.live_tokens), GAUGE_CELLS)
+            count = self._context.live.count or self._context.count()
+            gauge_line(self._reading.grown(count.total), GAUGE_CELLS)
         return time.process_time() - start
 
     def _say(self) -> None:
