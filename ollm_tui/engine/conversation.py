@@ -296,7 +296,7 @@ class Conversation(HeldSession):
     async def _narrow(self, window: int) -> None:
         """The server has less room than was known: from now on the gauge shows that."""
         log.warning("the server takes no more than %d tokens", window)
-        self._context.use(self.choice._replace(window=window))
+        self._context.use(self.choice._replace(window=window, largest_window=window))
         await self.change(window=window)
 
     def _check_free(self) -> None:
