@@ -8,10 +8,11 @@ import pytest
 
 from ollm_tui.core.errors import StoreError
 from ollm_tui.core.graft import grafted
-from ollm_tui.core.message import Message, Retrieval, Text
+from ollm_tui.core.message import Attachment, Message, Retrieval, Text
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.engine.points import Point
 from ollm_tui.engine.workspace import Workspace
+from ollm_tui.providers.scripted import Scripted
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.settings.schema import Settings, Snapshots
 from ollm_tui.storage.layout import StoreLayout
@@ -149,6 +150,20 @@ async def test_a_message_of_another_session_is_sent_as_data(open_workspace: Open
     asked = [message for message in conversation.state.branch() if message.role == "user"][-1]
     assert asked.parts[1:] == (Retrieval(text="use jitter", session_id="other", message_id="m1"),)
     assert "from an earlier conversation" in conversation.prompt_text()
+    await conversation.close()
+
+
+async def test_a_picture_of_another_session_is_sent_as_a_picture(
+    open_workspace: OpenWorkspace,
+) -> None:
+    model = Scripted()
+    conversation = await (await open_workspace(model)).begin()
+    picture = Attachment(name="p.png", media_type="image/png", content="iVBORw0KGgo=")
+    shown = Message("m1", "user", (Text("what is it?"), picture), "2026-01-01T00:00:00Z")
+    await collected(conversation.send("As here:", grafted([shown], "other")))
+    asked = model.requests[-1].messages[-1]
+    assert [image.data for image in asked.images] == [picture.content]
+    assert "what is it?" in asked.text and picture.content not in asked.text
     await conversation.close()
 
 
