@@ -72,6 +72,6 @@ async def test_they_are_compared_deleted_and_brought_back_as_any_other(
 async def test_the_head_tells_how_large_it_all_is(open_app: OpenApp, home: Path) -> None:
     async with desk(open_app, home) as on:
         await on.press("f3")
-        files = [*home.glob("sessions/*.json"), *home.rglob("snapshot-snap*.json")]
+        files = [*home.glob("sessions/*-*.j*"), *home.rglob("snapshot-snap*.json")]
         size = sum(path.stat().st_size for path in files)
         assert f"3 sessions · 4 snapshots · {size / 1000:.0f} kB" in on.screen
