@@ -33,8 +33,8 @@ class ModelChoice(NamedTuple):
     """Whether the provider counts prompts exactly."""
     tools: bool | None = False
     """Whether the model can use tools; None where its server does not say."""
-    images: bool = False
-    """Whether the model surely can look at pictures."""
+    images: bool | None = None
+    """Whether the model can look at pictures; None where its server does not say."""
 
 
 class ProviderOffer(NamedTuple):
@@ -89,7 +89,7 @@ class ModelChooser:
             largest_window=able.max_window if able else None,
             counting=able.counting if able else False,
             tools=able.tools if able else False,
-            images=bool(able and able.images),
+            images=able.images if able else None,
         )
 
     async def choose_again(

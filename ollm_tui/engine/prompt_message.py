@@ -6,11 +6,15 @@ import re
 from hashlib import blake2b
 from typing import NamedTuple, assert_never
 
+from msgspec.structs import replace
+
 from ollm_tui.core.compression import Checkpoint
+from ollm_tui.core.counts import counted
 from ollm_tui.core.message import (
     Approval,
     Attachment,
     Message,
+    Part,
     Reasoning,
     Retrieval,
     Text,
@@ -80,6 +84,20 @@ def said_by(message: Message, folded_tokens: int | None = None, facts: str | Non
     if folded_tokens is None:
         return Said(whole, tuple(images), tuple(calls), tuple(results))
     return Said(folded(whole, folded_tokens), (), tuple(calls), tuple(results))
+
+
+def without_pictures(message: Message) -> Message:
+    """A message for a model that cannot look at pictures: it is told that there were some."""
+    pictures = sum(map(_is_picture, message.parts))
+    if not pictures:
+        return message
+    kept = (part for part in message.parts if not _is_picture(part))
+    told = f"\n[{counted(pictures, 'picture')} left out: this model cannot look at pictures]"
+    return replace(message, parts=(*kept, Text(told)))
+
+
+def _is_picture(part: Part) -> bool:
+    return isinstance(part, Attachment) and part.media_type.startswith("image/")
 
 
 def pieces_of(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -27,7 +28,7 @@ from ollm_tui.engine.context_view import CompressesAt, ContextView, cost_of
 from ollm_tui.engine.live_count import LiveCount
 from ollm_tui.engine.model_choice import ModelChoice
 from ollm_tui.engine.modes import Mode, current_mode, modes_of
-from ollm_tui.engine.prompt_message import pieces_of
+from ollm_tui.engine.prompt_message import pieces_of, without_pictures
 from ollm_tui.engine.system_prompt import sections
 from ollm_tui.services.tokens.counters import TokenCounters
 from ollm_tui.services.tokens.prompt_count import PromptCount
@@ -86,6 +87,7 @@ class SessionContext:
         before, self.choice = self.choice, choice
         if (before.provider, before.model) != (choice.provider, choice.model):
             self.counter = self._counters.counter(choice.provider, choice.model)
+            self._assembly = None
             self.forget_count()
             self.read = 0
 
@@ -105,11 +107,12 @@ class SessionContext:
             new = self._since(known.leaf, leaf)
             # What a checkpoint stands for was not all there before: now it may hold.
             if new is not None and not any(message.id in self._covered for message in new):
-                for message in new:
+                for message in _seen_by(self.choice, new):
                     known.add(message)
                 return known
         self._short, self._covered = short, short.covered
-        self._assembly = assemble(parts, self._state.branch(leaf) if leaf else (), marks, short)
+        branch = self._state.branch(leaf) if leaf else ()
+        self._assembly = assemble(parts, _seen_by(self.choice, branch), marks, short)
         self.read = 0
         return self._assembly
 
@@ -271,7 +274,8 @@ class SessionContext:
         leaf = self._asked or header.head
         branch = self._state.branch(leaf) if leaf else ()
         marks = self._marks(header)
-        assembly = assemble(sections(header, mode), branch, marks, _shortening(header))
+        seen = _seen_by(choice, branch)
+        assembly = assemble(sections(header, mode), seen, marks, _shortening(header))
         counter = self.counter
         if (choice.provider, choice.model) != (self.choice.provider, self.choice.model):
             counter = self._counters.counter(choice.provider, choice.model)
@@ -307,6 +311,11 @@ def _for_server(choice: ModelChoice, message: PromptMessage) -> PromptMessage:
     if made is None or (made.provider, made.model) == (choice.provider.name, choice.model):
         return message
     return replace(message, compacted=None)
+
+
+def _seen_by(choice: ModelChoice, messages: Sequence[Message]) -> Sequence[Message]:
+    """Messages without what a model is known not to see: its server would refuse them all."""
+    return messages if choice.images is not False else [*map(without_pictures, messages)]
 
 
 def _shortening(header: Session) -> Shortening:

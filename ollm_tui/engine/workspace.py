@@ -296,7 +296,7 @@ class Workspace:
             conversation.tools.make_outfit = partial(
                 self.outfitter.outfit,
                 keeps=recorder.is_kept,
-                sees_pictures=lambda: conversation.choice.images,
+                sees_pictures=lambda: conversation.choice.images is True,
             )
         conversation.when_closed = forget
         if self.settings.search.retrieval:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ollm_tui.core.message import ToolCallPart, ToolResultPart
+from ollm_tui.core.message import Attachment, ToolCallPart, ToolResultPart
 from ollm_tui.core.provider import Capabilities, TextDelta, ToolCallArrived
 from ollm_tui.engine.jobs_keeper import JobsKeeper
 from ollm_tui.engine.outfitting import Outfitter
@@ -67,5 +67,28 @@ async def test_a_picture_goes_to_a_model_that_sees_and_to_no_other(
     assert sent == (["image/png"] if images else [])
     assert result.is_error is not bool(images)
     await jobs.close()
+    await conversation.close()
+    await workspace.close()
+
+
+async def test_a_conversation_with_pictures_goes_on_with_a_model_that_sees_none(
+    home: Path,
+) -> None:
+    model = Seeing([[TextDelta("A dot.")], [TextDelta("Yes.")], [TextDelta("Fine.")]])
+    workspace = workspace_on(home, model, Settings())
+    conversation = await workspace.begin()
+    picture = Attachment("a.png", "image/png", base64.b64encode(PNG).decode())
+    async for _ in conversation.send("What is this?", [picture]):
+        pass
+    await conversation.use(conversation.choice._replace(model="blind", images=False))
+    async for _ in conversation.send("Sure?"):
+        pass
+    first, *_ = (m for m in model.requests[-1].messages if m.role == "user")
+    assert not any(message.images for message in model.requests[-1].messages)
+    assert first.text == "What is this?\n[1 picture left out: this model cannot look at pictures]"
+    await conversation.use(conversation.choice._replace(model="scripted", images=True))
+    async for _ in conversation.send("And now?"):
+        pass
+    assert any(message.images for message in model.requests[-1].messages), "nothing was lost"
     await conversation.close()
     await workspace.close()
