@@ -94,7 +94,7 @@ def test_tool_calls(home: Path) -> None:
         terminal.type("hello\r")
         terminal.wait_for("Done.", "saved")
         terminal.type("\x0f")
-        terminal.wait_for("asks for w276", "list: ['w276")
+        terminal.wait_for("▾ w276", "list: ['w276")
         assert leaked(terminal) == []
 
 
