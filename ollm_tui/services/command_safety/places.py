@@ -6,7 +6,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
-from fnmatch import fnmatchcase
+from fnmatch import fnmatchcase, translate
 from itertools import islice
 from pathlib import Path
 
@@ -26,6 +26,7 @@ _SECRETS = (
     *("secrets.json", "secrets.y*ml", "secrets.env", "keyrings", ".my.cnf", "terraform.tfstate"),
     *(".bash_history", ".zsh_history", ".python_history", ".psql_history", ".mysql_history"),
 )
+_NAMES_OF_SECRETS = re.compile("|".join(map(translate, _SECRETS)))
 _NO_SECRETS = frozenset((".env.example", ".env.sample", ".env.template", ".env.dist"))
 _PARTS_OF_PATTERN = re.compile(r"[{},]")
 _SYSTEM_SECRETS = re.compile(r"/etc/(g?shadow|sudoers)|/proc/([^/]+/)+(environ|mem)$|/proc/kcore")
@@ -159,7 +160,7 @@ def keeps_secrets(path: Path) -> bool:
     if _SYSTEM_SECRETS.match(str(path)):
         return True
     return any(
-        part not in _NO_SECRETS and any(fnmatchcase(part, name) for name in _SECRETS)
+        part not in _NO_SECRETS and _NAMES_OF_SECRETS.match(part)
         for part in map(str.casefold, path.parts)
     )
 
