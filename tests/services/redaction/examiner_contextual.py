@@ -174,7 +174,7 @@ _TOKEN_FRAMES = (
     "license_key: @@",
     "aws configure set aws_secret_access_key @@",
     "gh auth login --with-token <<< @@",
-    "npm config set //registry.npmjs.org/:_authToken @@",
+    "npm config set //packages.example.org/:_authToken @@",
     "echo @@ | docker login --password-stdin # token @@",
     "kubectl create secret generic s --from-literal=token=@@",
     "helm upgrade x . --set auth.token=@@",

@@ -32,7 +32,7 @@ _NUMBERS_AND_DIGESTS = (
     f"    --hash=sha256:{_digest(64, 'o')} \\",
     f'checksum = "{_digest(64, "p")}"',
     f"golang.org/x/text v0.3.7 h1:{fake(BASE64, 43, 'q')}=",
-    f"  resolved: https://registry.example.org/a/-/a-1.0.0.tgz#{_digest(40, 'r')}",
+    f"  tarball: https://packages.example.org/a/-/a-1.0.0.tgz#{_digest(40, 'r')}",
     f"request id {fake_uuid('s')}",
     f'{{"id": "{fake_uuid("t")}", "name": "bob"}}',
     f"trace_id={_digest(32, 'u')} span_id={_digest(16, 'v')}",
