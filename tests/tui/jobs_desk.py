@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,14 +24,16 @@ from tests.tui.seen import chat, prompt
 
 GONE = ProcessMark(2**22 + 1, 1, "another boot")
 """A program that ended long ago."""
+HANGS_SECONDS = 120
 GATE = "until [ -e go ]; do sleep 0.05; done"
 """A command that runs until the test makes a file."""
 
 
 async def until(pilot: Pilot[int], condition: Callable[[], bool]) -> None:
-    """Wait for something that has to happen; a test that waits for ever fails by its runner."""
-    while not condition():
-        await pilot.pause(0.02)
+    """Wait for something that has to happen; what never comes ends the test, not the day."""
+    async with asyncio.timeout(HANGS_SECONDS):
+        while not condition():
+            await pilot.pause(0.02)
     await pilot.pause()
 
 

@@ -67,11 +67,17 @@ async def test_the_output_of_the_chosen_job_is_live_and_in_the_order_it_came(
     open_app: OpenApp,
 ) -> None:
     async with open_app() as (app, pilot):
-        code = f"echo one; sleep 0.3; echo two >&2; sleep 0.3; echo three; {GATE}; echo four"
+        # What is read at the same moment has no order: each waits until the last was seen.
+        gates = [f"until [ -e {name} ]; do sleep 0.05; done" for name in ("a", "b", "c")]
+        code = "echo one; {}; echo two >&2; {}; echo three; {}; echo four".format(*gates)
         await run(app, pilot, code)
         await open_panel(app, pilot)
+        await until(pilot, lambda: tail(app) == "one")
+        Path("a").touch()
+        await until(pilot, lambda: tail(app) == "one\ntwo")
+        Path("b").touch()
         await until(pilot, lambda: tail(app) == "one\ntwo\nthree")
-        Path("go").touch()
+        Path("c").touch()
         await until(pilot, lambda: tail(app).endswith("\nfour"))
 
 

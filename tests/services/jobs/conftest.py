@@ -15,6 +15,7 @@ from ollm_tui.services.jobs.process_tree import marked
 ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/nowhere", "LANG": "C.UTF-8"}
 SESSION = f"session-{os.getpid()}"
 """Tests that run side by side must not find each other's jobs by their marks."""
+HANGS_SECONDS = 120
 GATE = "until [ -e go ]; do sleep 0.05; done"
 """Code that waits for the test to create a file."""
 
@@ -39,9 +40,10 @@ async def printed(jobs: Jobs, code: str, language: str = "shell") -> str:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Wait for something that has to happen; a test that waits for ever fails by its runner."""
-    while not condition():
-        await asyncio.sleep(0.02)
+    """Wait for something that has to happen; what never comes ends the test, not the day."""
+    async with asyncio.timeout(HANGS_SECONDS):
+        while not condition():
+            await asyncio.sleep(0.02)
 
 
 async def until_gone(job_id: str) -> None:
