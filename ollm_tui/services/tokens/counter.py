@@ -59,7 +59,9 @@ class TokenCounter:
         self._memory = memory
         self._name = f"{provider.name}/{model}"
         self._learnt = memory.recall(self._name)
-        self._request = self._learnt.request
+        # Of a conversation whose texts the template had cut, less than nothing may be left for the
+        # request: true there, but not for a new one.
+        self._request = max(0, self._learnt.request)
         self._tokenizer: Tokenizer | None = None
         self._entries: dict[tuple[str, int], _Entry] = {}
         self._schemas: tuple[Sequence[ToolSpec], _Entry] | None = None

@@ -18,6 +18,7 @@ from ollm_tui.core.provider import ChatRequest, Image, PromptMessage, ToolSpec
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.services.tokens.counter import TokenCounter
 from ollm_tui.services.tokens.counters import TokenCounters
+from ollm_tui.services.tokens.learnt import Learnt
 from ollm_tui.services.tokens.model_memory import ModelMemory
 from ollm_tui.services.tokens.prompt_count import Count, Parts, PromptCount, shared_out
 from ollm_tui.services.tokens.prompt_piece import OTHER_IMAGE_TOKENS, Piece
@@ -313,3 +314,9 @@ def test_shares_add_up_and_are_never_negative(total: int, weights: list[float]) 
     assert len(shares) == len(weights)
     assert sum(shares) == total
     assert min(shares) >= 0
+
+
+def test_a_new_conversation_never_has_fewer_tokens_than_its_messages(home: Path) -> None:
+    ModelMemory(home).keep("scripted/m", Learnt(request=-40))
+    counter = TokenCounters(home).counter(Scripted(), "m")
+    assert counter.count([]).tokens == 0
