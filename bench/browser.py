@@ -10,7 +10,7 @@ from bench.measure import Cost, Outcome, Promise, interleaved, milliseconds
 from bench.sample_sessions import fill_store, sample_session
 from bench.scratch_home import scratch_home
 from bench.terminal_program import ANSWER_SECONDS
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.snapshot import snapshot_of
 from ollm_tui.services.snapshot_library import SnapshotLibrary
 from ollm_tui.storage.layout import StoreLayout

@@ -17,12 +17,12 @@ from msgspec.structs import replace
 from bench.measure import Outcome, Promise, interleaved, milliseconds
 from bench.sample_sessions import sample_session
 from bench.scratch_home import scratch_home
-from ollm_tui.core.compression import Strategy
 from ollm_tui.core.compression_events import AnyCompressionEvent, ContextCompressed
-from ollm_tui.core.encoding import to_tree
-from ollm_tui.core.message import Message
 from ollm_tui.core.provider import TextDelta
-from ollm_tui.core.session import Session
+from ollm_tui.core.session.compression import Strategy
+from ollm_tui.core.session.encoding import to_tree
+from ollm_tui.core.session.message import Message
+from ollm_tui.core.session.session import Session
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.engine.model_choice import ModelChoice
 from ollm_tui.providers.scripted import MODEL, Scripted

@@ -9,9 +9,9 @@ from statistics import median
 from bench.measure import Outcome, Promise, interleaved
 from bench.sample_sessions import sample_messages
 from ollm_tui.core import clock
-from ollm_tui.core.record import MessageAdded
-from ollm_tui.core.session import Session
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.record import MessageAdded
+from ollm_tui.core.session.session import Session
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.engine.model_choice import ModelChoice
 from ollm_tui.engine.session_context import SessionContext
 from ollm_tui.providers.scripted import Scripted

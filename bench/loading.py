@@ -13,7 +13,7 @@ from statistics import median
 from bench.measure import Outcome, Promise, interleaved, milliseconds
 from bench.sample_sessions import sample_session
 from bench.scratch_home import scratch_home
-from ollm_tui.core.session import Session
+from ollm_tui.core.session.session import Session
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.storage.layout import StoreLayout
 

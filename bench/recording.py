@@ -13,9 +13,9 @@ from bench.measure import Outcome, Promise, interleaved, milliseconds
 from bench.sample_sessions import sample_messages, sample_session
 from bench.scratch_home import scratch_home
 from ollm_tui.core import clock
-from ollm_tui.core.encoding import encode
-from ollm_tui.core.message import Message
-from ollm_tui.core.record import Created, MessageAdded
+from ollm_tui.core.session.encoding import encode
+from ollm_tui.core.session.message import Message
+from ollm_tui.core.session.record import Created, MessageAdded
 from ollm_tui.services.recording import Recorder, Recording
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.storage.journal import journal_line

@@ -17,7 +17,7 @@ from bench.compression import talk
 from bench.measure import Outcome, Promise, milliseconds
 from bench.scratch_home import scratch_home
 from bench.terminal_program import Moment, Program, TerminalProgram
-from ollm_tui.core.message import Text
+from ollm_tui.core.session.message import Text
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.storage.layout import StoreLayout
 

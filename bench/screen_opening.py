@@ -15,7 +15,7 @@ from bench.measure import Outcome, Promise, interleaved, milliseconds
 from bench.sample_sessions import sample_session
 from bench.scratch_home import scratch_home
 from bench.terminal_program import Program, TerminalProgram
-from ollm_tui.core.message import Text
+from ollm_tui.core.session.message import Text
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.storage.layout import StoreLayout
 

@@ -18,7 +18,7 @@ from bench.sample_sessions import sample_messages, sample_session
 from bench.scratch_home import environment, scratch_home
 from bench.search_samples import fill_history, library_text
 from ollm_tui.core import clock
-from ollm_tui.core.record import Created, MessageAdded
+from ollm_tui.core.session.record import Created, MessageAdded
 from ollm_tui.services.recording import Recorder, Recording
 from ollm_tui.services.search.query import parse_query
 from ollm_tui.services.search.searchable import searchable

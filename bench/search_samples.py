@@ -9,8 +9,16 @@ from pathlib import Path
 from random import Random
 
 from ollm_tui.core import clock
-from ollm_tui.core.message import Message, Part, Text, ToolCallPart, ToolResultPart, Usage, new_id
-from ollm_tui.core.session import Session, new_session_id
+from ollm_tui.core.session.message import (
+    Message,
+    Part,
+    Text,
+    ToolCallPart,
+    ToolResultPart,
+    Usage,
+    new_id,
+)
+from ollm_tui.core.session.session import Session, new_session_id
 from ollm_tui.storage.layout import StoreLayout, make_directory
 from ollm_tui.storage.session_file import session_chunks
 from ollm_tui.storage.side_files import SideFiles

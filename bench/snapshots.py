@@ -16,7 +16,7 @@ from bench.measure import Outcome, Promise, interleaved, milliseconds
 from bench.sample_sessions import sample_session
 from bench.scratch_home import scratch_home
 from ollm_tui.core import clock
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.snapshot import ContextSnapshot, snapshot_of
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.services.snapshot_diff import diff

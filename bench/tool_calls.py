@@ -15,9 +15,9 @@ from typing import Any
 
 from bench.measure import Outcome, Promise
 from ollm_tui.core import clock
-from ollm_tui.core.message import ToolCallPart
 from ollm_tui.core.provider import ChatRequest, TextDelta, ToolCallArrived, ToolSpec
-from ollm_tui.core.session import Session
+from ollm_tui.core.session.message import ToolCallPart
+from ollm_tui.core.session.session import Session
 from ollm_tui.core.tool import Action, PlannedCall, Tell, ToolOutcome
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.engine.goals import GoalKeeper

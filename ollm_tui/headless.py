@@ -17,7 +17,6 @@ from ollm_tui.core.compression_events import (
     ContextCompressed,
     StageReached,
 )
-from ollm_tui.core.encoding import to_tree
 from ollm_tui.core.errors import OllmError
 from ollm_tui.core.events import (
     AnyTurnEvent,
@@ -36,7 +35,8 @@ from ollm_tui.core.events import (
     TurnStarted,
 )
 from ollm_tui.core.intake import visible
-from ollm_tui.core.message import Message
+from ollm_tui.core.session.encoding import to_tree
+from ollm_tui.core.session.message import Message
 from ollm_tui.core.tool_events import (
     AnyToolEvent,
     ModelNudged,

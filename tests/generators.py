@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
-from ollm_tui.core.message import (
+from ollm_tui.core.session.message import (
     Approval,
     Attachment,
     Message,
@@ -22,7 +22,7 @@ from ollm_tui.core.message import (
     UnknownPart,
     Usage,
 )
-from ollm_tui.core.session import Metadata, ModeChange, Session, ToolCall, ToolResult
+from ollm_tui.core.session.session import Metadata, ModeChange, Session, ToolCall, ToolResult
 
 HOSTILE = ("\ud800", "\udfff\ud800", "\0", "\u2028\u2029", "\x85", '"\\', "\x1b[31m", "\ue000extra")
 

@@ -7,16 +7,16 @@ from typing import Any
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ollm_tui.core.compression import CompressedContext, Shortening
-from ollm_tui.core.context_entry import ContextEntry
-from ollm_tui.core.context_marks import Marks
-from ollm_tui.core.encoding import to_tree
-from ollm_tui.core.goals import Decision, Goal
-from ollm_tui.core.message import Message, Text
 from ollm_tui.core.provider import PromptMessage
-from ollm_tui.core.record import AnyRecord, MessageAdded, SessionChanged
-from ollm_tui.core.session import Metadata, ModeChange, Session
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.compression import CompressedContext, Shortening
+from ollm_tui.core.session.context_entry import ContextEntry
+from ollm_tui.core.session.context_marks import Marks
+from ollm_tui.core.session.encoding import to_tree
+from ollm_tui.core.session.goals import Decision, Goal
+from ollm_tui.core.session.message import Message, Text
+from ollm_tui.core.session.record import AnyRecord, MessageAdded, SessionChanged
+from ollm_tui.core.session.session import Metadata, ModeChange, Session
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.engine.context import assemble
 from ollm_tui.engine.modes import BUILT_IN, current_mode
 from ollm_tui.engine.system_prompt import sections

@@ -7,13 +7,21 @@ from itertools import pairwise
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
-from ollm_tui.core.compression import Checkpoint, CompressedContext, Compression
-from ollm_tui.core.context_entry import ContextEntry
-from ollm_tui.core.goals import Decision, Goal, Subtask
-from ollm_tui.core.ledger import Ledger
-from ollm_tui.core.message import Message, Part, Reasoning, Role, Text, ToolCallPart, ToolResultPart
-from ollm_tui.core.session import Metadata, ModeChange, Session
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.compression import Checkpoint, CompressedContext, Compression
+from ollm_tui.core.session.context_entry import ContextEntry
+from ollm_tui.core.session.goals import Decision, Goal, Subtask
+from ollm_tui.core.session.ledger import Ledger
+from ollm_tui.core.session.message import (
+    Message,
+    Part,
+    Reasoning,
+    Role,
+    Text,
+    ToolCallPart,
+    ToolResultPart,
+)
+from ollm_tui.core.session.session import Metadata, ModeChange, Session
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.snapshot import ContextSnapshot, Reason, snapshot_of
 
 SESSION_ID = "5e551011-0000-4000-8000-00000000000a"

@@ -21,7 +21,7 @@ from ollm_tui.core.compression_events import (
 from ollm_tui.core.intake import visible
 
 if TYPE_CHECKING:
-    from ollm_tui.core.compression import Compression
+    from ollm_tui.core.session.compression import Compression
     from ollm_tui.engine.conversation import Conversation
 
 
@@ -99,7 +99,7 @@ async def _preview(conversation: Conversation, arguments: Namespace) -> int:
 
 def _tell(arguments: Namespace, compression: Compression, words: str) -> None:
     if arguments.json:
-        from ollm_tui.core.encoding import to_tree
+        from ollm_tui.core.session.encoding import to_tree
 
         print_json(to_tree(compression))
     else:

@@ -12,7 +12,7 @@ from ollm_tui.cli.output import print_json, print_table, short_time, today
 from ollm_tui.cli.store import open_catalogue
 from ollm_tui.core.counts import counted, short_count
 from ollm_tui.core.intake import clean
-from ollm_tui.core.session import SessionSummary
+from ollm_tui.core.session.session import SessionSummary
 
 SHORT_ID = 8
 

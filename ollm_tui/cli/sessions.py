@@ -43,7 +43,7 @@ def run(arguments: Namespace) -> int:
 
 def _view(library: SessionLibrary, arguments: Namespace) -> int:
     from ollm_tui.cli.transcript import transcript
-    from ollm_tui.core.encoding import to_tree
+    from ollm_tui.core.session.encoding import to_tree
 
     loaded = library.load(library.catalogue.resolve(arguments.id))
     for problem in loaded.problems:

@@ -11,9 +11,9 @@ from ollm_tui.cli.output import short_time, today
 from ollm_tui.cli.transcript import message_lines
 from ollm_tui.core.counts import counted
 from ollm_tui.core.intake import clean, visible
-from ollm_tui.core.message import Message
+from ollm_tui.core.session.message import Message
+from ollm_tui.core.session.titles import title_of
 from ollm_tui.core.snapshot import ContextSnapshot, Reason
-from ollm_tui.core.titles import title_of
 from ollm_tui.services.snapshot_diff import Change, ContextDiff, MessageDiff
 
 WHY: dict[Reason, str] = {

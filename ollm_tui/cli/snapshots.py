@@ -72,7 +72,7 @@ def _show(store: _Store, arguments: Namespace) -> int:
 
     snapshot = store.get(arguments.id)
     if arguments.json:
-        from ollm_tui.core.encoding import parse_json
+        from ollm_tui.core.session.encoding import parse_json
         from ollm_tui.core.snapshot_encoding import encode_snapshot
 
         print_json(parse_json(encode_snapshot(snapshot)))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ollm_tui.core.errors import SettingsError
-from ollm_tui.core.session import SessionSummary
+from ollm_tui.core.session.session import SessionSummary
 from ollm_tui.services.session_catalogue import SessionCatalogue
 from ollm_tui.settings.loaded import Loaded
 from ollm_tui.settings.loader import load_settings

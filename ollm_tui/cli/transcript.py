@@ -7,7 +7,7 @@ from typing import assert_never
 from ollm_tui.cli.output import short_time, today
 from ollm_tui.core.counts import short_count
 from ollm_tui.core.intake import clean
-from ollm_tui.core.message import (
+from ollm_tui.core.session.message import (
     Approval,
     Attachment,
     Message,
@@ -19,7 +19,7 @@ from ollm_tui.core.message import (
     ToolResultPart,
     UnknownPart,
 )
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.session_state import SessionState
 
 _STATES = {
     "streaming": "interrupted",

@@ -12,7 +12,13 @@ from typing import Literal
 
 import msgspec
 
-from ollm_tui.core.compression import Checkpoint, CompressedContext, Compression, Strategy, Trigger
+from ollm_tui.core.session.compression import (
+    Checkpoint,
+    CompressedContext,
+    Compression,
+    Strategy,
+    Trigger,
+)
 
 Stage = Literal["identify", "snapshot", "elide", "summarise", "validate", "apply"]
 STAGES: tuple[Stage, ...] = ("identify", "snapshot", "elide", "summarise", "validate", "apply")

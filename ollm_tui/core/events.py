@@ -13,7 +13,7 @@ from typing import Literal
 import msgspec
 
 from ollm_tui.core.compression_events import AnyCompressionEvent
-from ollm_tui.core.message import Message, ToolCallPart
+from ollm_tui.core.session.message import Message, ToolCallPart
 from ollm_tui.core.tool_events import AnyToolEvent
 
 

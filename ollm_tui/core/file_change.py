@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ollm_tui.core.message import Value
+from ollm_tui.core.session.message import Value
 
 
 class FileContent(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):

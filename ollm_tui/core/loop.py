@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ollm_tui.core.message import Value
+from ollm_tui.core.session.message import Value
 
 LoopType = Literal["repeated-tool", "repeated-output", "repeated-cycle", "chanting", "turn-limit"]
 

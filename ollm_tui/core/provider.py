@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 import msgspec
 
-from ollm_tui.core.message import Role, ToolCallPart, Usage, Value
+from ollm_tui.core.session.message import Role, ToolCallPart, Usage, Value
 
 Finish = Literal["stop", "length", "tool_calls", "filtered", "unknown"]
 

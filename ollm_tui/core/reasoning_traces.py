@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from ollm_tui.core.message import Message, Reasoning, Value
+from ollm_tui.core.session.message import Message, Reasoning, Value
 
 WHOLE_TRACES, SHORT_TRACES = 5, 20
 SHORT_TRACE_CHARACTERS = 200

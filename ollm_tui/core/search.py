@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, datetime
 from typing import Literal, NamedTuple
 
-from ollm_tui.core.message import Role
+from ollm_tui.core.session.message import Role
 
 Order = Literal["relevance", "time"]
 Where = Literal["words", "anywhere"]

@@ -9,16 +9,16 @@ import msgspec
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
-from ollm_tui.core.compression import Checkpoint, CompressedContext, Shortening
-from ollm_tui.core.context_entry import ContextEntry
 from ollm_tui.core.file_change import FileVersion
-from ollm_tui.core.goals import Goal, active_goal
-from ollm_tui.core.message import Message, Reasoning, Value, new_id
 from ollm_tui.core.reasoning_traces import ReasoningStorage
-from ollm_tui.core.session import Metadata, ModeChange
-from ollm_tui.core.session_state import SessionState
-from ollm_tui.core.shortened import Shortened, with_shortened
-from ollm_tui.core.titles import title_of
+from ollm_tui.core.session.compression import Checkpoint, CompressedContext, Shortening
+from ollm_tui.core.session.context_entry import ContextEntry
+from ollm_tui.core.session.goals import Goal, active_goal
+from ollm_tui.core.session.message import Message, Reasoning, Value, new_id
+from ollm_tui.core.session.session import Metadata, ModeChange
+from ollm_tui.core.session.session_state import SessionState
+from ollm_tui.core.session.shortened import Shortened, with_shortened
+from ollm_tui.core.session.titles import title_of
 
 SNAPSHOT_VERSION = "2.0"
 FIRST_MODE = "assistant"

@@ -14,8 +14,8 @@ from typing import Any, cast, get_args
 
 import msgspec
 
-from ollm_tui.core.encoding import CannotDecode, Tree, parse_json
-from ollm_tui.core.message import EXTRA_KEY, Message, Part, UnknownPart, Value
+from ollm_tui.core.session.encoding import CannotDecode, Tree, parse_json
+from ollm_tui.core.session.message import EXTRA_KEY, Message, Part, UnknownPart, Value
 from ollm_tui.core.snapshot import ContextSnapshot
 
 Walk = Callable[[Any], Any]

@@ -10,8 +10,8 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from ollm_tui.core.encoding import CannotDecode
-from ollm_tui.core.message import Message
+from ollm_tui.core.session.encoding import CannotDecode
+from ollm_tui.core.session.message import Message
 from ollm_tui.core.snapshot import ContextSnapshot, held_of
 from ollm_tui.core.snapshot_encoding import (
     decode_plain,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, Protocol
 
-from ollm_tui.core.message import Attachment, Value
 from ollm_tui.core.provider import ToolSpec
+from ollm_tui.core.session.message import Attachment, Value
 
 Effect = Literal["none", "read", "write", "run"]
 """Touches nothing outside of the session, reads files, changes files, or runs a program."""

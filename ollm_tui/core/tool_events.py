@@ -10,7 +10,7 @@ from __future__ import annotations
 import msgspec
 
 from ollm_tui.core.loop import LoopAnswer, LoopFound
-from ollm_tui.core.message import Message, ToolCallPart, ToolResultPart
+from ollm_tui.core.session.message import Message, ToolCallPart, ToolResultPart
 from ollm_tui.core.tool import Action, Decision, Verdict
 
 

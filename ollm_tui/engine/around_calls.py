@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Protocol
 
-from ollm_tui.core.message import ToolCallPart
+from ollm_tui.core.session.message import ToolCallPart
 from ollm_tui.core.snapshot import Reason
 from ollm_tui.core.tool import Action
 from ollm_tui.settings.schema import HookEvent

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Literal
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
-from ollm_tui.core.compression import Compression, Strategy, Trigger, last_undoable
 from ollm_tui.core.compression_events import (
     AnyCompressionEvent,
     CompressionCancelled,
@@ -24,8 +23,9 @@ from ollm_tui.core.compression_events import (
 )
 from ollm_tui.core.errors import OllmError, UsageError
 from ollm_tui.core.intake import clean
-from ollm_tui.core.record import Compressed, CompressionUndone
-from ollm_tui.core.session import next_number
+from ollm_tui.core.session.compression import Compression, Strategy, Trigger, last_undoable
+from ollm_tui.core.session.record import Compressed, CompressionUndone
+from ollm_tui.core.session.session import next_number
 from ollm_tui.core.snapshot import Reason
 from ollm_tui.engine.compression.breaker import Breaker
 from ollm_tui.engine.compression.wanted import CompressionWanted

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 from typing import Literal, NamedTuple
 
-from ollm_tui.core.compression import Shortening
-from ollm_tui.core.context_marks import Marks
-from ollm_tui.core.message import Message, Text
 from ollm_tui.core.provider import PromptMessage
+from ollm_tui.core.session.compression import Shortening
+from ollm_tui.core.session.context_marks import Marks
+from ollm_tui.core.session.message import Message, Text
 from ollm_tui.engine.prompt_message import Said, checkpoint_text, said_by
 from ollm_tui.services.tokens.prompt_piece import Piece
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from ollm_tui.core.compression import Checkpoint
-from ollm_tui.core.context_marks import Mark
 from ollm_tui.core.counts import counted
 from ollm_tui.core.intake import clean
-from ollm_tui.core.message import Attachment, Message, Retrieval, ToolResultPart
 from ollm_tui.core.provider import PromptMessage
+from ollm_tui.core.session.compression import Checkpoint
+from ollm_tui.core.session.context_marks import Mark
+from ollm_tui.core.session.message import Attachment, Message, Retrieval, ToolResultPart
 from ollm_tui.engine.budget import EXCHANGES_LOOKED_AT, Budget
 from ollm_tui.engine.context import FrozenPrompt, Section, digest
 from ollm_tui.engine.prompt_message import attached, pieces_of, recalled

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Literal
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
-from ollm_tui.core.context_marks import AnyContextChange, Marks, MarksRestored, way_back
 from ollm_tui.core.errors import StoreError, UsageError
 from ollm_tui.core.events import (
     AnyTurnEvent,
@@ -24,10 +23,11 @@ from ollm_tui.core.events import (
     TurnFinished,
     TurnStarted,
 )
-from ollm_tui.core.graft import as_sent
 from ollm_tui.core.intake import clean
-from ollm_tui.core.message import Attachment, Message, Retrieval, Text, new_id
-from ollm_tui.core.session import Metadata, ModeChange
+from ollm_tui.core.session.context_marks import AnyContextChange, Marks, MarksRestored, way_back
+from ollm_tui.core.session.graft import as_sent
+from ollm_tui.core.session.message import Attachment, Message, Retrieval, Text, new_id
+from ollm_tui.core.session.session import Metadata, ModeChange
 from ollm_tui.engine.compression_keeper import CompressionKeeper
 from ollm_tui.engine.context_view import ContextView
 from ollm_tui.engine.goals import GoalKeeper

@@ -6,12 +6,13 @@ from collections.abc import Awaitable, Callable
 
 from msgspec.structs import replace
 
-from ollm_tui.core import clock, goals
+from ollm_tui.core import clock
 from ollm_tui.core.errors import UsageError
-from ollm_tui.core.goals import Decision, Goal, GoalStatus, Milestone, Subtask
 from ollm_tui.core.intake import clean
-from ollm_tui.core.message import new_id
-from ollm_tui.core.session import Metadata
+from ollm_tui.core.session import goals
+from ollm_tui.core.session.goals import Decision, Goal, GoalStatus, Milestone, Subtask
+from ollm_tui.core.session.message import new_id
+from ollm_tui.core.session.session import Metadata
 from ollm_tui.engine.held_session import HeldSession
 
 ChangeMetadata = Callable[[Metadata], Awaitable[None]]

@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
-from ollm_tui.core.encoding import session_from_tree, to_tree
 from ollm_tui.core.events import SaveFailed, SaveResumed, StoreEvent
-from ollm_tui.core.message import Message
-from ollm_tui.core.record import (
+from ollm_tui.core.session.encoding import session_from_tree, to_tree
+from ollm_tui.core.session.message import Message
+from ollm_tui.core.session.record import (
     AnyRecord,
     Created,
     MessageAdded,
@@ -19,9 +19,9 @@ from ollm_tui.core.record import (
     SessionChanged,
     ToolCallAdded,
 )
-from ollm_tui.core.session import Metadata, ToolCall
-from ollm_tui.core.session_state import SessionState
-from ollm_tui.core.titles import title_of
+from ollm_tui.core.session.session import Metadata, ToolCall
+from ollm_tui.core.session.session_state import SessionState
+from ollm_tui.core.session.titles import title_of
 from ollm_tui.services.recording import Recorder
 from ollm_tui.services.topic import Topic
 

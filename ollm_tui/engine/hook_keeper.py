@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ollm_tui.core.context_entry import ContextEntry
-from ollm_tui.core.message import Message
+from ollm_tui.core.session.context_entry import ContextEntry
+from ollm_tui.core.session.message import Message
 from ollm_tui.engine.held_session import HeldSession
 from ollm_tui.engine.notes import NoteKeeper
 from ollm_tui.engine.stoppable import Stoppable

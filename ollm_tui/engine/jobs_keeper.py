@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from ollm_tui.core.errors import JobError
 from ollm_tui.core.job import Job, JobEvent, JobFinished, JobLanguage, JobOutputArrived
-from ollm_tui.core.session import ToolCall, ToolResult
+from ollm_tui.core.session.session import ToolCall, ToolResult
 from ollm_tui.engine.held_session import HeldSession
 from ollm_tui.engine.job_files import JobFiles
 from ollm_tui.engine.job_text import Arrivals, capped, ending

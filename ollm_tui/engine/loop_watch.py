@@ -12,9 +12,9 @@ from ollm_tui.core import clock
 from ollm_tui.core.errors import OllmError
 from ollm_tui.core.intake import clean
 from ollm_tui.core.loop import LoopAnswer, LoopFound, LoopRecord
-from ollm_tui.core.message import Message, Role, Text, new_id
-from ollm_tui.core.record import MessageAdded
-from ollm_tui.core.session import Metadata
+from ollm_tui.core.session.message import Message, Role, Text, new_id
+from ollm_tui.core.session.record import MessageAdded
+from ollm_tui.core.session.session import Metadata
 from ollm_tui.core.tool_events import LoopAnswered, LoopPaused, ModelNudged, ModelTold
 from ollm_tui.engine.held_session import HeldSession
 from ollm_tui.engine.loop_detection.detector import LoopDetector

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ollm_tui.core.errors import OllmError, ProviderError, UsageError
 from ollm_tui.core.provider import Capabilities, ModelInfo, Provider, ProviderSource
-from ollm_tui.core.session import Session
+from ollm_tui.core.session.session import Session
 from ollm_tui.engine.window import choose_window, machine_memory
 from ollm_tui.settings.schema import ModelSettings, Settings
 

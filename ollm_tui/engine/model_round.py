@@ -24,7 +24,6 @@ from ollm_tui.core.events import (
     TurnFinished,
 )
 from ollm_tui.core.intake import clean
-from ollm_tui.core.message import Message, Status, ToolCallPart, new_id
 from ollm_tui.core.provider import (
     Completed,
     Preparing,
@@ -32,6 +31,7 @@ from ollm_tui.core.provider import (
     TextDelta,
     ToolCallArrived,
 )
+from ollm_tui.core.session.message import Message, Status, ToolCallPart, new_id
 from ollm_tui.engine.model_choice import ModelChoice
 from ollm_tui.engine.prompt_check import PromptCheck
 from ollm_tui.engine.reply import Reply

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ollm_tui.core.session import Metadata
+from ollm_tui.core.session.session import Metadata
 from ollm_tui.settings.schema import Settings
 
 DEFAULT_MODE = "assistant"

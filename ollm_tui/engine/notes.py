@@ -7,7 +7,9 @@ from collections.abc import Awaitable, Callable, Iterable
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
-from ollm_tui.core.context_entry import (
+from ollm_tui.core.errors import UsageError
+from ollm_tui.core.intake import clean
+from ollm_tui.core.session.context_entry import (
     USUAL_PRIORITY,
     ContextEntry,
     Entries,
@@ -18,9 +20,7 @@ from ollm_tui.core.context_entry import (
     without_entry,
     without_expired,
 )
-from ollm_tui.core.errors import UsageError
-from ollm_tui.core.intake import clean
-from ollm_tui.core.session import Metadata
+from ollm_tui.core.session.session import Metadata
 from ollm_tui.engine.held_session import HeldSession
 
 ChangeMetadata = Callable[[Metadata], Awaitable[None]]

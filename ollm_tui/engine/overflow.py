@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from ollm_tui.core.events import OverflowChoice
-from ollm_tui.core.message import Attachment, Message
+from ollm_tui.core.session.message import Attachment, Message
 from ollm_tui.engine.budget import Room
 from ollm_tui.engine.context_view import cost_of
 from ollm_tui.engine.session_context import SessionContext

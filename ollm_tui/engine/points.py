@@ -6,13 +6,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from ollm_tui.core import clock
-from ollm_tui.core.branches import Branch, branches_of
 from ollm_tui.core.errors import SessionNotFound, StoreError
-from ollm_tui.core.past_context import state_then
-from ollm_tui.core.session import Session
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.branches import Branch, branches_of
+from ollm_tui.core.session.past_context import state_then
+from ollm_tui.core.session.session import Session
+from ollm_tui.core.session.session_state import SessionState
+from ollm_tui.core.session.timeline import Timeline, timeline_of, tokens_at
 from ollm_tui.core.snapshot import ContextSnapshot, SnapshotSummary, snapshot_of
-from ollm_tui.core.timeline import Timeline, timeline_of, tokens_at
 from ollm_tui.engine.budget import Budget, BudgetRules
 from ollm_tui.engine.snapshot_keeper import SnapshotKeeper
 from ollm_tui.engine.snapshot_parts import parts_of

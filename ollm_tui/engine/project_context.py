@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ollm_tui.core import clock
-from ollm_tui.core.context_entry import ContextEntry
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import clean, visible
+from ollm_tui.core.session.context_entry import ContextEntry
 from ollm_tui.engine.notes import NoteKeeper
 from ollm_tui.engine.system_prompt import INSTRUCTIONS
 from ollm_tui.services.git_state import git_state

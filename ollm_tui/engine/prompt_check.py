@@ -7,8 +7,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from ollm_tui.core.compression_events import AnyCompressionEvent
 from ollm_tui.core.errors import OverLimit
 from ollm_tui.core.events import PromptCut, PromptTooLong
-from ollm_tui.core.message import Message, Usage
 from ollm_tui.core.provider import ChatRequest
+from ollm_tui.core.session.message import Message, Usage
 from ollm_tui.engine.overflow import choices
 from ollm_tui.engine.session_context import SessionContext
 from ollm_tui.services.tokens.counter import CUT_BELOW

@@ -8,9 +8,10 @@ from typing import NamedTuple, assert_never
 
 from msgspec.structs import replace
 
-from ollm_tui.core.compression import Checkpoint
 from ollm_tui.core.counts import counted
-from ollm_tui.core.message import (
+from ollm_tui.core.provider import Image, PromptMessage
+from ollm_tui.core.session.compression import Checkpoint
+from ollm_tui.core.session.message import (
     Approval,
     Attachment,
     Message,
@@ -22,7 +23,6 @@ from ollm_tui.core.message import (
     ToolResultPart,
     UnknownPart,
 )
-from ollm_tui.core.provider import Image, PromptMessage
 from ollm_tui.services.tokens.prompt_piece import Piece
 
 FIRST_WORDS_CHARACTERS = 160

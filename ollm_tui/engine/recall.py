@@ -9,8 +9,8 @@ from contextlib import aclosing
 from typing import NamedTuple
 
 from ollm_tui.core.errors import OllmError, ProviderError
-from ollm_tui.core.message import Message, Retrieval, Role, Text
 from ollm_tui.core.search import Hit, SessionHits, SnippetRoom
+from ollm_tui.core.session.message import Message, Retrieval, Role, Text
 from ollm_tui.engine.history_search import History
 from ollm_tui.services.search.recall_words import recall_query, terms_in
 from ollm_tui.services.tokens.careful_estimate import careful_estimate

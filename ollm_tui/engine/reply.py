@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from ollm_tui.core import clock
 from ollm_tui.core.intake import IntakeFilter
-from ollm_tui.core.message import Message, Status, ToolCallPart, Usage
-from ollm_tui.core.record import AnyRecord, MessageAdded, MessageFinished, TextAppended
+from ollm_tui.core.session.message import Message, Status, ToolCallPart, Usage
+from ollm_tui.core.session.record import AnyRecord, MessageAdded, MessageFinished, TextAppended
 from ollm_tui.services.recording import Recorder
 
 RECORD_AFTER_SECONDS = 0.5

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from ollm_tui.core.compression import Shortening, was_undone
-from ollm_tui.core.context_marks import (
+from ollm_tui.core.provider import ChatRequest, PromptMessage, ToolSpec
+from ollm_tui.core.session.compression import Shortening, was_undone
+from ollm_tui.core.session.context_marks import (
     AnyContextChange,
     Mark,
     Marks,
@@ -17,10 +18,9 @@ from ollm_tui.core.context_marks import (
     marked,
     resolved,
 )
-from ollm_tui.core.message import Message
-from ollm_tui.core.provider import ChatRequest, PromptMessage, ToolSpec
-from ollm_tui.core.session import Metadata, Session
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.message import Message
+from ollm_tui.core.session.session import Metadata, Session
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.engine.budget import Budget, BudgetRules
 from ollm_tui.engine.compression.material import Material
 from ollm_tui.engine.context import Assembly, assemble

@@ -8,19 +8,19 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
-from ollm_tui.core.branches import words_of
-from ollm_tui.core.compression import Shortening
-from ollm_tui.core.context_marks import Marks
-from ollm_tui.core.encoding import to_tree
 from ollm_tui.core.errors import StoreError, UsageError
 from ollm_tui.core.file_change import FileVersion
 from ollm_tui.core.intake import clean
-from ollm_tui.core.message import Message
-from ollm_tui.core.past_context import metadata_then
-from ollm_tui.core.record import SessionChanged
-from ollm_tui.core.session import Metadata, Restore, Session
-from ollm_tui.core.session_state import NOTHING_SAID, SessionState
-from ollm_tui.core.shortened import shortened_at, with_shortened
+from ollm_tui.core.session.branches import words_of
+from ollm_tui.core.session.compression import Shortening
+from ollm_tui.core.session.context_marks import Marks
+from ollm_tui.core.session.encoding import to_tree
+from ollm_tui.core.session.message import Message
+from ollm_tui.core.session.past_context import metadata_then
+from ollm_tui.core.session.record import SessionChanged
+from ollm_tui.core.session.session import Metadata, Restore, Session
+from ollm_tui.core.session.session_state import NOTHING_SAID, SessionState
+from ollm_tui.core.session.shortened import shortened_at, with_shortened
 from ollm_tui.core.snapshot import ContextSnapshot, Reason, SnapshotSummary, snapshot_of
 from ollm_tui.engine.context import assemble
 from ollm_tui.engine.held_session import HeldSession

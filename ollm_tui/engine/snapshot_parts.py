@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ollm_tui.core.message import Message, sent_length
+from ollm_tui.core.session.message import Message, sent_length
 from ollm_tui.core.snapshot import ContextSnapshot
 from ollm_tui.engine.prompt_message import FIRST_WORDS_CHARACTERS, checkpoint_text
 from ollm_tui.services.tokens.prompt_count import GROUPS, Group, Parts, shared_out

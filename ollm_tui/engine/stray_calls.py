@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, cast
 
-from ollm_tui.core.message import ToolCallPart
+from ollm_tui.core.session.message import ToolCallPart
 
 LONGEST_TEXT = 20_000
 """A longer answer is one; nobody writes a call of that length by mistake."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ollm_tui.core.context_entry import ContextEntry, by_priority
-from ollm_tui.core.goals import Goal, active_goal, locked_decisions
-from ollm_tui.core.message import Attachment
-from ollm_tui.core.session import Session
+from ollm_tui.core.session.context_entry import ContextEntry, by_priority
+from ollm_tui.core.session.goals import Goal, active_goal, locked_decisions
+from ollm_tui.core.session.message import Attachment
+from ollm_tui.core.session.session import Session
 from ollm_tui.engine.context import Section
 from ollm_tui.engine.modes import Mode
 from ollm_tui.engine.prompt_message import attached

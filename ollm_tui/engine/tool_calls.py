@@ -14,9 +14,9 @@ from msgspec.structs import replace
 from ollm_tui.core import clock
 from ollm_tui.core.errors import OllmError, ToolError
 from ollm_tui.core.intake import clean
-from ollm_tui.core.message import Approval, Message, ToolCallPart, ToolResultPart, new_id
-from ollm_tui.core.record import MessageAdded, ToolCallAdded
-from ollm_tui.core.session import ToolCall, ToolResult
+from ollm_tui.core.session.message import Approval, Message, ToolCallPart, ToolResultPart, new_id
+from ollm_tui.core.session.record import MessageAdded, ToolCallAdded
+from ollm_tui.core.session.session import ToolCall, ToolResult
 from ollm_tui.core.tool import (
     Action,
     Decision,

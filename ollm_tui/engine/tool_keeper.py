@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ollm_tui.core.file_change import FileVersion
 from ollm_tui.core.loop import LoopAnswer
-from ollm_tui.core.session import Metadata
+from ollm_tui.core.session.session import Metadata
 from ollm_tui.core.snapshot import Reason
 from ollm_tui.core.tool import APPROVAL_MODES, Action, ApprovalMode, Decision, Tool, Verdict
 from ollm_tui.engine.approvals import Approvals

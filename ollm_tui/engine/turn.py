@@ -17,7 +17,7 @@ from ollm_tui.core.events import (
     TurnFinished,
 )
 from ollm_tui.core.loop import LoopFound
-from ollm_tui.core.message import Message
+from ollm_tui.core.session.message import Message
 from ollm_tui.core.tool_events import ReplyFinished
 from ollm_tui.engine.loop_watch import StoppedByLoop
 from ollm_tui.engine.model_choice import ModelChoice

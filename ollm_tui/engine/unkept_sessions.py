@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ollm_tui.core.record import SessionChanged
-from ollm_tui.core.session import Session, SessionSummary
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.record import SessionChanged
+from ollm_tui.core.session.session import Session, SessionSummary
+from ollm_tui.core.session.session_state import SessionState
 
 
 class UnkeptSessions:

@@ -14,9 +14,9 @@ from ollm_tui.core import clock
 from ollm_tui.core.errors import SessionBusy, StoreError, UsageError
 from ollm_tui.core.events import StoreEvent
 from ollm_tui.core.intake import clean
-from ollm_tui.core.message import Message
 from ollm_tui.core.provider import ProviderSource
-from ollm_tui.core.session import Session, SessionSummary, new_session_id
+from ollm_tui.core.session.message import Message
+from ollm_tui.core.session.session import Session, SessionSummary, new_session_id
 from ollm_tui.engine.budget import BudgetRules
 from ollm_tui.engine.context_view import ContextView
 from ollm_tui.engine.conversation import Conversation

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ollm_tui.core.message import ToolCallPart, Usage
 from ollm_tui.core.provider import (
     ChatRequest,
     Completed,
@@ -15,6 +14,7 @@ from ollm_tui.core.provider import (
     StreamEvent,
     ToolCallArrived,
 )
+from ollm_tui.core.session.message import ToolCallPart, Usage
 from ollm_tui.providers.json_fields import Tree, int_at, scaled, text_at, tree_at, trees_at
 from ollm_tui.providers.think_tags import ThinkTagSplitter
 from ollm_tui.providers.tool_call_assembly import tool_call, with_own_ids

@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ollm_tui.core.message import Usage
 from ollm_tui.core.provider import (
     ChatRequest,
     Completed,
@@ -17,6 +16,7 @@ from ollm_tui.core.provider import (
     StreamEvent,
     ToolCallArrived,
 )
+from ollm_tui.core.session.message import Usage
 from ollm_tui.providers.json_fields import Tree, int_at, scaled, text_at, tree_at, trees_at
 from ollm_tui.providers.think_tags import ThinkTagSplitter
 from ollm_tui.providers.tool_call_assembly import ToolCallAssembly

@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 
 from ollm_tui.core.errors import UsageError
-from ollm_tui.core.message import ToolCallPart, Usage
 from ollm_tui.core.provider import (
     Capabilities,
     ChatRequest,
@@ -24,6 +23,7 @@ from ollm_tui.core.provider import (
     TextDelta,
     ToolCallArrived,
 )
+from ollm_tui.core.session.message import ToolCallPart, Usage
 
 MODEL = "scripted"
 CHARACTERS_PER_TOKEN = 2

@@ -12,11 +12,11 @@ from msgspec.structs import replace
 
 from ollm_tui.core import clock
 from ollm_tui.core.errors import SessionNotFound, StoreError, UsageError
-from ollm_tui.core.record import AnyRecord
-from ollm_tui.core.session import Restore
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.record import AnyRecord
+from ollm_tui.core.session.session import Restore
+from ollm_tui.core.session.session_state import SessionState
+from ollm_tui.core.session.timeline import tokens_at
 from ollm_tui.core.snapshot import ContextSnapshot, Reason, SnapshotSummary, snapshot_of
-from ollm_tui.core.timeline import tokens_at
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.services.snapshot_library import SnapshotLibrary, one_line
 from ollm_tui.services.snapshot_restore import forked, restoration, ways_back

@@ -8,9 +8,9 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from ollm_tui.core.encoding import to_tree
-from ollm_tui.core.message import Message
-from ollm_tui.core.session import Session
+from ollm_tui.core.session.encoding import to_tree
+from ollm_tui.core.session.message import Message
+from ollm_tui.core.session.session import Session
 from ollm_tui.services.export_html import html_page
 from ollm_tui.services.export_json import json_document
 from ollm_tui.services.export_markdown import markdown_document

@@ -10,7 +10,7 @@ from typing import Any, Literal, assert_never
 
 from ollm_tui.core import clock
 from ollm_tui.core.intake import clean
-from ollm_tui.core.message import (
+from ollm_tui.core.session.message import (
     Approval,
     Attachment,
     Message,
@@ -22,8 +22,8 @@ from ollm_tui.core.message import (
     ToolResultPart,
     UnknownPart,
 )
-from ollm_tui.core.session import Session
-from ollm_tui.core.titles import title_of
+from ollm_tui.core.session.session import Session
+from ollm_tui.core.session.titles import title_of
 
 _ENDINGS = {
     "streaming": "Not finished yet.",

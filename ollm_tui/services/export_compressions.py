@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ollm_tui.core.compression import Checkpoint, Compression
 from ollm_tui.core.counts import counted
 from ollm_tui.core.intake import clean
-from ollm_tui.core.message import Message
-from ollm_tui.core.session import Session
+from ollm_tui.core.session.compression import Checkpoint, Compression
+from ollm_tui.core.session.message import Message
+from ollm_tui.core.session.session import Session
 from ollm_tui.services.export_blocks import Block, one_line
 
 

@@ -7,8 +7,8 @@ import hashlib
 from collections.abc import Sequence
 from html import escape
 
-from ollm_tui.core.message import Message
-from ollm_tui.core.session import Session
+from ollm_tui.core.session.message import Message
+from ollm_tui.core.session.session import Session
 from ollm_tui.services.export_blocks import (
     Block,
     blocks,

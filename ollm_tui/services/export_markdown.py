@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from ollm_tui.core.message import Message
-from ollm_tui.core.session import Session
+from ollm_tui.core.session.message import Message
+from ollm_tui.core.session.session import Session
 from ollm_tui.services.export_blocks import (
     Block,
     blocks,

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from ollm_tui.core.encoding import Tree, session_from_tree, to_tree
-from ollm_tui.core.session import Session
+from ollm_tui.core.session.encoding import Tree, session_from_tree, to_tree
+from ollm_tui.core.session.session import Session
 from ollm_tui.services.redaction.redactor import Redactor
 
 _TELLING = re.compile(r"pass|pwd|secret|token|key|auth|cred|cookie", re.IGNORECASE)

@@ -6,15 +6,15 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import NamedTuple
 
-from ollm_tui.core.encoding import CannotDecode
-from ollm_tui.core.record import (
+from ollm_tui.core.session.encoding import CannotDecode
+from ollm_tui.core.session.record import (
     AnyRecord,
     MessageAdded,
     MessageFinished,
     SessionChanged,
     TextAppended,
 )
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.storage.session_store import SessionStore
 from ollm_tui.storage.session_tail import News, SessionTail
 

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ollm_tui.core import clock
-from ollm_tui.core.context_entry import USUAL_PRIORITY, ContextEntry, expiry
 from ollm_tui.core.intake import clean
+from ollm_tui.core.session.context_entry import USUAL_PRIORITY, ContextEntry, expiry
 from ollm_tui.services.environment import CleanEnvironment
 from ollm_tui.services.project_trust import Trust, Verdict, digest_of
 from ollm_tui.services.topic import Topic

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from ollm_tui.core.record import AnyRecord, ToolCallAdded
-from ollm_tui.core.session import ToolCall
+from ollm_tui.core.session.record import AnyRecord, ToolCallAdded
+from ollm_tui.core.session.session import ToolCall
 
 NOT_KEPT = "(what it printed was not kept: retention.storeToolOutputs is false)"
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import clean, visible
-from ollm_tui.core.message import Attachment
+from ollm_tui.core.session.message import Attachment
 from ollm_tui.services.tokens.careful_estimate import careful_estimate
 
 LARGEST = 1_000_000

@@ -18,7 +18,7 @@ from ollm_tui.core.events import (
     StoreEvent,
     ToolCallRecorded,
 )
-from ollm_tui.core.record import (
+from ollm_tui.core.session.record import (
     AnyRecord,
     Created,
     MessageAdded,
@@ -26,8 +26,8 @@ from ollm_tui.core.record import (
     SessionChanged,
     ToolCallAdded,
 )
-from ollm_tui.core.session import Session
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.session import Session
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.services.kept_outputs import without_output
 from ollm_tui.services.topic import Topic
 from ollm_tui.storage.index import SessionIndex

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ollm_tui.core.errors import SessionDamaged, SessionNotFound
-from ollm_tui.core.session import new_session_id
+from ollm_tui.core.session.session import new_session_id
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.storage.salvage import salvage
 

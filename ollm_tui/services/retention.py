@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ollm_tui.core import clock
 from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import StoreError
-from ollm_tui.core.session import SessionSummary
+from ollm_tui.core.session.session import SessionSummary
 from ollm_tui.services.session_library import SessionLibrary
 
 

@@ -9,10 +9,16 @@ from typing import NamedTuple, cast
 import msgspec
 from msgspec.structs import replace
 
-from ollm_tui.core.encoding import CannotDecode, Tree, parse_json, session_from_tree, to_tree
 from ollm_tui.core.errors import StoreError
-from ollm_tui.core.message import new_id
-from ollm_tui.core.session import Session
+from ollm_tui.core.session.encoding import (
+    CannotDecode,
+    Tree,
+    parse_json,
+    session_from_tree,
+    to_tree,
+)
+from ollm_tui.core.session.message import new_id
+from ollm_tui.core.session.session import Session
 from ollm_tui.core.snapshot import ContextSnapshot
 from ollm_tui.core.snapshot_encoding import encode_snapshot, snapshot_from_tree
 from ollm_tui.services.export_json import json_document

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ollm_tui.core.errors import AmbiguousId, SessionDamaged, SessionNotFound
-from ollm_tui.core.session import SessionSummary
+from ollm_tui.core.session.session import SessionSummary
 from ollm_tui.storage.directory import Fingerprint, SessionDirectory, file_time
 from ollm_tui.storage.index import IndexRow, SessionIndex, showable
 from ollm_tui.storage.layout import StoreLayout

@@ -14,12 +14,12 @@ from typing import Any
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
-from ollm_tui.core.branches import calls_along
 from ollm_tui.core.errors import SessionNotFound, StoreError
-from ollm_tui.core.past_context import metadata_then
-from ollm_tui.core.record import AnyRecord, SessionChanged
-from ollm_tui.core.session import Session, SessionSummary, copied, new_session_id
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.branches import calls_along
+from ollm_tui.core.session.past_context import metadata_then
+from ollm_tui.core.session.record import AnyRecord, SessionChanged
+from ollm_tui.core.session.session import Session, SessionSummary, copied, new_session_id
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.services.session_catalogue import SessionCatalogue, only_one
 from ollm_tui.storage.cipher import Cipher
 from ollm_tui.storage.index import SessionIndex

@@ -13,12 +13,12 @@ import msgspec
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
-from ollm_tui.core.branches import calls_along
-from ollm_tui.core.encoding import to_tree
-from ollm_tui.core.message import Message, new_id
-from ollm_tui.core.record import SessionChanged
-from ollm_tui.core.session import Metadata, Restore, Session, copied, new_session_id
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.branches import calls_along
+from ollm_tui.core.session.encoding import to_tree
+from ollm_tui.core.session.message import Message, new_id
+from ollm_tui.core.session.record import SessionChanged
+from ollm_tui.core.session.session import Metadata, Restore, Session, copied, new_session_id
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.snapshot import ALWAYS_HELD, ContextSnapshot, metadata_at
 
 UNDOABLE = 10

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ollm_tui.core.encoding import CannotDecode, parse_json
 from ollm_tui.core.errors import SessionBusy
+from ollm_tui.core.session.encoding import CannotDecode, parse_json
 from ollm_tui.storage.atomic_file import write_all
 from ollm_tui.storage.layout import temporary_name
 from ollm_tui.storage.lock import open_locked

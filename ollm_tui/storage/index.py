@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from ollm_tui.core.session import SessionSummary
+from ollm_tui.core.session.session import SessionSummary
 from ollm_tui.storage.directory import Fingerprint
 from ollm_tui.storage.layout import FILE_MODE
 

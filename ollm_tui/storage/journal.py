@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from ollm_tui.core.encoding import CannotDecode, decode_record
-from ollm_tui.core.record import AnyRecord, UnknownRecord
+from ollm_tui.core.session.encoding import CannotDecode, decode_record
+from ollm_tui.core.session.record import AnyRecord, UnknownRecord
 from ollm_tui.storage.atomic_file import write_all
 from ollm_tui.storage.lock import is_in_place, open_locked
 

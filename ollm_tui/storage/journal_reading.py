@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from ollm_tui.core.encoding import CannotDecode, decode_record, encode
-from ollm_tui.core.message import FileRef
-from ollm_tui.core.record import RecordInFile
+from ollm_tui.core.session.encoding import CannotDecode, decode_record, encode
+from ollm_tui.core.session.message import FileRef
+from ollm_tui.core.session.record import RecordInFile
 from ollm_tui.storage.atomic_file import read_regular
 from ollm_tui.storage.cipher import CannotOpenError
 from ollm_tui.storage.journal import Entry, OpenPayload, as_it_is, journal_line, parse_journal

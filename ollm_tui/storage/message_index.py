@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ollm_tui.core.errors import StoreError
-from ollm_tui.core.message import Role
 from ollm_tui.core.search import Order, Query, Where
+from ollm_tui.core.session.message import Role
 from ollm_tui.storage.directory import Fingerprint
 from ollm_tui.storage.layout import FILE_MODE
 from ollm_tui.storage.message_matching import MODEL, SLACK_SECONDS, source_of

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from ollm_tui.core.message import Role
+from ollm_tui.core.session.message import Role
 from ollm_tui.storage.directory import Fingerprint
 from ollm_tui.storage.message_matching import SLACK_SECONDS
 from ollm_tui.storage.message_words import TOKENIZER, as_words, has_unspaced

@@ -11,16 +11,16 @@ from typing import Any, NamedTuple, cast
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
-from ollm_tui.core.encoding import (
+from ollm_tui.core.session.encoding import (
     CannotDecode,
     decode_message,
     decode_session,
     decode_tool_call,
 )
-from ollm_tui.core.message import Message
-from ollm_tui.core.record import Created
-from ollm_tui.core.session import Session, ToolCall
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.message import Message
+from ollm_tui.core.session.record import Created
+from ollm_tui.core.session.session import Session, ToolCall
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.storage.atomic_file import read_regular
 from ollm_tui.storage.importers import older_session
 from ollm_tui.storage.journal_reading import read_records

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 import msgspec
 from msgspec.structs import replace
 
-from ollm_tui.core.encoding import (
+from ollm_tui.core.session.encoding import (
     CannotDecode,
     decode_message,
     decode_session,
@@ -16,8 +16,8 @@ from ollm_tui.core.encoding import (
     encode,
     parse_json,
 )
-from ollm_tui.core.message import Message
-from ollm_tui.core.session import Session, ToolCall, ToolResult
+from ollm_tui.core.session.message import Message
+from ollm_tui.core.session.session import Session, ToolCall, ToolResult
 from ollm_tui.storage.importers import older_session
 from ollm_tui.storage.side_files import SIDE_FILE_FROM_BYTES, SideFiles
 

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from ollm_tui.core.encoding import CannotDecode
 from ollm_tui.core.errors import SessionBusy, SessionDamaged, SessionNotFound, SessionReadOnly
-from ollm_tui.core.record import UnknownRecord
-from ollm_tui.core.session import SCHEMA_VERSION, Session
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.encoding import CannotDecode
+from ollm_tui.core.session.record import UnknownRecord
+from ollm_tui.core.session.session import SCHEMA_VERSION, Session
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.storage.atomic_file import read_regular
 from ollm_tui.storage.cipher import NO_KEY, CannotOpenError, Cipher, Plain, record_place
 from ollm_tui.storage.directory import SessionDirectory, file_time

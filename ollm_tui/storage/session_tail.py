@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from ollm_tui.core.encoding import CannotDecode, decode_record
-from ollm_tui.core.record import AnyRecord, RecordInFile
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.encoding import CannotDecode, decode_record
+from ollm_tui.core.session.record import AnyRecord, RecordInFile
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.storage.atomic_file import read_regular
 from ollm_tui.storage.cipher import CannotOpenError, record_place
 from ollm_tui.storage.journal import Entry, parse_journal

@@ -7,9 +7,9 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ollm_tui.core.encoding import encode
-from ollm_tui.core.record import AnyRecord, RecordInFile
-from ollm_tui.core.session import Session
+from ollm_tui.core.session.encoding import encode
+from ollm_tui.core.session.record import AnyRecord, RecordInFile
+from ollm_tui.core.session.session import Session
 from ollm_tui.storage.atomic_file import open_for_writing, write_all, write_atomically
 from ollm_tui.storage.cipher import Cipher, Plain, record_place
 from ollm_tui.storage.journal import Entry, JournalWriter, journal_line

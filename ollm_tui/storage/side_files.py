@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Collection
 from pathlib import Path
 
-from ollm_tui.core.message import FileRef
+from ollm_tui.core.session.message import FileRef
 from ollm_tui.storage.atomic_file import read_regular, write_atomically
 from ollm_tui.storage.cipher import CannotOpenError, Cipher, Plain
 from ollm_tui.storage.layout import make_directory

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 
 from msgspec.structs import replace
 
-from ollm_tui.core.encoding import CannotDecode, parse_json
+from ollm_tui.core.session.encoding import CannotDecode, parse_json
 from ollm_tui.core.snapshot import ContextSnapshot
 from ollm_tui.core.snapshot_encoding import decode_snapshot
 from ollm_tui.core.snapshot_messages import MessageBytes, snapshot_chunks

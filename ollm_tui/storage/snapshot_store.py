@@ -9,8 +9,8 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
-from ollm_tui.core.encoding import CannotDecode
 from ollm_tui.core.errors import StoreError
+from ollm_tui.core.session.encoding import CannotDecode
 from ollm_tui.core.snapshot import ContextSnapshot, SnapshotSummary, summary_of
 from ollm_tui.core.snapshot_encoding import decode_snapshot
 from ollm_tui.core.snapshot_messages import KnownMessages, MessageBytes, decode_with

@@ -12,7 +12,7 @@ from msgspec import Meta
 from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import ToolError
 from ollm_tui.core.intake import clean
-from ollm_tui.core.message import Attachment
+from ollm_tui.core.session.message import Attachment
 from ollm_tui.core.tool import Action, PlannedCall, Tell, ToolOutcome
 from ollm_tui.tools.arguments import Arguments, spec_of, understood
 from ollm_tui.tools.files_read import FilesRead

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ollm_tui.core.message import Usage
+from ollm_tui.core.session.message import Usage
 
 SHORTEST_SECONDS = 0.05
 """What took less is shown without a speed: it would only measure the clock."""

@@ -7,11 +7,11 @@ from functools import partial
 
 from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import SessionNotFound, UsageError
-from ollm_tui.core.graft import grafted
 from ollm_tui.core.intake import clean, visible
-from ollm_tui.core.message import Message
-from ollm_tui.core.recorded_calls import recorded_calls
-from ollm_tui.core.session import Restore
+from ollm_tui.core.session.graft import grafted
+from ollm_tui.core.session.message import Message
+from ollm_tui.core.session.recorded_calls import recorded_calls
+from ollm_tui.core.session.session import Restore
 from ollm_tui.core.snapshot import ContextSnapshot
 from ollm_tui.engine.points import Point
 from ollm_tui.tui.files_offer import offer_files

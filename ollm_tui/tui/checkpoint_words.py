@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ollm_tui.core.compression import COMPACT, DETAILED, MODERATE, Checkpoint, Compression
 from ollm_tui.core.counts import counted, short_count
 from ollm_tui.core.intake import clean
+from ollm_tui.core.session.compression import COMPACT, DETAILED, MODERATE, Checkpoint, Compression
 
 LEVEL_WORDS: Mapping[int, str] = MappingProxyType(
     {DETAILED: "detailed", MODERATE: "moderate", COMPACT: "compact"}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
-from ollm_tui.core.compression import Checkpoint, Compression, in_force, last_undoable
 from ollm_tui.core.counts import short_count
 from ollm_tui.core.intake import visible
-from ollm_tui.core.session import Metadata
+from ollm_tui.core.session.compression import Checkpoint, Compression, in_force, last_undoable
+from ollm_tui.core.session.session import Metadata
 from ollm_tui.services.snapshot_restore import standing
 from ollm_tui.tui.checkpoint_words import checkpoint_text, checkpoint_title, deed
 from ollm_tui.tui.entries import local_time

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Literal, assert_never
 
-from ollm_tui.core.compression import Checkpoint
 from ollm_tui.core.compression_events import (
     STAGES,
     AnyCompressionEvent,
@@ -30,6 +29,7 @@ from ollm_tui.core.compression_events import (
     UserMessagesFill,
 )
 from ollm_tui.core.intake import IntakeFilter, clean
+from ollm_tui.core.session.compression import Checkpoint
 from ollm_tui.tui.compression_words import Ending, fill_line, rejection_line
 
 What = Literal["keep", "fold", "elide", "age"]

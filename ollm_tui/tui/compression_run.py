@@ -8,13 +8,13 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import NamedTuple
 
-from ollm_tui.core.compression import Compression, Strategy
 from ollm_tui.core.compression_events import (
     AnyCompressionEvent,
     CompressionCancelled,
     CompressionSkipped,
 )
 from ollm_tui.core.errors import OllmError, UsageError
+from ollm_tui.core.session.compression import Compression, Strategy
 from ollm_tui.engine.compression_keeper import CompressionKeeper
 from ollm_tui.tui.compression_view import CompressionView
 from ollm_tui.tui.screens.chat import ChatScreen

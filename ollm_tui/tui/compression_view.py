@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Callable
 from typing import assert_never
 
-from ollm_tui.core.compression import Compression
 from ollm_tui.core.compression_events import (
     AnyCompressionEvent,
     CheckpointAged,
@@ -26,7 +25,8 @@ from ollm_tui.core.compression_events import (
     SummaryRejected,
     UserMessagesFill,
 )
-from ollm_tui.core.session import Metadata, compressed
+from ollm_tui.core.session.compression import Compression
+from ollm_tui.core.session.session import Metadata, compressed
 from ollm_tui.tui.compression_entries import UNCHANGED, compression_entries
 from ollm_tui.tui.compression_words import Ending, ending_line, fill_line
 from ollm_tui.tui.key_names import Hints

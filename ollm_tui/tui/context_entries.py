@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
 
-from ollm_tui.core.context_entry import ContextEntry
 from ollm_tui.core.counts import counted, short_count
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import visible
+from ollm_tui.core.session.context_entry import ContextEntry
 from ollm_tui.engine.project_context import GIT, TREE
 from ollm_tui.engine.system_prompt import about
 from ollm_tui.tui.dialogs.picker import Picker

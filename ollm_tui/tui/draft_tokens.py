@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ollm_tui.core.message import Attachment
+from ollm_tui.core.session.message import Attachment
 from ollm_tui.services.tokens.careful_estimate import careful_estimate
 
 IMAGE_TOKENS = 1600

@@ -11,9 +11,9 @@ from typing import assert_never
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
-from ollm_tui.core.context_marks import Mark, Marks
 from ollm_tui.core.intake import clean, visible
-from ollm_tui.core.message import (
+from ollm_tui.core.session.context_marks import Mark, Marks
+from ollm_tui.core.session.message import (
     Approval,
     Attachment,
     Message,
@@ -25,7 +25,7 @@ from ollm_tui.core.message import (
     ToolResultPart,
     UnknownPart,
 )
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.engine.stray_calls import without_call
 from ollm_tui.tui.answer_times import usage_words
 from ollm_tui.tui.tool_entries import ToolBlock, ToolFold, answered

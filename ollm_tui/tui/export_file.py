@@ -8,8 +8,8 @@ from typing import cast, get_args
 
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import visible
-from ollm_tui.core.message import Message
-from ollm_tui.core.session import Session
+from ollm_tui.core.session.message import Message
+from ollm_tui.core.session.session import Session
 from ollm_tui.services.export import ExportFormat, export_session
 from ollm_tui.tui.new_file import write_new
 

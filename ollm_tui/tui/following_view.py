@@ -7,9 +7,9 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from ollm_tui.core.errors import SessionBusy
-from ollm_tui.core.message import Message
-from ollm_tui.core.session import Metadata
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.message import Message
+from ollm_tui.core.session.session import Metadata
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.tui.compression_entries import with_compressions
 from ollm_tui.tui.entries import branch_entries, details_of, entry_of, model_note
 from ollm_tui.tui.transcript.entry import Entry

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from rich.cells import cell_len
 
 from ollm_tui.core import clock
-from ollm_tui.core.message import Role
 from ollm_tui.core.search import Snippet
+from ollm_tui.core.session.message import Role
 
 SPEAKERS: dict[Role, str] = {
     "user": "you",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ollm_tui.core.intake import clean
-from ollm_tui.core.session import ToolCall
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.session import ToolCall
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.tui.entries import local_time
 from ollm_tui.tui.transcript.entry import Entry
 from ollm_tui.tui.transcript.fold import Fold

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from ollm_tui.core.intake import visible
 from ollm_tui.core.loop import LoopRecord
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.tui.transcript.entry import Entry
 
 _ANSWERS: Mapping[str, str] = {

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ollm_tui.core.counts import counted, short_count
 from ollm_tui.core.errors import ProviderError, UsageError
 from ollm_tui.core.intake import visible
-from ollm_tui.core.message import Attachment
+from ollm_tui.core.session.message import Attachment
 from ollm_tui.services.file_discovery.fuzzy import PathIndex
 from ollm_tui.services.mentioned_file import (
     Glance,

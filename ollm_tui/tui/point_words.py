@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ollm_tui.core.branches import Branch
 from ollm_tui.core.counts import counted
-from ollm_tui.core.goals import active_goal
 from ollm_tui.core.intake import clean, visible
+from ollm_tui.core.session.branches import Branch
+from ollm_tui.core.session.goals import active_goal
 from ollm_tui.core.snapshot import ContextSnapshot, SnapshotSummary
 from ollm_tui.tui.entries import local_time
 from ollm_tui.tui.snapshot_choices import snapshot_mark, snapshot_name

@@ -12,8 +12,8 @@ from functools import cache, partial
 
 from ollm_tui.core import clock
 from ollm_tui.core.intake import clean
-from ollm_tui.core.session import SessionSummary
-from ollm_tui.core.titles import UNTITLED
+from ollm_tui.core.session.session import SessionSummary
+from ollm_tui.core.session.titles import UNTITLED
 from ollm_tui.tui.widgets.choice_list import Choice
 
 PINNED, OPEN, DAMAGED = "★", "▸", "!"

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 from itertools import takewhile
 
-from ollm_tui.core.message import Message
+from ollm_tui.core.session.message import Message
 
 
 def shown_at(message_id: str, branch: Sequence[str], keys: Container[str]) -> str | None:

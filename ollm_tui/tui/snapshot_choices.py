@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ollm_tui.core.branches import Branch
 from ollm_tui.core.counts import counted, short_count
 from ollm_tui.core.intake import clean
+from ollm_tui.core.session.branches import Branch
 from ollm_tui.core.snapshot import Reason, SnapshotSummary
 from ollm_tui.engine.points import Point
 from ollm_tui.tui.widgets.choice_line import Choice

@@ -7,10 +7,10 @@ from typing import Literal, NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 
-from ollm_tui.core.branches import words_of
 from ollm_tui.core.counts import counted
 from ollm_tui.core.intake import clean, visible
-from ollm_tui.core.message import Message
+from ollm_tui.core.session.branches import words_of
+from ollm_tui.core.session.message import Message
 from ollm_tui.services.snapshot_diff import Change, ContextDiff, Form, MessageDiff
 
 TWO_COLUMNS = 100

@@ -11,7 +11,7 @@ from textual.timer import Timer
 
 from ollm_tui.core.errors import OllmError
 from ollm_tui.core.intake import visible
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.tui.answer_times import speed_of
 from ollm_tui.tui.draft_tokens import DraftTokens
 from ollm_tui.tui.key_names import Hints

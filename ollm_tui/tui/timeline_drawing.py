@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from ollm_tui.core.timeline import MarkKind, Timeline, TimelineMark
+from ollm_tui.core.session.timeline import MarkKind, Timeline, TimelineMark
 
 LEVELS = "▁▂▃▄▅▆▇█"
 MARKS: Mapping[MarkKind, str] = {

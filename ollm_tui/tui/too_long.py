@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import NamedTuple
 
-from ollm_tui.core.context_marks import ContextChange
 from ollm_tui.core.events import PromptTooLong
-from ollm_tui.core.graft import as_written
-from ollm_tui.core.message import Message
+from ollm_tui.core.session.context_marks import ContextChange
+from ollm_tui.core.session.graft import as_written
+from ollm_tui.core.session.message import Message
 from ollm_tui.engine.context_view import AttachmentCost, ContextView
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.engine.overflow import wider_window

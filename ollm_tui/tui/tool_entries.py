@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from ollm_tui.core.counts import counted
 from ollm_tui.core.intake import clean, visible
-from ollm_tui.core.message import Approval, Message, ToolCallPart, ToolResultPart
+from ollm_tui.core.session.message import Approval, Message, ToolCallPart, ToolResultPart
 from ollm_tui.core.tool import Decision
 from ollm_tui.tui.toned_lines import TonedLine, argument_lines, diff_lines, exact_lines, joined
 from ollm_tui.tui.transcript.fold import Fold, Tone

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar, assert_never
 from textual.timer import Timer
 
 from ollm_tui.core.loop import LoopAnswer, LoopFound
-from ollm_tui.core.message import Message, ToolCallPart
+from ollm_tui.core.session.message import Message, ToolCallPart
 from ollm_tui.core.tool import Decision
 from ollm_tui.core.tool_events import (
     AnyToolEvent,

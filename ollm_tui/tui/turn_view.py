@@ -31,8 +31,8 @@ from ollm_tui.core.events import (
     TurnFinished,
     TurnStarted,
 )
-from ollm_tui.core.message import Message, ToolCallPart
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.message import Message, ToolCallPart
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.tool_events import AnyToolEvent, ReplyFinished, ToolEvent
 from ollm_tui.engine.stray_calls import without_call
 from ollm_tui.tui.compression_entries import with_compressions

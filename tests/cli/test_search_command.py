@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from ollm_tui.core.message import Message, Text
+from ollm_tui.core.session.message import Message, Text
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.storage.layout import StoreLayout
 from tests.cli.conftest import Run

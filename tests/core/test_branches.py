@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from ollm_tui.core.branches import MAIN, branches_of, calls_along, holders
-from ollm_tui.core.message import Attachment, Message, Role, Text, ToolCallPart
-from ollm_tui.core.session import Session, ToolCall, ToolResult
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.branches import MAIN, branches_of, calls_along, holders
+from ollm_tui.core.session.message import Attachment, Message, Role, Text, ToolCallPart
+from ollm_tui.core.session.session import Session, ToolCall, ToolResult
+from ollm_tui.core.session.session_state import SessionState
 from tests.snapshot_samples import MOMENT, message, rich_session
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from ollm_tui.core.context_entry import ContextEntry, expiry
+from ollm_tui.core.session.context_entry import ContextEntry, expiry
 
 NOW = "2026-01-01T00:00:00Z"
 GOOD = ContextEntry(key="style", content="Be brief.", added_at=NOW)

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ollm_tui.core.context_marks import (
+from ollm_tui.core.errors import UsageError
+from ollm_tui.core.session.context_marks import (
     Action,
     ContextChange,
     Mark,
@@ -15,9 +16,8 @@ from ollm_tui.core.context_marks import (
     resolved,
     way_back,
 )
-from ollm_tui.core.errors import UsageError
-from ollm_tui.core.message import Message, Role
-from ollm_tui.core.session import Metadata
+from ollm_tui.core.session.message import Message, Role
+from ollm_tui.core.session.session import Metadata
 
 ROLES: tuple[Role, ...] = ("user", "assistant", "user", "assistant", "tool", "assistant")
 BRANCH = [Message(f"m{place}", role, (), "") for place, role in enumerate(ROLES)]

@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ollm_tui.core.encoding import decode_session, encode
-from ollm_tui.core.goals import (
+from ollm_tui.core.session.encoding import decode_session, encode
+from ollm_tui.core.session.goals import (
     Decision,
     Goal,
     GoalStatus,
@@ -21,7 +21,7 @@ from ollm_tui.core.goals import (
     with_goal,
     with_status,
 )
-from ollm_tui.core.session import Metadata, Session
+from ollm_tui.core.session.session import Metadata, Session
 
 STATUSES: tuple[GoalStatus, ...] = ("active", "paused", "done")
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ollm_tui.core.graft import GRAFTED, as_sent, as_written, grafted
-from ollm_tui.core.message import (
+from ollm_tui.core.session.graft import GRAFTED, as_sent, as_written, grafted
+from ollm_tui.core.session.message import (
     Attachment,
     Message,
     Part,

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ollm_tui.core.compression import CompressedContext
-from ollm_tui.core.encoding import CannotDecode
-from ollm_tui.core.message import Reasoning, Text, UnknownPart
-from ollm_tui.core.session import Metadata, ModeChange, Session
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.compression import CompressedContext
+from ollm_tui.core.session.encoding import CannotDecode
+from ollm_tui.core.session.message import Reasoning, Text, UnknownPart
+from ollm_tui.core.session.session import Metadata, ModeChange, Session
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.snapshot import (
     FIRST_MODE,
     ContextSnapshot,

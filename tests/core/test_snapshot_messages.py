@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ollm_tui.core.encoding import CannotDecode
-from ollm_tui.core.message import Message, Text
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.encoding import CannotDecode
+from ollm_tui.core.session.message import Message, Text
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.snapshot import snapshot_of
 from ollm_tui.core.snapshot_encoding import decode_snapshot, encode_snapshot
 from ollm_tui.core.snapshot_messages import MessageBytes, decode_with, snapshot_chunks

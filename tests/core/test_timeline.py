@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from ollm_tui.core import clock
 from ollm_tui.core.loop import LoopRecord
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.session_state import SessionState
+from ollm_tui.core.session.timeline import TimelineMark, timeline_of, tokens_at
 from ollm_tui.core.snapshot import SnapshotSummary
-from ollm_tui.core.timeline import TimelineMark, timeline_of, tokens_at
 from tests.tui.browser_samples import rich_session
 
 NOW = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ollm_tui.core.intake import UNSAFE
-from ollm_tui.core.titles import columns, title_of
+from ollm_tui.core.session.titles import columns, title_of
 
 
 @pytest.mark.parametrize(

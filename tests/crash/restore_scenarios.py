@@ -8,9 +8,9 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
-from ollm_tui.core.record import MessageAdded
-from ollm_tui.core.session import Session
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.record import MessageAdded
+from ollm_tui.core.session.session import Session
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.snapshot import ContextSnapshot, snapshot_of
 from ollm_tui.services.closed_sessions import ClosedSessions
 from ollm_tui.services.recording import Recording

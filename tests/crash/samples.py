@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ollm_tui.core import clock
-from ollm_tui.core.message import Message, Text
-from ollm_tui.core.record import AnyRecord, Created, MessageAdded
-from ollm_tui.core.session import Session, ToolCall, ToolResult
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.message import Message, Text
+from ollm_tui.core.session.record import AnyRecord, Created, MessageAdded
+from ollm_tui.core.session.session import Session, ToolCall, ToolResult
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.storage.session_store import SessionStore
 
 LARGE = "large " * 60_000

@@ -8,9 +8,9 @@ from collections.abc import Callable, Coroutine
 from typing import NamedTuple
 
 from ollm_tui.core import clock
-from ollm_tui.core.message import Message
-from ollm_tui.core.record import Created, MessageFinished, TextAppended
-from ollm_tui.core.session import Session
+from ollm_tui.core.session.message import Message
+from ollm_tui.core.session.record import Created, MessageFinished, TextAppended
+from ollm_tui.core.session.session import Session
 from ollm_tui.services.recording import Recorder, Recording
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.storage.layout import StoreLayout

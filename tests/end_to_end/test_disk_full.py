@@ -20,7 +20,7 @@ import pytest
 
 from ollm_tui.core import clock
 from ollm_tui.core.events import MessageRecorded, SaveFailed, SaveResumed, StoreEvent
-from ollm_tui.core.record import Created
+from ollm_tui.core.session.record import Created
 from ollm_tui.services.recording import Recorder, Recording
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.storage.layout import StoreLayout

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ollm_tui.core.message import Message
+from ollm_tui.core.session.message import Message
 from ollm_tui.services.following import Followed, follow
 from ollm_tui.storage.layout import StoreLayout
 from ollm_tui.storage.session_store import SessionStore

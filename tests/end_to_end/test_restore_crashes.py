@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from ollm_tui.core.errors import SessionNotFound, StoreError
 from ollm_tui.core.provider import PromptMessage
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.snapshot import ContextSnapshot
 from ollm_tui.services.closed_sessions import ClosedSessions
 from ollm_tui.services.snapshot_restore import restoration

@@ -16,7 +16,7 @@ import pytest
 import yaml
 from msgspec.structs import replace
 
-from ollm_tui.core.message import (
+from ollm_tui.core.session.message import (
     Attachment,
     Message,
     Reasoning,
@@ -25,7 +25,7 @@ from ollm_tui.core.message import (
     ToolCallPart,
     ToolResultPart,
 )
-from ollm_tui.core.session import Session
+from ollm_tui.core.session.session import Session
 from ollm_tui.services.prompt_memory import PromptMemory
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.storage.layout import StoreLayout

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from ollm_tui.core.context_marks import Marks
-from ollm_tui.core.message import (
+from ollm_tui.core.provider import PromptMessage
+from ollm_tui.core.session.context_marks import Marks
+from ollm_tui.core.session.message import (
     Attachment,
     Message,
     Part,
@@ -18,7 +19,6 @@ from ollm_tui.core.message import (
     ToolCallPart,
     ToolResultPart,
 )
-from ollm_tui.core.provider import PromptMessage
 
 call_ids = st.sampled_from(("c1", "c2", "c3"))
 words = st.sampled_from(("", " ", "Hello", "one two three", "```\ncode\n```", "word " * 80))

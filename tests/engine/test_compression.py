@@ -24,10 +24,10 @@ from ollm_tui.core.compression_events import (
     SummaryRejected,
     UserMessagesFill,
 )
-from ollm_tui.core.context_marks import ContextChange
 from ollm_tui.core.errors import Unavailable, UsageError
-from ollm_tui.core.message import Attachment
 from ollm_tui.core.provider import ChatRequest, TextDelta
+from ollm_tui.core.session.context_marks import ContextChange
+from ollm_tui.core.session.message import Attachment
 from ollm_tui.engine.compression.breaker import Breaker
 from ollm_tui.engine.compression.invariants import order_violations
 from ollm_tui.engine.conversation import Conversation

@@ -5,8 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ollm_tui.core.context_marks import Marks
-from ollm_tui.core.message import (
+from ollm_tui.core.provider import PromptMessage
+from ollm_tui.core.session.context_marks import Marks
+from ollm_tui.core.session.message import (
     Attachment,
     Message,
     Part,
@@ -17,7 +18,6 @@ from ollm_tui.core.message import (
     ToolCallPart,
     ToolResultPart,
 )
-from ollm_tui.core.provider import PromptMessage
 from ollm_tui.engine.context import LEFT_OUT, Section, assemble
 from ollm_tui.engine.prompt_message import folded
 from tests.engine.prompts import assert_every_provider_accepts, branches, marks

@@ -12,8 +12,8 @@ import pytest
 
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.events import Prepared, TurnCancelled, TurnFinished
-from ollm_tui.core.message import ToolResultPart
 from ollm_tui.core.provider import Completed, TextDelta
+from ollm_tui.core.session.message import ToolResultPart
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.engine.model_choice import ModelChoice
 from ollm_tui.engine.policy import Policy

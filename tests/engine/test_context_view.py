@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from ollm_tui.core.context_marks import ContextChange
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.events import AnyTurnEvent, ReplyStarted, TextArrived, TurnFinished
-from ollm_tui.core.message import Attachment, Usage
 from ollm_tui.core.provider import Completed, TextDelta
+from ollm_tui.core.session.context_marks import ContextChange
+from ollm_tui.core.session.message import Attachment, Usage
 from ollm_tui.engine.context_view import ContextView
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.engine.workspace import Workspace

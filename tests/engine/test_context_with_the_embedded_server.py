@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ollm_tui.core.context_marks import ContextChange
 from ollm_tui.core.events import TextArrived, TurnFinished
 from ollm_tui.core.provider import Provider
+from ollm_tui.core.session.context_marks import ContextChange
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.engine.workspace import Workspace
 from ollm_tui.providers.embedded import Embedded

@@ -21,7 +21,6 @@ from ollm_tui.core.events import (
     TurnFinished,
     TurnStarted,
 )
-from ollm_tui.core.message import Message, Reasoning, Text, ToolCallPart, Usage
 from ollm_tui.core.provider import (
     Completed,
     Preparing,
@@ -29,7 +28,8 @@ from ollm_tui.core.provider import (
     TextDelta,
     ToolCallArrived,
 )
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.message import Message, Reasoning, Text, ToolCallPart, Usage
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.services.session_library import SessionLibrary

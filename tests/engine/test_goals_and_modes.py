@@ -8,7 +8,7 @@ import pytest
 
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.events import AnyTurnEvent
-from ollm_tui.core.session import ModeChange
+from ollm_tui.core.session.session import ModeChange
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.settings.schema import ModelSettings, ModeSettings, Settings
 from tests.engine.conftest import OpenWorkspace

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from ollm_tui.core.events import AnyTurnEvent, TurnFinished
-from ollm_tui.core.message import ToolCallPart
 from ollm_tui.core.provider import ChatRequest, TextDelta, ToolCallArrived
+from ollm_tui.core.session.message import ToolCallPart
 from ollm_tui.core.tool import ApprovalMode, Decision
 from ollm_tui.core.tool_events import ApprovalRequested, ToolStarted
 from ollm_tui.engine.jobs_keeper import JobsKeeper

@@ -9,7 +9,6 @@ from random import Random
 import pytest
 
 from ollm_tui.core.compression_events import ContextCompressed
-from ollm_tui.core.context_marks import ContextChange
 from ollm_tui.core.errors import OverLimit
 from ollm_tui.core.events import (
     AnyTurnEvent,
@@ -20,8 +19,9 @@ from ollm_tui.core.events import (
     TurnFinished,
     TurnStarted,
 )
-from ollm_tui.core.message import Attachment
 from ollm_tui.core.provider import Capabilities, ChatRequest, TextDelta
+from ollm_tui.core.session.context_marks import ContextChange
+from ollm_tui.core.session.message import Attachment
 from ollm_tui.engine.budget import Budget
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.engine.overflow import wider_window

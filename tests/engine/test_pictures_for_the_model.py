@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ollm_tui.core.message import Attachment, ToolCallPart, ToolResultPart
 from ollm_tui.core.provider import Capabilities, TextDelta, ToolCallArrived
+from ollm_tui.core.session.message import Attachment, ToolCallPart, ToolResultPart
 from ollm_tui.engine.jobs_keeper import JobsKeeper
 from ollm_tui.engine.outfitting import Outfitter
 from ollm_tui.providers.scripted import Scripted

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from ollm_tui.core.errors import StoreError
-from ollm_tui.core.graft import grafted
-from ollm_tui.core.message import Attachment, Message, Retrieval, Text
+from ollm_tui.core.session.graft import grafted
+from ollm_tui.core.session.message import Attachment, Message, Retrieval, Text
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.engine.points import Point
 from ollm_tui.engine.workspace import Workspace

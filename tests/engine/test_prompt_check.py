@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ollm_tui.core.events import AnyTurnEvent, PromptCut, TurnFinished
-from ollm_tui.core.message import Usage
 from ollm_tui.core.provider import Completed, StreamEvent, TextDelta
+from ollm_tui.core.session.message import Usage
 from ollm_tui.engine.conversation import Conversation
 from tests.engine.conftest import OpenWorkspace
 

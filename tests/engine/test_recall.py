@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from ollm_tui.core import clock
 from ollm_tui.core.errors import Unavailable
-from ollm_tui.core.message import Message, Retrieval, Text
 from ollm_tui.core.provider import TextDelta
+from ollm_tui.core.session.message import Message, Retrieval, Text
 from ollm_tui.engine.recall import COMPARED, COMPARED_CHARACTERS, Passage, Recall
 from ollm_tui.engine.workspace import Workspace
 from ollm_tui.providers.scripted import Scripted

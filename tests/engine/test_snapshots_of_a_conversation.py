@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from ollm_tui.core.compression import was_undone
-from ollm_tui.core.context_marks import ContextChange
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.events import TurnFailed
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.compression import was_undone
+from ollm_tui.core.session.context_marks import ContextChange
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.snapshot import snapshot_of
 from ollm_tui.engine.points import Point
 from ollm_tui.settings.schema import Settings, Snapshots

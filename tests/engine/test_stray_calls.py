@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ollm_tui.core.message import ToolCallPart
+from ollm_tui.core.session.message import ToolCallPart
 from ollm_tui.engine.stray_calls import stray_calls, without_call
 
 CALL = {"name": "read_file", "arguments": {"path": "a.py"}}

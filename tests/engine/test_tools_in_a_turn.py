@@ -11,8 +11,8 @@ import pytest
 
 from ollm_tui.core.errors import BadAnswer, ToolError
 from ollm_tui.core.events import AnyTurnEvent, ReplyStarted, TurnCancelled, TurnFailed, TurnFinished
-from ollm_tui.core.message import Approval, ToolCallPart, ToolResultPart
 from ollm_tui.core.provider import ChatRequest, TextDelta, ToolCallArrived, ToolSpec
+from ollm_tui.core.session.message import Approval, ToolCallPart, ToolResultPart
 from ollm_tui.core.tool import Action, Decision, Effect, Tell, Tool, ToolOutcome
 from ollm_tui.core.tool_events import (
     ApprovalAnswered,

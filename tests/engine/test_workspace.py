@@ -11,7 +11,7 @@ import pytest
 from ollm_tui.core.errors import SessionBusy, SessionNotFound, StoreError, UsageError
 from ollm_tui.core.events import AnyTurnEvent
 from ollm_tui.core.provider import TextDelta
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.engine.workspace import LONGEST_TITLE, Workspace
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.services.session_library import SessionLibrary

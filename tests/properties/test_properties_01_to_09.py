@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
-from ollm_tui.core.record import Created, MessageAdded, ToolCallAdded
-from ollm_tui.core.session import Session, is_session_id, new_session_id
+from ollm_tui.core.session.record import Created, MessageAdded, ToolCallAdded
+from ollm_tui.core.session.session import Session, is_session_id, new_session_id
 from ollm_tui.services.recording import Recording
 from ollm_tui.services.retention import enforce_retention
 from ollm_tui.services.session_library import SessionLibrary

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ollm_tui.core.compression import Compression, Strategy
 from ollm_tui.core.compression_events import ContextCompressed
-from ollm_tui.core.message import Message, Text, ToolCallPart, ToolResultPart
 from ollm_tui.core.provider import TextDelta
-from ollm_tui.core.session import Session, new_session_id
+from ollm_tui.core.session.compression import Compression, Strategy
+from ollm_tui.core.session.message import Message, Text, ToolCallPart, ToolResultPart
+from ollm_tui.core.session.session import Session, new_session_id
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.engine.model_choice import ModelChoice
 from ollm_tui.providers.scripted import MODEL, Scripted

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ollm_tui.core.context_entry import (
+from ollm_tui.core.provider import PromptMessage
+from ollm_tui.core.session.context_entry import (
     ContextEntry,
     Entries,
     by_priority,
@@ -19,11 +20,10 @@ from ollm_tui.core.context_entry import (
     without_entry,
     without_expired,
 )
-from ollm_tui.core.context_marks import Marks
-from ollm_tui.core.encoding import metadata_from_tree, to_tree
-from ollm_tui.core.message import Message, Text
-from ollm_tui.core.provider import PromptMessage
-from ollm_tui.core.session import Metadata, Session
+from ollm_tui.core.session.context_marks import Marks
+from ollm_tui.core.session.encoding import metadata_from_tree, to_tree
+from ollm_tui.core.session.message import Message, Text
+from ollm_tui.core.session.session import Metadata, Session
 from ollm_tui.engine.context import assemble
 from ollm_tui.engine.modes import Mode
 from ollm_tui.engine.system_prompt import sections

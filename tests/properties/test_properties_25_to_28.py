@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from ollm_tui.cli import main
 from ollm_tui.core.errors import OllmError
-from ollm_tui.core.message import Message, Text, ToolCallPart
-from ollm_tui.core.session import Session
+from ollm_tui.core.session.message import Message, Text, ToolCallPart
+from ollm_tui.core.session.session import Session
 from ollm_tui.services.environment import STARTS_CODE, cleaned
 from ollm_tui.services.export import export_session
 from ollm_tui.services.logs import start_logging

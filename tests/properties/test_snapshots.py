@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ollm_tui.core.compression import CompressedContext, last_undoable, was_undone
-from ollm_tui.core.encoding import to_tree
-from ollm_tui.core.record import Compressed, CompressionUndone, SessionChanged
-from ollm_tui.core.session import Restore, next_number
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.compression import CompressedContext, last_undoable, was_undone
+from ollm_tui.core.session.encoding import to_tree
+from ollm_tui.core.session.record import Compressed, CompressionUndone, SessionChanged
+from ollm_tui.core.session.session import Restore, next_number
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.snapshot import ContextSnapshot, snapshot_of
 from ollm_tui.core.snapshot_encoding import decode_snapshot, encode_snapshot
 from ollm_tui.services.snapshot_restore import forked, restoration, undoable

@@ -19,7 +19,6 @@ from ollm_tui.core.errors import (
     ProviderError,
     Unavailable,
 )
-from ollm_tui.core.message import ToolCallPart, Usage
 from ollm_tui.core.provider import (
     Completed,
     Image,
@@ -31,6 +30,7 @@ from ollm_tui.core.provider import (
     ToolCallArrived,
     ToolSpec,
 )
+from ollm_tui.core.session.message import ToolCallPart, Usage
 from ollm_tui.providers.ollama import Ollama
 from ollm_tui.providers.ollama_models import shown_capabilities
 from tests.stand_ins.collected_events import ask, collect, joined, text_of, until_error

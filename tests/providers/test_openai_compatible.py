@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ollm_tui.core.message import ToolCallPart, Usage
 from ollm_tui.core.provider import (
     Completed,
     Image,
@@ -23,6 +22,7 @@ from ollm_tui.core.provider import (
     ToolCallArrived,
     ToolSpec,
 )
+from ollm_tui.core.session.message import ToolCallPart, Usage
 from ollm_tui.providers.openai_compatible import OpenAICompatible
 from tests.stand_ins.collected_events import ask, collect, joined, text_of
 from tests.stand_ins.openai_server import (

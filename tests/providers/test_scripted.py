@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from ollm_tui.core.errors import Unavailable, UsageError
-from ollm_tui.core.message import ToolCallPart, Usage
 from ollm_tui.core.provider import (
     ChatRequest,
     Completed,
@@ -18,6 +17,7 @@ from ollm_tui.core.provider import (
     TextDelta,
     ToolCallArrived,
 )
+from ollm_tui.core.session.message import ToolCallPart, Usage
 from ollm_tui.providers.scripted import Scripted, Turn, Wait
 from tests.stand_ins.collected_events import ask, collect, text_of
 

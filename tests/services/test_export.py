@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ollm_tui.core.compression import CompressedContext
-from ollm_tui.core.encoding import decode_session
 from ollm_tui.core.intake import UNSAFE, clean
-from ollm_tui.core.message import (
+from ollm_tui.core.session.compression import CompressedContext
+from ollm_tui.core.session.encoding import decode_session
+from ollm_tui.core.session.message import (
     Approval,
     Attachment,
     Message,
@@ -29,7 +29,7 @@ from ollm_tui.core.message import (
     ToolResultPart,
     UnknownPart,
 )
-from ollm_tui.core.session import Session, ToolCall, ToolResult
+from ollm_tui.core.session.session import Session, ToolCall, ToolResult
 from ollm_tui.services.export import export_session
 from ollm_tui.services.markdown_html import markdown_html
 from tests.snapshot_samples import checkpoint, compression

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ollm_tui.core import clock
 from ollm_tui.core.errors import SessionNotFound
-from ollm_tui.core.record import SessionChanged
+from ollm_tui.core.session.record import SessionChanged
 from ollm_tui.services.following import Followed, follow
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.storage.cipher import Plain

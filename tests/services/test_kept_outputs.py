@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from ollm_tui.core import clock
-from ollm_tui.core.message import Message, ToolResultPart
-from ollm_tui.core.record import AnyRecord, Created, MessageAdded, ToolCallAdded
-from ollm_tui.core.session import ToolCall, ToolResult
+from ollm_tui.core.session.message import Message, ToolResultPart
+from ollm_tui.core.session.record import AnyRecord, Created, MessageAdded, ToolCallAdded
+from ollm_tui.core.session.session import ToolCall, ToolResult
 from ollm_tui.services.kept_outputs import NOT_KEPT
 from ollm_tui.services.recording import Recording
 from ollm_tui.services.session_library import SessionLibrary

@@ -19,8 +19,8 @@ from ollm_tui.core.events import (
     SessionSaved,
     StoreEvent,
 )
-from ollm_tui.core.message import Message
-from ollm_tui.core.record import Created, MessageFinished, SessionChanged, TextAppended
+from ollm_tui.core.session.message import Message
+from ollm_tui.core.session.record import Created, MessageFinished, SessionChanged, TextAppended
 from ollm_tui.services.recording import Recorder, Recording
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.storage.layout import StoreLayout

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ollm_tui.core.record import TextAppended
+from ollm_tui.core.session.record import TextAppended
 from ollm_tui.services.repair import damaged, repair
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.storage.layout import StoreLayout

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ollm_tui.core.encoding import CannotDecode
-from ollm_tui.core.message import Text
-from ollm_tui.core.session import Restore
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.encoding import CannotDecode
+from ollm_tui.core.session.message import Text
+from ollm_tui.core.session.session import Restore
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.snapshot import ContextSnapshot, snapshot_of
 from ollm_tui.services.session_bundle import (
     Bundle,

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from ollm_tui.core import clock
 from ollm_tui.core.errors import AmbiguousId, SessionNotFound, StoreError
-from ollm_tui.core.message import ToolCallPart
-from ollm_tui.core.session import Session, ToolCall, ToolResult
+from ollm_tui.core.session.message import ToolCallPart
+from ollm_tui.core.session.session import Session, ToolCall, ToolResult
 from ollm_tui.services.retention import enforce_retention
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.storage.layout import StoreLayout

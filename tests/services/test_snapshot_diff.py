@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ollm_tui.core.compression import CompressedContext
 from ollm_tui.core.file_change import FileVersion
-from ollm_tui.core.goals import with_status
-from ollm_tui.core.record import MessageAdded, SessionChanged
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.compression import CompressedContext
+from ollm_tui.core.session.goals import with_status
+from ollm_tui.core.session.record import MessageAdded, SessionChanged
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.snapshot import ContextSnapshot, snapshot_of
 from ollm_tui.services.snapshot_diff import Change, diff
 from tests.session_lives import apply, lives, states

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from ollm_tui.core.compression import CompressedContext
-from ollm_tui.core.encoding import decode_record, decode_session, encode
-from ollm_tui.core.message import Text
-from ollm_tui.core.record import MessageAdded, SessionChanged
-from ollm_tui.core.session import Session, ToolCall, ToolResult
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.compression import CompressedContext
+from ollm_tui.core.session.encoding import decode_record, decode_session, encode
+from ollm_tui.core.session.message import Text
+from ollm_tui.core.session.record import MessageAdded, SessionChanged
+from ollm_tui.core.session.session import Session, ToolCall, ToolResult
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.snapshot import snapshot_of
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.services.snapshot_restore import forked, restoration

@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec.structs import replace
 from textual.pilot import Pilot
 
-from ollm_tui.core.session import Metadata
+from ollm_tui.core.session.session import Metadata
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.compression_view import CompressionView
 from ollm_tui.tui.screens.checkpoints import CheckpointsScreen

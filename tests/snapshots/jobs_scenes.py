@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from textual.pilot import Pilot
 
 from ollm_tui.core.job import Job, JobStatus
-from ollm_tui.core.session import Session, ToolCall, ToolResult
+from ollm_tui.core.session.session import Session, ToolCall, ToolResult
 from ollm_tui.engine.job_text import ending
 from ollm_tui.engine.jobs_keeper import TOOL, JobsKeeper
 from ollm_tui.services.jobs.jobs import Jobs

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
 from ollm_tui.core import clock
-from ollm_tui.core.message import (
+from ollm_tui.core.session.message import (
     Attachment,
     Message,
     Part,
@@ -15,7 +15,7 @@ from ollm_tui.core.message import (
     ToolCallPart,
     Usage,
 )
-from ollm_tui.core.session import Metadata, Session
+from ollm_tui.core.session.session import Metadata, Session
 
 MODEL, PROVIDER, WINDOW = "qwen2.5-coder:1.5b", "ollama", 8192
 PROJECT = "/home/me/code/uploader"

@@ -13,7 +13,7 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from ollm_tui.core import clock
-from ollm_tui.core.session import Session
+from ollm_tui.core.session.session import Session
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.dialogs.passage_picker import PassagePicker
 from ollm_tui.tui.screens.activity import ActivityScreen

@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 
 from ollm_tui.core.errors import AuthFailed
 from ollm_tui.core.provider import Capabilities, ModelInfo, Provider
-from ollm_tui.core.session import Session
+from ollm_tui.core.session.session import Session
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.engine.jobs_keeper import JobsKeeper
 from ollm_tui.engine.workspace import Workspace

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from ollm_tui.core.encoding import CannotDecode, decode_session, encode, to_tree
-from ollm_tui.core.message import (
+from ollm_tui.core.session.encoding import CannotDecode, decode_session, encode, to_tree
+from ollm_tui.core.session.message import (
     EXTRA_KEY,
     Message,
     Part,
@@ -23,7 +23,7 @@ from ollm_tui.core.message import (
     ToolResultPart,
     UnknownPart,
 )
-from ollm_tui.core.session import Session
+from ollm_tui.core.session.session import Session
 from ollm_tui.storage.importers import older_session
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ollm_tui.core.record import TextAppended
+from ollm_tui.core.session.record import TextAppended
 from ollm_tui.storage.journal import journal_line, parse_journal
 from ollm_tui.storage.layout import StoreLayout
 from ollm_tui.storage.session_store import SessionStore

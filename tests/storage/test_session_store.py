@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from ollm_tui.core.errors import SessionDamaged, SessionNotFound, SessionReadOnly
-from ollm_tui.core.message import Text
+from ollm_tui.core.session.message import Text
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.storage.layout import StoreLayout
 from ollm_tui.storage.session_store import SessionStore

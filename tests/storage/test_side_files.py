@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
-from ollm_tui.core.record import ToolCallAdded
-from ollm_tui.core.session import Session, ToolCall, ToolResult
+from ollm_tui.core.session.record import ToolCallAdded
+from ollm_tui.core.session.session import Session, ToolCall, ToolResult
 from ollm_tui.storage.layout import StoreLayout
 from ollm_tui.storage.session_store import SessionStore
 from ollm_tui.storage.side_files import SideFiles

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from ollm_tui.core.encoding import CannotDecode
 from ollm_tui.core.errors import StoreError
+from ollm_tui.core.session.encoding import CannotDecode
 from ollm_tui.core.snapshot import ContextSnapshot
 from ollm_tui.core.snapshot_encoding import decode_snapshot, encode_snapshot
 from ollm_tui.services.snapshot_library import SnapshotLibrary

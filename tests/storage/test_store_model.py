@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from ollm_tui.core import clock
-from ollm_tui.core.encoding import encode
-from ollm_tui.core.message import Message
-from ollm_tui.core.record import AnyRecord, Created, SessionChanged
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.encoding import encode
+from ollm_tui.core.session.message import Message
+from ollm_tui.core.session.record import AnyRecord, Created, SessionChanged
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.storage.journal import journal_line
 from ollm_tui.storage.layout import StoreLayout

@@ -9,9 +9,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from ollm_tui.core import goals
 from ollm_tui.core.errors import ToolError, UsageError
-from ollm_tui.core.goals import Goal, Subtask
+from ollm_tui.core.session import goals
+from ollm_tui.core.session.goals import Goal, Subtask
 from ollm_tui.core.tool import Tool
 from ollm_tui.services.file_discovery.project_files import ProjectFiles
 from ollm_tui.services.jobs.jobs import Jobs

@@ -9,11 +9,11 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
-from ollm_tui.core.compression import CompressedContext, Compression
-from ollm_tui.core.goals import Goal
-from ollm_tui.core.message import Attachment, Message, Part, Role, Text, Usage
-from ollm_tui.core.session import Metadata, Restore, Session
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.compression import CompressedContext, Compression
+from ollm_tui.core.session.goals import Goal
+from ollm_tui.core.session.message import Attachment, Message, Part, Role, Text, Usage
+from ollm_tui.core.session.session import Metadata, Restore, Session
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.snapshot import Reason, snapshot_of
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.services.snapshot_library import SnapshotLibrary

@@ -14,9 +14,9 @@ from textual.content import Content
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from ollm_tui.core.compression import CompressedContext, History
 from ollm_tui.core.compression_events import AnyCompressionEvent
-from ollm_tui.core.session import Metadata
+from ollm_tui.core.session.compression import CompressedContext, History
+from ollm_tui.core.session.session import Metadata
 from ollm_tui.tui.compression_view import CompressionView
 from ollm_tui.tui.looks import transcript_styles
 from ollm_tui.tui.themes import load_theme

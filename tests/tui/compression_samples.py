@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ollm_tui.core.compression import Checkpoint, CompressedContext, Compression
 from ollm_tui.core.compression_events import (
     AnyCompressionEvent,
     CheckpointCreated,
@@ -18,7 +17,8 @@ from ollm_tui.core.compression_events import (
     StageReached,
     SummaryArrived,
 )
-from ollm_tui.core.ledger import Fact, Ledger
+from ollm_tui.core.session.compression import Checkpoint, CompressedContext, Compression
+from ollm_tui.core.session.ledger import Fact, Ledger
 
 MODEL = "qwen2.5-coder:1.5b"
 SUMMARY = (

@@ -9,8 +9,16 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
-from ollm_tui.core.message import Message, Part, Role, Text, ToolCallPart, ToolResultPart, Usage
-from ollm_tui.core.session import Metadata, Session
+from ollm_tui.core.session.message import (
+    Message,
+    Part,
+    Role,
+    Text,
+    ToolCallPart,
+    ToolResultPart,
+    Usage,
+)
+from ollm_tui.core.session.session import Metadata, Session
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.storage.layout import StoreLayout
 

@@ -10,8 +10,8 @@ from typing import Any
 from textual.app import App
 
 from ollm_tui.core import clock
-from ollm_tui.core.message import Message, Text
-from ollm_tui.core.session import Metadata, Session
+from ollm_tui.core.session.message import Message, Text
+from ollm_tui.core.session.session import Metadata, Session
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.storage.layout import StoreLayout
 from ollm_tui.tui.looks import transcript_styles

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from textual.events import Key
 
-from ollm_tui.core.message import Approval as Approved
+from ollm_tui.core.session.message import Approval as Approved
 from ollm_tui.settings.schema import Settings
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.screens.tool_page import ToolPage

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from ollm_tui.core.message import Usage
 from ollm_tui.core.provider import Completed, ReasoningDelta, TextDelta
+from ollm_tui.core.session.message import Usage
 from ollm_tui.settings.schema import Settings
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.chat_sidebar import ChatSidebar

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from ollm_tui.core.errors import Unavailable
-from ollm_tui.core.message import Usage
 from ollm_tui.core.provider import Completed, Preparing, TextDelta
+from ollm_tui.core.session.message import Usage
 from ollm_tui.settings.schema import Interface, Settings
 from ollm_tui.tui.screens.chat import PLACEHOLDER, SHORT_PLACEHOLDER, ChatScreen
 from ollm_tui.tui.widgets.waiting import Waiting

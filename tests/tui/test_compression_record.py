@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from ollm_tui.core.compression import CompressedContext, Compression
 from ollm_tui.core.compression_events import (
     AnyCompressionEvent,
     CompressionCancelled,
@@ -14,7 +13,8 @@ from ollm_tui.core.compression_events import (
     ContextCompressed,
     UserMessagesFill,
 )
-from ollm_tui.core.session import Restore
+from ollm_tui.core.session.compression import CompressedContext, Compression
+from ollm_tui.core.session.session import Restore
 from ollm_tui.tui.compression_entries import (
     compression_entries,
     compression_entry,

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from ollm_tui.core.context_marks import Marks
 from ollm_tui.core.provider import TextDelta
+from ollm_tui.core.session.context_marks import Marks
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.providers.scripted import Script, Scripted
 from ollm_tui.tui.app import OllmApp

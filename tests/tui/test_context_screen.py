@@ -13,9 +13,9 @@ from textual.binding import Binding
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
-from ollm_tui.core.context_marks import Marks
-from ollm_tui.core.message import Attachment, Usage
 from ollm_tui.core.provider import Completed, TextDelta
+from ollm_tui.core.session.context_marks import Marks
+from ollm_tui.core.session.message import Attachment, Usage
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.providers.scripted import Script
 from ollm_tui.tui.app import OllmApp

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from textual import events
 
-from ollm_tui.core.message import Attachment
+from ollm_tui.core.session.message import Attachment
 from ollm_tui.services.tokens.careful_estimate import careful_estimate
 from ollm_tui.settings.schema import Compression, Context, Settings
 from ollm_tui.tui.draft_tokens import GROWN_BY, DraftTokens

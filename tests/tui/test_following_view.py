@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from ollm_tui.core import clock
 from ollm_tui.core.errors import SessionBusy
-from ollm_tui.core.message import Message, Text
-from ollm_tui.core.record import MessageAdded, MetadataChanged, SessionChanged, TextAppended
+from ollm_tui.core.session.message import Message, Text
+from ollm_tui.core.session.record import MessageAdded, MetadataChanged, SessionChanged, TextAppended
 from ollm_tui.services.following import Followed
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.storage.layout import StoreLayout

@@ -16,9 +16,9 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from ollm_tui.core.errors import Unavailable
-from ollm_tui.core.message import Message, Text, ToolCallPart
 from ollm_tui.core.provider import ReasoningDelta, TextDelta, ToolCallArrived
-from ollm_tui.core.session import SessionSummary
+from ollm_tui.core.session.message import Message, Text, ToolCallPart
+from ollm_tui.core.session.session import SessionSummary
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.tui.dialogs.confirmation import Confirmation
 from ollm_tui.tui.dialogs.palette import CommandPalette, PaletteEntry

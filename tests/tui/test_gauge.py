@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textual.app import App, ComposeResult
 
-from ollm_tui.core.message import Message, Text
+from ollm_tui.core.session.message import Message, Text
 from ollm_tui.engine.budget import Budget, Room
 from ollm_tui.engine.context import assemble
 from ollm_tui.engine.context_view import ContextView

@@ -9,8 +9,8 @@ import pytest
 from msgspec.structs import replace
 from textual.pilot import Pilot
 
-from ollm_tui.core.message import Attachment
 from ollm_tui.core.provider import Completed, TextDelta
+from ollm_tui.core.session.message import Attachment
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.chat_sidebar import ChatSidebar
 from ollm_tui.tui.job_entries import OUTPUT

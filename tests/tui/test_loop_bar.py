@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from ollm_tui.core.message import ToolCallPart
 from ollm_tui.core.provider import ToolCallArrived
+from ollm_tui.core.session.message import ToolCallPart
 from ollm_tui.providers.scripted import Step
 from ollm_tui.settings.schema import LoopDetection, Settings
 from ollm_tui.tui.app import OllmApp

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from ollm_tui.core.message import Attachment
 from ollm_tui.core.provider import Capabilities, Completed, TextDelta
+from ollm_tui.core.session.message import Attachment
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.widgets.completion_list import CompletionList

@@ -6,10 +6,10 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from ollm_tui.core.message import Message, Text
 from ollm_tui.core.provider import Capabilities, Completed, ModelInfo, TextDelta
-from ollm_tui.core.session import Session
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.message import Message, Text
+from ollm_tui.core.session.session import Session
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.providers.scripted import Script, Scripted
 from ollm_tui.settings.schema import Compression, Settings
 from ollm_tui.tui.app import OllmApp

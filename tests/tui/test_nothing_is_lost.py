@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from ollm_tui.core.message import Usage
 from ollm_tui.core.provider import Completed, TextDelta
+from ollm_tui.core.session.message import Usage
 from ollm_tui.engine.workspace import Workspace
 from ollm_tui.settings.schema import Context, Settings
 from ollm_tui.tui.keymap import check_keymap

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ollm_tui.core.message import Retrieval
 from ollm_tui.core.provider import TextDelta
+from ollm_tui.core.session.message import Retrieval
 from ollm_tui.settings.schema import Search, Settings
 from ollm_tui.tui.dialogs.passage_picker import PassagePicker
 from ollm_tui.tui.widgets.choice_list import ChoiceList

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from ollm_tui.core.message import Retrieval
 from ollm_tui.core.provider import TextDelta
-from ollm_tui.core.session import ToolCall, ToolResult
+from ollm_tui.core.session.message import Retrieval
+from ollm_tui.core.session.session import ToolCall, ToolResult
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.storage.layout import StoreLayout
 from tests.tui.conftest import OpenApp

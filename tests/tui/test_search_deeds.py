@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ollm_tui.core.message import Retrieval
 from ollm_tui.core.provider import TextDelta
+from ollm_tui.core.session.message import Retrieval
 from ollm_tui.engine.workspace import Workspace
 from ollm_tui.settings.schema import Settings
 from ollm_tui.tui.dialogs.line_input import LineInput

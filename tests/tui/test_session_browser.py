@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 from textual.worker import WorkerCancelled
 
-from ollm_tui.core.message import Message
+from ollm_tui.core.session.message import Message
 from ollm_tui.core.snapshot import ContextSnapshot
 from ollm_tui.engine.points import Point
 from ollm_tui.engine.workspace import Workspace

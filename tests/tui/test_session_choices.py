@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from ollm_tui.core import clock
-from ollm_tui.core.session import SessionSummary
+from ollm_tui.core.session.session import SessionSummary
 from ollm_tui.tui.session_choices import age_labels, session_choices
 from ollm_tui.tui.widgets.choice_list import Choice
 

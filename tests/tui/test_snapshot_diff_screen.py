@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from ollm_tui.core.message import Text
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.message import Text
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.snapshot import ContextSnapshot, snapshot_of
 from ollm_tui.engine.budget import Budget
 from ollm_tui.engine.snapshot_parts import parts_of

@@ -7,8 +7,8 @@ import gc
 
 import pytest
 
-from ollm_tui.core.message import Usage
 from ollm_tui.core.provider import Completed, TextDelta
+from ollm_tui.core.session.message import Usage
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import chat, settled, state, title
 from tests.tui.typing_in import type_in

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.session_state import SessionState
+from ollm_tui.core.session.timeline import timeline_of
 from ollm_tui.core.snapshot import SnapshotSummary
-from ollm_tui.core.timeline import timeline_of
 from ollm_tui.tui.timeline_drawing import MARKS, drawing
 from tests.snapshot_samples import message
 from tests.tui.browser_samples import WINDOW, rich_session

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from textual.pilot import Pilot
 
-from ollm_tui.core.message import Attachment
 from ollm_tui.core.provider import ChatRequest, Completed, TextDelta
+from ollm_tui.core.session.message import Attachment
 from ollm_tui.providers.scripted import Scripted, Step
 from ollm_tui.settings.schema import ModelSettings, Settings
 from ollm_tui.tui.app import OllmApp

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ollm_tui.core.message import (
+from ollm_tui.core.session.message import (
     Approval,
     Attachment,
     Message,
@@ -16,8 +16,8 @@ from ollm_tui.core.message import (
     ToolCallPart,
     ToolResultPart,
 )
-from ollm_tui.core.session import Session
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.session import Session
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.tool import Decision
 from ollm_tui.engine import tool_calls, tool_output
 from ollm_tui.tui.entries import branch_entries

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from ollm_tui.core.message import Text
+from ollm_tui.core.session.message import Text
 from ollm_tui.services.closed_sessions import ClosedSessions
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.services.snapshot_library import SnapshotLibrary

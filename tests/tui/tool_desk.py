@@ -11,8 +11,8 @@ from typing import Any, cast
 from textual.pilot import Pilot
 
 from ollm_tui.core.errors import ToolError
-from ollm_tui.core.message import ToolCallPart
 from ollm_tui.core.provider import Completed, TextDelta, ToolCallArrived, ToolSpec
+from ollm_tui.core.session.message import ToolCallPart
 from ollm_tui.core.tool import (
     Action,
     ApprovalMode,

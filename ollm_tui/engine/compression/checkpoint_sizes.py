@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ollm_tui.core.compression import COMPACT, DETAILED, MODERATE
+from ollm_tui.core.session.compression import COMPACT, DETAILED, MODERATE
 
 _SHARES = {DETAILED: 3, MODERATE: 6, COMPACT: 12}
 """A checkpoint may take one part in so many of what all together may."""

@@ -8,9 +8,9 @@ from functools import lru_cache
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
-from ollm_tui.core.compression import DETAILED, Checkpoint
-from ollm_tui.core.ledger import Fact, Ledger
-from ollm_tui.core.message import Message, new_id
+from ollm_tui.core.session.compression import DETAILED, Checkpoint
+from ollm_tui.core.session.ledger import Fact, Ledger
+from ollm_tui.core.session.message import Message, new_id
 from ollm_tui.engine.compression.checkpoint_sizes import Sizes, level_at_age
 from ollm_tui.engine.compression.ledger import KnownFacts, ledger_of, merged, rendered
 from ollm_tui.engine.compression.summary_syntax import sanitised, sentences

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ollm_tui.core.message import Attachment, Message, Retrieval, ToolResultPart
+from ollm_tui.core.session.message import Attachment, Message, Retrieval, ToolResultPart
 from ollm_tui.engine.compression.ledger import ledger_of, rendered
 from ollm_tui.engine.compression.summary_input import shortened
 from ollm_tui.engine.context_view import cost_of

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from ollm_tui.core.compression import Checkpoint
 from ollm_tui.core.compression_events import Fate
-from ollm_tui.core.message import Message
-from ollm_tui.core.session import next_number
+from ollm_tui.core.session.compression import Checkpoint
+from ollm_tui.core.session.message import Message
+from ollm_tui.core.session.session import next_number
 from ollm_tui.engine.compression.checkpoint_sizes import Sizes, level_at_age
 from ollm_tui.engine.compression.elision import Elisions
 from ollm_tui.engine.compression.material import Material

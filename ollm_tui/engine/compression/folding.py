@@ -7,15 +7,15 @@ import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from ollm_tui.core.compression import COMPACT, DETAILED, Checkpoint
 from ollm_tui.core.compression_events import (
     AnyCompressionEvent,
     CheckpointAged,
     CheckpointCreated,
     LedgerMade,
 )
-from ollm_tui.core.goals import active_goal
-from ollm_tui.core.ledger import Ledger
+from ollm_tui.core.session.compression import COMPACT, DETAILED, Checkpoint
+from ollm_tui.core.session.goals import active_goal
+from ollm_tui.core.session.ledger import Ledger
 from ollm_tui.engine.compression.checkpoints import CheckpointMaker, ledger_for
 from ollm_tui.engine.compression.ledger import KnownFacts, merged
 from ollm_tui.engine.compression.material import Material

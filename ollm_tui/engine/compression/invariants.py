@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 
-from ollm_tui.core.compression import Checkpoint
 from ollm_tui.core.intake import clean
-from ollm_tui.core.message import Message, ToolCallPart, ToolResultPart
 from ollm_tui.core.provider import PromptMessage
+from ollm_tui.core.session.compression import Checkpoint
+from ollm_tui.core.session.message import Message, ToolCallPart, ToolResultPart
 from ollm_tui.engine.compression.checkpoint_sizes import LEAST_CAP
 from ollm_tui.engine.compression.summary_syntax import sanitised
 from ollm_tui.engine.context_view import ContextView

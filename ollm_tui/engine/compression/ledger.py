@@ -10,9 +10,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ollm_tui.core.ledger import Fact, Ledger
-from ollm_tui.core.message import Attachment, Message, Text, ToolCallPart, ToolResultPart
-from ollm_tui.core.session import ToolCall
+from ollm_tui.core.session.ledger import Fact, Ledger
+from ollm_tui.core.session.message import Attachment, Message, Text, ToolCallPart, ToolResultPart
+from ollm_tui.core.session.session import ToolCall
 from ollm_tui.engine.compression.facts_prose import NAME_LIMIT, facts_said
 from ollm_tui.engine.compression.facts_text import one_line
 from ollm_tui.engine.compression.facts_tools import facts_answered, facts_called

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from ollm_tui.core.ledger import Fact, FactKind
+from ollm_tui.core.session.ledger import Fact, FactKind
 from ollm_tui.engine.compression.facts_kinds import is_task
 from ollm_tui.engine.compression.facts_words import slot_of
 from ollm_tui.engine.compression.ledger_closing import is_closed_by, is_met_by

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from ollm_tui.core.ledger import Fact
+from ollm_tui.core.session.ledger import Fact
 from ollm_tui.engine.compression.facts_claims import said_in
 from ollm_tui.engine.compression.facts_words import content_words
 

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 
-from ollm_tui.core.ledger import Fact, FactKind, Ledger
+from ollm_tui.core.session.ledger import Fact, FactKind, Ledger
 from ollm_tui.engine.compression.facts_claims import said_in
 from ollm_tui.engine.compression.facts_kinds import is_strong
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from ollm_tui.core.ledger import Fact, FactKind
+from ollm_tui.core.session.ledger import Fact, FactKind
 from ollm_tui.engine.compression.facts_claims import Claim, takes_back
 from ollm_tui.engine.compression.facts_kinds import is_task
 from ollm_tui.engine.compression.facts_words import GENERIC, slot_of

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ollm_tui.core.message import Attachment, Message, Retrieval
-from ollm_tui.core.session import Metadata
+from ollm_tui.core.session.message import Attachment, Message, Retrieval
+from ollm_tui.core.session.session import Metadata
 from ollm_tui.engine.budget import Budget, Room
 from ollm_tui.engine.context import Assembly
 from ollm_tui.engine.context_view import cost_of

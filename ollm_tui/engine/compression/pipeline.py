@@ -14,7 +14,6 @@ from contextlib import aclosing
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
-from ollm_tui.core.compression import CompressedContext, Compression
 from ollm_tui.core.compression_events import (
     AnyCompressionEvent,
     CompressionDrafted,
@@ -28,7 +27,8 @@ from ollm_tui.core.compression_events import (
     UserMessagesFill,
 )
 from ollm_tui.core.counts import counted
-from ollm_tui.core.session import compressed, next_number
+from ollm_tui.core.session.compression import CompressedContext, Compression
+from ollm_tui.core.session.session import compressed, next_number
 from ollm_tui.engine.compression.checkpoints import CheckpointMaker
 from ollm_tui.engine.compression.folding import Folding
 from ollm_tui.engine.compression.invariants import checkpoint_tokens, violations

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
-from ollm_tui.core.compression import Checkpoint
 from ollm_tui.core.compression_events import CompressionSkipped, Fate
-from ollm_tui.core.message import Message
+from ollm_tui.core.session.compression import Checkpoint
+from ollm_tui.core.session.message import Message
 from ollm_tui.engine.compression.checkpoint_sizes import LEAST_CAP, LEAST_TOKENS, Sizes
 from ollm_tui.engine.compression.elision import Elisions, has_data
 from ollm_tui.engine.compression.fates import fates_of_checkpoints, fates_of_messages

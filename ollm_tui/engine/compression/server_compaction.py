@@ -6,9 +6,9 @@ import logging
 
 from msgspec.structs import replace
 
-from ollm_tui.core.compression import Checkpoint
 from ollm_tui.core.errors import ProviderError
 from ollm_tui.core.provider import CanCompact, ChatRequest, PromptMessage
+from ollm_tui.core.session.compression import Checkpoint
 from ollm_tui.engine.compression.plan import Plan
 from ollm_tui.engine.model_choice import ModelChoice
 from ollm_tui.engine.prompt_message import checkpoint_text, pieces_of

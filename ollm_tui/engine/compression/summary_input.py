@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple, assert_never
 
-from ollm_tui.core.message import (
+from ollm_tui.core.session.message import (
     Approval,
     Attachment,
     Message,

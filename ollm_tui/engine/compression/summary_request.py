@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from secrets import token_hex
 from typing import NamedTuple
 
-from ollm_tui.core.compression import COMPACT, DETAILED, MODERATE
-from ollm_tui.core.message import Message
 from ollm_tui.core.provider import ChatRequest, PromptMessage
+from ollm_tui.core.session.compression import COMPACT, DETAILED, MODERATE
+from ollm_tui.core.session.message import Message
 from ollm_tui.engine.compression.summary_guard import Given
 from ollm_tui.engine.compression.summary_input import Count, fitted, may_fit, shortened
 from ollm_tui.engine.compression.summary_syntax import without_template_tokens

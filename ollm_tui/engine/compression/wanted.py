@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from ollm_tui.core.compression import Strategy, Trigger
+from ollm_tui.core.session.compression import Strategy, Trigger
 
 OwnMessages = Literal["keep", "fold-if-full", "fold"]
 """What may happen to the oldest of the user's own messages: nothing, to be folded where they

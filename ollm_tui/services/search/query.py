@@ -7,8 +7,8 @@ from datetime import date
 from typing import get_args
 
 from ollm_tui.core.intake import clean
-from ollm_tui.core.message import Role
 from ollm_tui.core.search import Query, Term
+from ollm_tui.core.session.message import Role
 from ollm_tui.services.search.periods import Period, period
 from ollm_tui.services.search.question_words import shorter_search
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from ollm_tui.core import clock
 from ollm_tui.core.intake import clean
-from ollm_tui.core.message import (
+from ollm_tui.core.session.message import (
     Attachment,
     Message,
     Reasoning,
@@ -15,9 +15,9 @@ from ollm_tui.core.message import (
     ToolCallPart,
     ToolResultPart,
 )
-from ollm_tui.core.recorded_calls import recorded_calls
-from ollm_tui.core.session import ToolCall
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.recorded_calls import recorded_calls
+from ollm_tui.core.session.session import ToolCall
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.services.search.outputs import searched_output
 from ollm_tui.storage.directory import Fingerprint
 from ollm_tui.storage.message_rows import IndexedMessage, IndexedSession

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ollm_tui.core.message import Role
 from ollm_tui.core.provider import PromptMessage, ToolSpec
+from ollm_tui.core.session.message import Role
 from ollm_tui.services.tokens.prompt_count import Group
 
 IMAGE_TOKENS: Mapping[str, int] = MappingProxyType(

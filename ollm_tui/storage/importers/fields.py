@@ -9,7 +9,7 @@ from typing import Any, cast
 import msgspec
 
 from ollm_tui.core import clock
-from ollm_tui.core.message import Value
+from ollm_tui.core.session.message import Value
 
 Tree = dict[str, Any]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from ollm_tui.core.goals import Goal
+from ollm_tui.core.session.goals import Goal
 from ollm_tui.core.snapshot import ContextSnapshot
 from ollm_tui.storage.importers.fields import ForeignObject, Tree, derived_id
 

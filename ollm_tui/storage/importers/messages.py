@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from ollm_tui.core.message import EXTRA_KEY, Message
+from ollm_tui.core.session.message import EXTRA_KEY, Message
 from ollm_tui.storage.importers.fields import ForeignObject, Tree, derived_id
 
 _ROLES = {

@@ -9,8 +9,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any, cast
 
-from ollm_tui.core.encoding import CannotDecode, session_from_tree
-from ollm_tui.core.session import SCHEMA_VERSION, Metadata, ModeChange, Session
+from ollm_tui.core.session.encoding import CannotDecode, session_from_tree
+from ollm_tui.core.session.session import SCHEMA_VERSION, Metadata, ModeChange, Session
 from ollm_tui.storage.importers.fields import ForeignObject, Tree, time_of
 from ollm_tui.storage.importers.messages import read_messages
 from ollm_tui.storage.importers.tool_calls import interleave, read_tool_calls

@@ -9,10 +9,10 @@ import json
 from itertools import pairwise
 from typing import Any, cast
 
-from ollm_tui.core.encoding import CannotDecode
+from ollm_tui.core.session.encoding import CannotDecode
+from ollm_tui.core.session.titles import title_of
 from ollm_tui.core.snapshot import ArchivedMessage, ContextSnapshot, SnapshotMetadata
 from ollm_tui.core.snapshot_encoding import snapshot_from_tree
-from ollm_tui.core.titles import title_of
 from ollm_tui.storage.importers.fields import ForeignObject, Tree, derived_id, time_of
 from ollm_tui.storage.importers.goals import read_goals
 from ollm_tui.storage.importers.messages import read_messages

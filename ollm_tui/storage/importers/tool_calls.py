@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from ollm_tui.core.session import ToolCall, ToolResult
+from ollm_tui.core.session.session import ToolCall, ToolResult
 from ollm_tui.storage.importers.fields import ForeignObject, Tree, derived_id, fresh_id
 
 

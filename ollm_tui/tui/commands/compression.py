@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ollm_tui.core.compression import checkpoints_of
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import visible
+from ollm_tui.core.session.compression import checkpoints_of
 from ollm_tui.tui.chat_points import ChatPoints
 from ollm_tui.tui.compression_entries import undone_next
 from ollm_tui.tui.compression_run import Asked, edit_first, preview, start, tokens_words, view_of

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ollm_tui.core.context_marks import Marks
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import visible
+from ollm_tui.core.session.context_marks import Marks
 from ollm_tui.tui import context_entries
 from ollm_tui.tui.compression_run import Asked, preview
 from ollm_tui.tui.entries import entry_of

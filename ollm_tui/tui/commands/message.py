@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ollm_tui.core.errors import UsageError
-from ollm_tui.core.graft import as_written
+from ollm_tui.core.session.graft import as_written
 from ollm_tui.tui.clipboard import copy as copy_text
 from ollm_tui.tui.screens.chat import ChatScreen
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from ollm_tui.core.errors import StoreError, UsageError
 from ollm_tui.core.intake import visible
-from ollm_tui.core.message import Message
+from ollm_tui.core.session.message import Message
 from ollm_tui.core.snapshot import SnapshotSummary
 from ollm_tui.engine.points import Point
 from ollm_tui.tui.chat_points import ChatPoints, end_before_turn, end_of_turn

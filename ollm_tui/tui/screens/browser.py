@@ -12,7 +12,7 @@ from textual.containers import Horizontal
 from textual.screen import Screen
 
 from ollm_tui.core.errors import OllmError, SessionBusy
-from ollm_tui.core.message import Message
+from ollm_tui.core.session.message import Message
 from ollm_tui.core.snapshot import ContextSnapshot
 from ollm_tui.engine.points import Point
 from ollm_tui.tui.screens.browser_deeds import BrowserDeeds

@@ -7,12 +7,12 @@ from collections.abc import Awaitable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from ollm_tui.core.branches import Branch, holders
 from ollm_tui.core.counts import counted, short_size
 from ollm_tui.core.errors import OllmError
-from ollm_tui.core.message import Message
-from ollm_tui.core.session import SessionSummary
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.branches import Branch, holders
+from ollm_tui.core.session.message import Message
+from ollm_tui.core.session.session import SessionSummary
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.snapshot import ContextSnapshot
 from ollm_tui.engine.points import Overview, Point
 from ollm_tui.tui.point_words import branch_title, point_facts, snapshot_title

@@ -10,9 +10,9 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from ollm_tui.core.compression import Checkpoint
 from ollm_tui.core.counts import counted
 from ollm_tui.core.intake import clean, visible
+from ollm_tui.core.session.compression import Checkpoint
 from ollm_tui.tui.checkpoint_words import LEVEL_WORDS, NO_SUMMARY
 from ollm_tui.tui.entries import local_time
 from ollm_tui.tui.screens.reading import ReadingScreen

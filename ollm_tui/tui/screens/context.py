@@ -12,9 +12,9 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
 
-from ollm_tui.core.context_marks import ContextChange, MarksRestored
 from ollm_tui.core.errors import OllmError, UsageError
 from ollm_tui.core.intake import visible
+from ollm_tui.core.session.context_marks import ContextChange, MarksRestored
 from ollm_tui.tui.dialogs.question import Question
 from ollm_tui.tui.gauge_legend import legend
 from ollm_tui.tui.screens.context_facts import facts_text

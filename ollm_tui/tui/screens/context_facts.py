@@ -9,9 +9,9 @@ from textual.content import Content
 
 from ollm_tui.core.counts import counted
 from ollm_tui.core.intake import visible
-from ollm_tui.core.message import Usage
-from ollm_tui.core.session import Metadata
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.message import Usage
+from ollm_tui.core.session.session import Metadata
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.engine.goals import GoalKeeper
 from ollm_tui.tui.answer_times import cached_words, why_slow

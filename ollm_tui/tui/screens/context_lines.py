@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ollm_tui.core.context_marks import Action, ContextChange, Mark, Marks
-from ollm_tui.core.message import Usage
+from ollm_tui.core.session.context_marks import Action, ContextChange, Mark, Marks
+from ollm_tui.core.session.message import Usage
 from ollm_tui.engine.context_view import ContextItem, ContextView
 from ollm_tui.services.tokens.prompt_count import Count, Group
 from ollm_tui.tui.answer_times import cached_words, why_slow

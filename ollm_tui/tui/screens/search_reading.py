@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import OllmError, StoreError
-from ollm_tui.core.recorded_calls import recorded_calls
 from ollm_tui.core.search import Hit, IndexProgress, Order, Overview, Query, Results
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.recorded_calls import recorded_calls
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.services.search.query import parse_query
 from ollm_tui.tui.entries import branch_entries
 from ollm_tui.tui.job_entries import with_commands

@@ -10,7 +10,7 @@ from textual.widgets import TextArea
 from textual.widgets.text_area import Edit, EditResult, Location, Selection
 
 from ollm_tui.core.intake import clean
-from ollm_tui.core.message import Attachment
+from ollm_tui.core.session.message import Attachment
 from ollm_tui.tui.widgets.chips import Chips, Span, Written, is_image, is_long
 
 TALLEST = 10

@@ -10,7 +10,7 @@ import msgspec
 
 from ollm_tui.core.counts import counted
 from ollm_tui.core.intake import clean
-from ollm_tui.core.message import Attachment
+from ollm_tui.core.session.message import Attachment
 
 MOST_LINES = 40
 MOST_CHARACTERS = 4_000

@@ -10,7 +10,7 @@ from typing import Protocol
 from textual.widgets.text_area import Location
 
 from ollm_tui.core.errors import UsageError
-from ollm_tui.core.message import Attachment
+from ollm_tui.core.session.message import Attachment
 from ollm_tui.tui.widgets.chip_area import ChipArea
 from ollm_tui.tui.widgets.completion import Completer, Option
 from ollm_tui.tui.widgets.completion_names import Mention, as_typed, mention_at, names_in

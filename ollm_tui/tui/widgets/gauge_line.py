@@ -10,7 +10,7 @@ from ollm_tui.services.tokens.prompt_count import Count, Parts
 from ollm_tui.tui.widgets.gauge_bar import LEAST_CELLS, Run, bar
 
 if TYPE_CHECKING:
-    from ollm_tui.core.session import Metadata
+    from ollm_tui.core.session.session import Metadata
     from ollm_tui.engine.budget import Room
     from ollm_tui.engine.context_view import CompressesAt, ContextView
 

@@ -14,7 +14,7 @@ from textual.binding import Binding
 from ollm_tui.core.counts import counted
 from ollm_tui.core.intake import visible
 from ollm_tui.core.search import Hit, Results, SessionHits
-from ollm_tui.core.titles import UNTITLED
+from ollm_tui.core.session.titles import UNTITLED
 from ollm_tui.tui.hit_lines import SPEAKERS, moment_words, one_line
 from ollm_tui.tui.widgets.choice_line import Choice
 from ollm_tui.tui.widgets.choice_list import ChoiceList

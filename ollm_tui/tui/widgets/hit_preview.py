@@ -14,12 +14,12 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-from ollm_tui.core.branches import words_of
 from ollm_tui.core.intake import visible
 from ollm_tui.core.search import Hit
-from ollm_tui.core.session import ToolCall
-from ollm_tui.core.session_state import SessionState
-from ollm_tui.core.titles import UNTITLED
+from ollm_tui.core.session.branches import words_of
+from ollm_tui.core.session.session import ToolCall
+from ollm_tui.core.session.session_state import SessionState
+from ollm_tui.core.session.titles import UNTITLED
 from ollm_tui.tui.entries import local_time
 from ollm_tui.tui.hit_lines import SPEAKERS
 from ollm_tui.tui.shown_messages import said_before, shown_at

@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.widgets import TextArea
 
 from ollm_tui.core.errors import UsageError
-from ollm_tui.core.message import Attachment
+from ollm_tui.core.session.message import Attachment
 from ollm_tui.settings.suggestions import nearest
 from ollm_tui.tui.widgets.chip_area import ChipArea
 from ollm_tui.tui.widgets.chips import Written, from_draft, to_draft

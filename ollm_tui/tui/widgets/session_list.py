@@ -10,7 +10,7 @@ from typing import Any
 from textual.binding import Binding
 from textual.message import Message
 
-from ollm_tui.core.session import SessionSummary
+from ollm_tui.core.session.session import SessionSummary
 from ollm_tui.core.snapshot import SnapshotSummary
 from ollm_tui.engine.points import Point
 from ollm_tui.tui.session_choices import age_labels, session_choices

@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from ollm_tui.core.intake import clean
-from ollm_tui.core.session import SessionSummary
+from ollm_tui.core.session.session import SessionSummary
 from ollm_tui.core.snapshot import SnapshotSummary
 from ollm_tui.tui.dialogs.line_input import LineInput
 from ollm_tui.tui.widgets.session_list import SessionList

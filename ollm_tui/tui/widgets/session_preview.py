@@ -16,10 +16,10 @@ from textual.widgets import Static
 
 from ollm_tui.core.counts import counted, short_count
 from ollm_tui.core.intake import clean, visible
-from ollm_tui.core.message import Message
-from ollm_tui.core.session import SessionSummary
-from ollm_tui.core.session_state import SessionState
-from ollm_tui.core.titles import UNTITLED
+from ollm_tui.core.session.message import Message
+from ollm_tui.core.session.session import SessionSummary
+from ollm_tui.core.session.session_state import SessionState
+from ollm_tui.core.session.titles import UNTITLED
 from ollm_tui.engine.budget import Budget
 from ollm_tui.tui.entries import entry_of, local_time
 from ollm_tui.tui.transcript.entry import Entry

@@ -13,7 +13,7 @@ from textual.message import Message
 
 from ollm_tui.core.counts import counted
 from ollm_tui.core.intake import clean
-from ollm_tui.core.session import SessionSummary
+from ollm_tui.core.session.session import SessionSummary
 from ollm_tui.core.snapshot import SnapshotSummary
 from ollm_tui.engine.points import Point
 from ollm_tui.tui.session_choices import PINNED, SHORT_ID, age_labels, session_choices

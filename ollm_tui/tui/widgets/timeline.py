@@ -10,7 +10,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from ollm_tui.core.counts import counted, short_count
-from ollm_tui.core.timeline import MarkKind, Timeline
+from ollm_tui.core.session.timeline import MarkKind, Timeline
 from ollm_tui.tui.timeline_drawing import MARKS, WORDS, Drawing, drawing
 
 LEGEND_FROM = 76

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Literal, TypeVar
 
-from ollm_tui.core.message import Message, Part, Role, Text, ToolCallPart, ToolResultPart
+from ollm_tui.core.session.message import Message, Part, Role, Text, ToolCallPart, ToolResultPart
 from tests.engine.compression.fact_phrases import DOMAINS, Domain, Phrases
 
 Origin = Literal["user", "assistant", "tool"]

@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 from typing import cast
 
-from ollm_tui.core.message import Message, Part, Role, Text, ToolCallPart, ToolResultPart
+from ollm_tui.core.session.message import Message, Part, Role, Text, ToolCallPart, ToolResultPart
 from tests.engine.compression.fact_conversations import Conversation, Origin, Planted
 
 SCENES_PER_CONVERSATION = 10

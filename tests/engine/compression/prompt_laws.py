@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
-from ollm_tui.core.compression import Compression, checkpoints_of
-from ollm_tui.core.message import Message, Text, ToolResultPart
+from ollm_tui.core.session.compression import Compression, checkpoints_of
+from ollm_tui.core.session.message import Message, Text, ToolResultPart
 from ollm_tui.engine.conversation import Conversation
 
 Prompt = list[dict[str, Any]]

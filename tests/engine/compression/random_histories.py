@@ -6,7 +6,7 @@ import base64
 from collections.abc import Sequence
 from random import Random
 
-from ollm_tui.core.message import (
+from ollm_tui.core.session.message import (
     Attachment,
     Message,
     Part,

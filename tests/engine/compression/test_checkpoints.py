@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ollm_tui.core.ledger import Fact, Ledger
-from ollm_tui.core.message import Message, Text
+from ollm_tui.core.session.ledger import Fact, Ledger
+from ollm_tui.core.session.message import Message, Text
 from ollm_tui.engine.compression.checkpoint_sizes import Sizes
 from ollm_tui.engine.compression.checkpoints import CheckpointMaker
 

@@ -18,8 +18,8 @@ from ollm_tui.core.compression_events import (
     SummaryRejected,
 )
 from ollm_tui.core.events import TurnFinished
-from ollm_tui.core.message import Attachment, Message, new_id
-from ollm_tui.core.record import MessageAdded
+from ollm_tui.core.session.message import Attachment, Message, new_id
+from ollm_tui.core.session.record import MessageAdded
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.engine.workspace import Workspace
 from ollm_tui.providers.embedded import Embedded

@@ -16,7 +16,6 @@ from typing import TypeVar
 import pytest
 from msgspec.structs import replace
 
-from ollm_tui.core.compression import Strategy, Trigger
 from ollm_tui.core.compression_events import (
     AnyCompressionEvent,
     CompressionCancelled,
@@ -24,13 +23,14 @@ from ollm_tui.core.compression_events import (
     CompressionSkipped,
     ContextCompressed,
 )
-from ollm_tui.core.context_marks import Action, ContextChange
 from ollm_tui.core.errors import BadAnswer, OverLimit, Unavailable
 from ollm_tui.core.events import PromptTooLong, TurnFinished
-from ollm_tui.core.message import Usage
 from ollm_tui.core.provider import ChatRequest, Completed, StreamEvent, TextDelta
-from ollm_tui.core.record import MessageAdded
-from ollm_tui.core.session import Session, new_session_id
+from ollm_tui.core.session.compression import Strategy, Trigger
+from ollm_tui.core.session.context_marks import Action, ContextChange
+from ollm_tui.core.session.message import Usage
+from ollm_tui.core.session.record import MessageAdded
+from ollm_tui.core.session.session import Session, new_session_id
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.engine.workspace import Workspace
 from ollm_tui.providers.scripted import MODEL, Scripted, Step

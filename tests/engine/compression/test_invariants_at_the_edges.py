@@ -16,7 +16,8 @@ from ollm_tui.core.compression_events import (
     UserMessagesFill,
 )
 from ollm_tui.core.events import PromptTooLong, TurnFinished
-from ollm_tui.core.message import (
+from ollm_tui.core.provider import ChatRequest, TextDelta
+from ollm_tui.core.session.message import (
     Attachment,
     Message,
     Part,
@@ -25,8 +26,7 @@ from ollm_tui.core.message import (
     ToolCallPart,
     ToolResultPart,
 )
-from ollm_tui.core.provider import ChatRequest, TextDelta
-from ollm_tui.core.record import MessageAdded
+from ollm_tui.core.session.record import MessageAdded
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.providers.scripted import Scripted, Step
 from ollm_tui.settings.schema import Settings

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ollm_tui.core.ledger import Fact, FactKind, Ledger
-from ollm_tui.core.message import (
+from ollm_tui.core.session.ledger import Fact, FactKind, Ledger
+from ollm_tui.core.session.message import (
     Attachment,
     Message,
     Part,
@@ -14,7 +14,7 @@ from ollm_tui.core.message import (
     ToolCallPart,
     ToolResultPart,
 )
-from ollm_tui.core.session import ToolCall, ToolResult
+from ollm_tui.core.session.session import ToolCall, ToolResult
 from ollm_tui.engine.compression.ledger import KnownFacts, ledger_of, merged, rendered
 
 

@@ -7,9 +7,16 @@ from collections.abc import AsyncGenerator, Callable
 
 import pytest
 
-from ollm_tui.core.compression import COMPACT, DETAILED
-from ollm_tui.core.message import Message, Reasoning, Role, Text, ToolCallPart, ToolResultPart
 from ollm_tui.core.provider import ChatRequest, Completed, StreamEvent, TextDelta, ToolCallArrived
+from ollm_tui.core.session.compression import COMPACT, DETAILED
+from ollm_tui.core.session.message import (
+    Message,
+    Reasoning,
+    Role,
+    Text,
+    ToolCallPart,
+    ToolResultPart,
+)
 from ollm_tui.engine.compression.summariser import (
     Rejected,
     Summarised,

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ollm_tui.core.compression import DETAILED
-from ollm_tui.core.message import Message, Role, Text
 from ollm_tui.core.provider import ChatRequest
+from ollm_tui.core.session.compression import DETAILED
+from ollm_tui.core.session.message import Message, Role, Text
 from ollm_tui.engine.compression.summariser import Summarised, Summariser, Took, Wrote
 from ollm_tui.engine.compression.summary_input import transcript
 from ollm_tui.engine.compression.summary_request import (

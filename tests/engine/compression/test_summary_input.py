@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ollm_tui.core.compression import DETAILED
-from ollm_tui.core.message import (
+from ollm_tui.core.session.compression import DETAILED
+from ollm_tui.core.session.message import (
     Attachment,
     Message,
     Part,

@@ -9,10 +9,18 @@ from typing import NamedTuple
 
 from ollm_tui.core import clock
 from ollm_tui.core.errors import SessionDamaged, SessionNotFound
-from ollm_tui.core.message import Message, Part, Reasoning, Role, Text, ToolCallPart, ToolResultPart
 from ollm_tui.core.search import Query, Term, Where
-from ollm_tui.core.session import Session, ToolCall
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.message import (
+    Message,
+    Part,
+    Reasoning,
+    Role,
+    Text,
+    ToolCallPart,
+    ToolResultPart,
+)
+from ollm_tui.core.session.session import Session, ToolCall
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.storage.session_store import SessionStore
 
 Found = tuple[str, str, bool]

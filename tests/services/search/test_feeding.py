@@ -13,8 +13,8 @@ import pytest
 from ollm_tui.core import clock
 from ollm_tui.core.errors import StoreError
 from ollm_tui.core.events import MessageRecorded, SessionCreated, SessionSaved, StoreEvent
-from ollm_tui.core.record import Created
 from ollm_tui.core.search import Query, Term
+from ollm_tui.core.session.record import Created
 from ollm_tui.services.recording import Recording
 from ollm_tui.services.search.feeding import IndexFeed
 from ollm_tui.services.search.searching import HistorySearch

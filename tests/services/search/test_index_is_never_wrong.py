@@ -12,8 +12,17 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
-from ollm_tui.core.message import Message, Part, Reasoning, Role, Text, ToolCallPart, ToolResultPart
-from ollm_tui.core.record import (
+from ollm_tui.core.search import Order, Query, Term, Where
+from ollm_tui.core.session.message import (
+    Message,
+    Part,
+    Reasoning,
+    Role,
+    Text,
+    ToolCallPart,
+    ToolResultPart,
+)
+from ollm_tui.core.session.record import (
     AnyRecord,
     Created,
     MessageAdded,
@@ -22,8 +31,7 @@ from ollm_tui.core.record import (
     TextAppended,
     ToolCallAdded,
 )
-from ollm_tui.core.search import Order, Query, Term, Where
-from ollm_tui.core.session import ToolCall, ToolResult
+from ollm_tui.core.session.session import ToolCall, ToolResult
 from ollm_tui.services.search.searching import HistorySearch
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.storage.layout import StoreLayout

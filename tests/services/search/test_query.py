@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ollm_tui.core.message import Message, Text
 from ollm_tui.core.search import Query, Term
+from ollm_tui.core.session.message import Message, Text
 from ollm_tui.services.search.periods import period
 from ollm_tui.services.search.query import MOST_TERMS, parse_query
 from ollm_tui.services.search.searching import HistorySearch

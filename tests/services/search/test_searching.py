@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from ollm_tui.core.message import Message, Role, Text, ToolCallPart, ToolResultPart
 from ollm_tui.core.search import Hit, Order, Query, Term
+from ollm_tui.core.session.message import Message, Role, Text, ToolCallPart, ToolResultPart
 from ollm_tui.services.search.query import parse_query
 from ollm_tui.services.search.searching import HistorySearch
 from ollm_tui.services.session_library import SessionLibrary

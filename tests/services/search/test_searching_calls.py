@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from ollm_tui.core.events import StoreEvent, ToolCallRecorded
-from ollm_tui.core.message import Message, ToolCallPart, ToolResultPart
-from ollm_tui.core.record import AnyRecord, MessageAdded, ToolCallAdded
 from ollm_tui.core.search import Hit, Query, Term
-from ollm_tui.core.session import ToolCall, ToolResult
+from ollm_tui.core.session.message import Message, ToolCallPart, ToolResultPart
+from ollm_tui.core.session.record import AnyRecord, MessageAdded, ToolCallAdded
+from ollm_tui.core.session.session import ToolCall, ToolResult
 from ollm_tui.services.search.feeding import IndexFeed
 from ollm_tui.services.search.outputs import END_CHARACTERS, searched_output
 from ollm_tui.services.search.query import parse_query

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ollm_tui.core.message import Role
 from ollm_tui.core.provider import PromptMessage, Provider
+from ollm_tui.core.session.message import Role
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.services.tokens.counter import TokenCounter
 from ollm_tui.services.tokens.model_memory import ModelMemory

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ollm_tui.core.errors import Unavailable
-from ollm_tui.core.message import ToolCallPart
 from ollm_tui.core.provider import ChatRequest, Image, PromptMessage, ToolSpec
+from ollm_tui.core.session.message import ToolCallPart
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.services.tokens.counter import TokenCounter
 from ollm_tui.services.tokens.counters import TokenCounters

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
-from ollm_tui.core.message import (
+from ollm_tui.core.session.message import (
     Attachment,
     Message,
     Retrieval,

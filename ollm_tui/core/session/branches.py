@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from ollm_tui.core.message import Attachment, Message
-from ollm_tui.core.session import ToolCall
-from ollm_tui.core.session_state import SessionState
-from ollm_tui.core.titles import title_of
+from ollm_tui.core.session.message import Attachment, Message
+from ollm_tui.core.session.session import ToolCall
+from ollm_tui.core.session.session_state import SessionState
+from ollm_tui.core.session.titles import title_of
 
 MAIN = "main"
 _LOOKED_AT = 500

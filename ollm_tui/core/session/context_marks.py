@@ -14,8 +14,8 @@ import msgspec
 from msgspec.structs import replace
 
 from ollm_tui.core.errors import UsageError
-from ollm_tui.core.message import Message
-from ollm_tui.core.session import Metadata
+from ollm_tui.core.session.message import Message
+from ollm_tui.core.session.session import Metadata
 
 Mark = Literal["", "pinned", "excluded", "folded"]
 

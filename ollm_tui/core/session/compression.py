@@ -12,9 +12,9 @@ from typing import Literal
 import msgspec
 
 from ollm_tui.core.counts import counted
-from ollm_tui.core.ledger import Ledger
-from ollm_tui.core.message import Value
 from ollm_tui.core.provider import CompactedPrompt
+from ollm_tui.core.session.ledger import Ledger
+from ollm_tui.core.session.message import Value
 
 Strategy = Literal["truncate", "summarize", "hybrid"]
 Trigger = Literal["auto", "manual", "overflow"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from ollm_tui.core.compression import CompressedContext
-from ollm_tui.core.session import Metadata
-from ollm_tui.core.session_state import SessionState
-from ollm_tui.core.shortened import shortened_at, with_shortened
-from ollm_tui.core.timeline import tokens_at
+from ollm_tui.core.session.compression import CompressedContext
+from ollm_tui.core.session.session import Metadata
+from ollm_tui.core.session.session_state import SessionState
+from ollm_tui.core.session.shortened import shortened_at, with_shortened
+from ollm_tui.core.session.timeline import tokens_at
 
 _NEVER = "9999"
 """Later than every time."""

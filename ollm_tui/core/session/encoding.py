@@ -15,13 +15,13 @@ from typing import Any, TypeVar, cast, get_args
 
 import msgspec
 
-from ollm_tui.core.compression import Checkpoint, CompressedContext, Compression
-from ollm_tui.core.context_entry import ContextEntry
-from ollm_tui.core.goals import Decision, Goal, Milestone, Subtask
-from ollm_tui.core.ledger import Fact, Ledger
 from ollm_tui.core.loop import LoopRecord
-from ollm_tui.core.message import EXTRA_KEY, Message, Part, UnknownPart, Usage, Value
-from ollm_tui.core.record import (
+from ollm_tui.core.session.compression import Checkpoint, CompressedContext, Compression
+from ollm_tui.core.session.context_entry import ContextEntry
+from ollm_tui.core.session.goals import Decision, Goal, Milestone, Subtask
+from ollm_tui.core.session.ledger import Fact, Ledger
+from ollm_tui.core.session.message import EXTRA_KEY, Message, Part, UnknownPart, Usage, Value
+from ollm_tui.core.session.record import (
     AnyRecord,
     Compressed,
     Created,
@@ -30,7 +30,14 @@ from ollm_tui.core.record import (
     ToolCallAdded,
     UnknownRecord,
 )
-from ollm_tui.core.session import Metadata, ModeChange, Restore, Session, ToolCall, ToolResult
+from ollm_tui.core.session.session import (
+    Metadata,
+    ModeChange,
+    Restore,
+    Session,
+    ToolCall,
+    ToolResult,
+)
 
 T = TypeVar("T")
 Tree = dict[str, Any]

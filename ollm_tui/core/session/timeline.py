@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Literal, NamedTuple
 
-from ollm_tui.core.message import Message, sent_length
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.message import Message, sent_length
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.snapshot import SnapshotSummary
 
 MarkKind = Literal["named", "automatic", "compression", "restore", "model", "loop"]

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
-from ollm_tui.core.encoding import metadata_from_tree, session_from_tree, to_tree
-from ollm_tui.core.message import Message, Part, Reasoning, Text, Usage
-from ollm_tui.core.record import (
+from ollm_tui.core.session.encoding import metadata_from_tree, session_from_tree, to_tree
+from ollm_tui.core.session.message import Message, Part, Reasoning, Text, Usage
+from ollm_tui.core.session.record import (
     AnyRecord,
     Compressed,
     CompressionUndone,
@@ -23,7 +23,7 @@ from ollm_tui.core.record import (
     ToolCallAdded,
     UnknownRecord,
 )
-from ollm_tui.core.session import (
+from ollm_tui.core.session.session import (
     Metadata,
     Session,
     SessionSummary,

@@ -8,11 +8,11 @@ from uuid import UUID, uuid4
 import msgspec
 from msgspec.structs import replace
 
-from ollm_tui.core.compression import CompressedContext, Compression
-from ollm_tui.core.context_entry import ContextEntry
-from ollm_tui.core.goals import Goal
 from ollm_tui.core.loop import LoopRecord
-from ollm_tui.core.message import FileRef, Message, Value
+from ollm_tui.core.session.compression import CompressedContext, Compression
+from ollm_tui.core.session.context_entry import ContextEntry
+from ollm_tui.core.session.goals import Goal
+from ollm_tui.core.session.message import FileRef, Message, Value
 
 SCHEMA_VERSION = 1
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from ollm_tui.core.message import Value
+from ollm_tui.core.session.message import Value
 
 GoalStatus = Literal["active", "paused", "done"]
 Goals = tuple["Goal", ...]

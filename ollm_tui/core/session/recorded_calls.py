@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from ollm_tui.core.message import ToolResultPart
-from ollm_tui.core.session import ToolCall
-from ollm_tui.core.session_state import SessionState
+from ollm_tui.core.session.message import ToolResultPart
+from ollm_tui.core.session.session import ToolCall
+from ollm_tui.core.session.session_state import SessionState
 
 
 class RecordedCalls(NamedTuple):

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from ollm_tui.core.compression import CompressedContext, Compression, History, Shortening
-from ollm_tui.core.session import Metadata
+from ollm_tui.core.session.compression import CompressedContext, Compression, History, Shortening
+from ollm_tui.core.session.session import Metadata
 
 BROUGHT = 0
 """The number of what going back brought along: it was no compression of this session."""

@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from ollm_tui.core.message import Value
+from ollm_tui.core.session.message import Value
 
 FactKind = Literal[
     "constraint",

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Literal
 
 from ollm_tui.core import clock
-from ollm_tui.core.message import Value
+from ollm_tui.core.session.message import Value
 
 USUAL_PRIORITY = 50
 LEAST_PRIORITY, HIGHEST_PRIORITY = 0, 100

@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from ollm_tui.core.compression import Compression
-from ollm_tui.core.message import FileRef, Message, Part, Status, Usage
-from ollm_tui.core.session import Session, ToolCall
+from ollm_tui.core.session.compression import Compression
+from ollm_tui.core.session.message import FileRef, Message, Part, Status, Usage
+from ollm_tui.core.session.session import Session, ToolCall
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag_field="kind"):
