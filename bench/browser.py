@@ -13,8 +13,8 @@ from bench.terminal_program import ANSWER_SECONDS
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.snapshot import snapshot_of
 from ollm_tui.services.snapshot_library import SnapshotLibrary
-from ollm_tui.storage.layout import StoreLayout
-from ollm_tui.storage.snapshot_file import file_name
+from ollm_tui.storage.snapshots.snapshot_file import file_name
+from ollm_tui.storage.store_layout import StoreLayout
 
 FEW, MANY = 10, 10_000
 EACH = 5

@@ -23,7 +23,7 @@ from ollm_tui.providers.model_catalogue import DEFAULT_MODEL
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.services.recording import Recording
 from ollm_tui.services.session_library import SessionLibrary
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.store_layout import StoreLayout
 
 MODELS = REPOSITORY / ".cache" / "models"
 PROMPT = "Say hi"

@@ -18,8 +18,8 @@ from ollm_tui.core.session.message import Message
 from ollm_tui.core.session.record import Created, MessageAdded
 from ollm_tui.services.recording import Recorder, Recording
 from ollm_tui.services.session_library import SessionLibrary
-from ollm_tui.storage.journal import journal_line
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.sessions.journal import journal_line
+from ollm_tui.storage.store_layout import StoreLayout
 
 SHORT, LONG = 10, 50_000
 ROUNDS = 5_000

@@ -9,9 +9,9 @@ from random import Random
 from ollm_tui.core import clock
 from ollm_tui.core.session.message import Message, Text, new_id
 from ollm_tui.core.session.session import Session, new_session_id
-from ollm_tui.storage.layout import StoreLayout, make_directory
-from ollm_tui.storage.session_file import session_chunks
-from ollm_tui.storage.side_files import SideFiles
+from ollm_tui.storage.files.side_files import SideFiles
+from ollm_tui.storage.sessions.session_file import session_chunks
+from ollm_tui.storage.store_layout import StoreLayout, make_directory
 
 MESSAGE_CHARACTERS = 850
 """With id, time and parent a message is then about 1 KB of JSON."""

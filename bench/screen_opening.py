@@ -17,7 +17,7 @@ from bench.scratch_home import scratch_home
 from bench.terminal_program import Program, TerminalProgram
 from ollm_tui.core.session.message import Text
 from ollm_tui.services.session_library import SessionLibrary
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.store_layout import StoreLayout
 
 FEW, MANY = 10, 10_000
 ROUNDS = 5

@@ -24,7 +24,7 @@ from ollm_tui.services.search.query import parse_query
 from ollm_tui.services.search.searchable import searchable
 from ollm_tui.services.search.searching import HistorySearch
 from ollm_tui.services.session_library import SessionLibrary
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.store_layout import StoreLayout
 
 SESSIONS, MESSAGES = 2000, 50
 QUERIES = 40

@@ -19,9 +19,9 @@ from ollm_tui.core.session.message import (
     new_id,
 )
 from ollm_tui.core.session.session import Session, new_session_id
-from ollm_tui.storage.layout import StoreLayout, make_directory
-from ollm_tui.storage.session_file import session_chunks
-from ollm_tui.storage.side_files import SideFiles
+from ollm_tui.storage.files.side_files import SideFiles
+from ollm_tui.storage.sessions.session_file import session_chunks
+from ollm_tui.storage.store_layout import StoreLayout, make_directory
 
 _BEGIN = datetime(2025, 1, 1, tzinfo=UTC)
 _SPAN_MINUTES = 60 * 24 * 500

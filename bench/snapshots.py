@@ -22,8 +22,8 @@ from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.services.snapshot_diff import diff
 from ollm_tui.services.snapshot_library import SnapshotLibrary
 from ollm_tui.services.snapshot_restore import restoration
-from ollm_tui.storage.layout import StoreLayout
-from ollm_tui.storage.snapshot_file import file_name
+from ollm_tui.storage.snapshots.snapshot_file import file_name
+from ollm_tui.storage.store_layout import StoreLayout
 
 TOKENS = 100_000
 CHARACTERS_PER_TOKEN = 4

@@ -31,7 +31,7 @@ from ollm_tui.services.grants import Grants
 from ollm_tui.services.recording import Recording
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.settings.schema import Settings
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.store_layout import StoreLayout
 
 LONG_AGO = 1_700_000_000
 CALLS, ROUNDS = 10, 31

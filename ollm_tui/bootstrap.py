@@ -20,7 +20,7 @@ from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.services.tokens.counters import TokenCounters
 from ollm_tui.settings.loaded import Loaded
 from ollm_tui.settings.schema import ProviderSettings, Settings
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.store_layout import StoreLayout
 
 if TYPE_CHECKING:
     from ollm_tui.engine.jobs_keeper import JobsKeeper

@@ -14,7 +14,7 @@ from ollm_tui.core.intake import clean
 from ollm_tui.core.job import Job
 from ollm_tui.services.jobs.reconcile import end_elsewhere, reconcile
 from ollm_tui.services.jobs.records import JobRecord, JobRecords
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.store_layout import StoreLayout
 
 LONGEST_CODE = 60
 

@@ -13,8 +13,8 @@ from ollm_tui.core.session.session import SessionSummary
 from ollm_tui.services.session_catalogue import SessionCatalogue
 from ollm_tui.settings.loaded import Loaded
 from ollm_tui.settings.loader import load_settings
-from ollm_tui.storage.index import SessionIndex
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.sessions.session_index import SessionIndex
+from ollm_tui.storage.store_layout import StoreLayout
 
 if TYPE_CHECKING:
     from ollm_tui.services.session_library import SessionLibrary

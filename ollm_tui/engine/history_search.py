@@ -22,7 +22,7 @@ from ollm_tui.core.search import (
     Where,
 )
 from ollm_tui.services.topic import Topic
-from ollm_tui.storage.session_store import SessionStore
+from ollm_tui.storage.sessions.session_store import SessionStore
 
 if TYPE_CHECKING:
     from ollm_tui.engine.recall import Embed, Recall

@@ -14,8 +14,8 @@ from ollm_tui.engine.goals import GoalKeeper
 from ollm_tui.engine.held_session import HeldSession
 from ollm_tui.engine.tool_keeper import Outfit
 from ollm_tui.settings.schema import Settings
-from ollm_tui.storage.cipher import Cipher
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.files.cipher import Cipher
+from ollm_tui.storage.store_layout import StoreLayout
 
 if TYPE_CHECKING:
     from ollm_tui.engine.jobs_keeper import JobsKeeper

@@ -21,7 +21,7 @@ from ollm_tui.services.git_state import git_state
 from ollm_tui.services.project_trust import Trust, Verdict, digest_of
 from ollm_tui.services.tokens.careful_estimate import careful_estimate
 from ollm_tui.settings.schema import Settings
-from ollm_tui.storage.beneath import Beneath
+from ollm_tui.storage.files.beneath import Beneath
 
 if TYPE_CHECKING:
     from ollm_tui.services.file_discovery.project_files import ProjectFiles

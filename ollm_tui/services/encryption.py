@@ -14,9 +14,9 @@ import msgspec
 
 from ollm_tui.core.errors import OllmError
 from ollm_tui.settings.schema import Settings
-from ollm_tui.storage.atomic_file import read_regular, write_atomically
-from ollm_tui.storage.cipher import KEY_BYTES, AesGcm, CannotOpenError, Cipher
-from ollm_tui.storage.layout import make_directory
+from ollm_tui.storage.files.atomic_file import read_regular, write_atomically
+from ollm_tui.storage.files.cipher import KEY_BYTES, AesGcm, CannotOpenError, Cipher
+from ollm_tui.storage.store_layout import make_directory
 
 PASSPHRASE_VARIABLE = "OLLM_PASSPHRASE"
 KEYRING_ENTRY = ("ollm", "encryption-key")

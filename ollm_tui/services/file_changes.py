@@ -16,11 +16,11 @@ from typing import Literal, NamedTuple
 from ollm_tui.core.file_change import FileChange, FileContent, FileVersion
 from ollm_tui.core.snapshot import ContextSnapshot
 from ollm_tui.services.workspace_scan import IGNORED, FileMark, WorkspaceScan, mark_of, scan
-from ollm_tui.storage.beneath import Beneath
-from ollm_tui.storage.cipher import Cipher, Plain
-from ollm_tui.storage.file_change_log import FileChangeLog, Found
-from ollm_tui.storage.file_copies import FileCopies
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.files.beneath import Beneath
+from ollm_tui.storage.files.cipher import Cipher, Plain
+from ollm_tui.storage.files.file_change_log import FileChangeLog, Found
+from ollm_tui.storage.files.file_copies import FileCopies
+from ollm_tui.storage.store_layout import StoreLayout
 
 LARGEST_FILE = 1024 * 1024
 MOST_BYTES = 50 * 1024 * 1024

@@ -15,8 +15,8 @@ from ollm_tui.core.session.record import (
     TextAppended,
 )
 from ollm_tui.core.session.session_state import SessionState
-from ollm_tui.storage.session_store import SessionStore
-from ollm_tui.storage.session_tail import News, SessionTail
+from ollm_tui.storage.sessions.session_store import SessionStore
+from ollm_tui.storage.sessions.session_tail import News, SessionTail
 
 LOOK_EVERY_SECONDS = 0.5
 

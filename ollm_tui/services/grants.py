@@ -13,8 +13,8 @@ from typing import Literal
 import msgspec
 
 from ollm_tui.core import clock
-from ollm_tui.storage.atomic_file import read_regular
-from ollm_tui.storage.shared_file import replace
+from ollm_tui.storage.files.atomic_file import read_regular
+from ollm_tui.storage.files.shared_file import replace
 
 FILE = "grants.json"
 VERSION = 1

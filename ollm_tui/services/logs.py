@@ -15,7 +15,7 @@ from ollm_tui.core import clock
 from ollm_tui.core.errors import OllmError
 from ollm_tui.core.intake import clean
 from ollm_tui.services.redaction.redactor import Redactor
-from ollm_tui.storage.layout import FILE_MODE, make_directory
+from ollm_tui.storage.store_layout import FILE_MODE, make_directory
 
 LOG_BYTES = 1_000_000
 LOG_FILES = 3

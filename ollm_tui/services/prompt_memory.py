@@ -17,9 +17,9 @@ import msgspec
 
 from ollm_tui.core.intake import clean
 from ollm_tui.services.saved_searches import SavedSearches
-from ollm_tui.storage.atomic_file import read_regular
-from ollm_tui.storage.layout import is_valid_name
-from ollm_tui.storage.shared_file import append_line, keep_last_lines, replace
+from ollm_tui.storage.files.atomic_file import read_regular
+from ollm_tui.storage.files.shared_file import append_line, keep_last_lines, replace
+from ollm_tui.storage.store_layout import is_valid_name
 
 MOST_PROMPTS = 1_000
 MOST_BYTES = 2_000_000

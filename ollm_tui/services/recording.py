@@ -30,10 +30,10 @@ from ollm_tui.core.session.session import Session
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.services.kept_outputs import without_output
 from ollm_tui.services.topic import Topic
-from ollm_tui.storage.index import SessionIndex
-from ollm_tui.storage.journal import Entry
-from ollm_tui.storage.session_store import LoadedSession, SessionStore
-from ollm_tui.storage.session_writer import SessionWriter
+from ollm_tui.storage.sessions.journal import Entry
+from ollm_tui.storage.sessions.session_index import SessionIndex
+from ollm_tui.storage.sessions.session_store import LoadedSession, SessionStore
+from ollm_tui.storage.sessions.session_writer import SessionWriter
 
 R = TypeVar("R")
 log = logging.getLogger(__name__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ollm_tui.core.errors import SessionDamaged, SessionNotFound
 from ollm_tui.core.session.session import new_session_id
 from ollm_tui.services.session_library import SessionLibrary
-from ollm_tui.storage.salvage import salvage
+from ollm_tui.storage.sessions.salvage import salvage
 
 
 def repair(library: SessionLibrary, session_id: str) -> str | None:

@@ -12,8 +12,8 @@ from threading import Lock
 import msgspec
 
 from ollm_tui.core.intake import clean
-from ollm_tui.storage.atomic_file import read_regular
-from ollm_tui.storage.shared_file import replace
+from ollm_tui.storage.files.atomic_file import read_regular
+from ollm_tui.storage.files.shared_file import replace
 
 MOST = 100
 LONGEST = 500

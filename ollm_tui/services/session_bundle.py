@@ -25,8 +25,8 @@ from ollm_tui.services.export_json import json_document
 from ollm_tui.services.export_redaction import hide_secrets
 from ollm_tui.services.redaction.redactor import Redactor
 from ollm_tui.services.session_library import SessionLibrary
-from ollm_tui.storage.layout import is_valid_name
-from ollm_tui.storage.snapshot_store import SnapshotStore
+from ollm_tui.storage.snapshots.snapshot_store import SnapshotStore
+from ollm_tui.storage.store_layout import is_valid_name
 
 FORMAT = "ollm-bundle"
 VERSION = 1

@@ -10,10 +10,10 @@ from collections.abc import Callable
 
 from ollm_tui.core.errors import AmbiguousId, SessionDamaged, SessionNotFound
 from ollm_tui.core.session.session import SessionSummary
-from ollm_tui.storage.directory import Fingerprint, SessionDirectory, file_time
-from ollm_tui.storage.index import IndexRow, SessionIndex, showable
-from ollm_tui.storage.layout import StoreLayout
-from ollm_tui.storage.trash import Trash
+from ollm_tui.storage.sessions.directory import Fingerprint, SessionDirectory, file_time
+from ollm_tui.storage.sessions.session_index import IndexRow, SessionIndex, showable
+from ollm_tui.storage.sessions.trash import Trash
+from ollm_tui.storage.store_layout import StoreLayout
 
 Progress = Callable[[int, int], None]
 """Called with how many of how many sessions have been read."""

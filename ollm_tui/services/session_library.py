@@ -21,12 +21,12 @@ from ollm_tui.core.session.record import AnyRecord, SessionChanged
 from ollm_tui.core.session.session import Session, SessionSummary, copied, new_session_id
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.services.session_catalogue import SessionCatalogue, only_one
-from ollm_tui.storage.cipher import Cipher
-from ollm_tui.storage.index import SessionIndex
-from ollm_tui.storage.layout import StoreLayout, is_valid_name
-from ollm_tui.storage.message_index import forget_session, remove_index
-from ollm_tui.storage.session_store import LoadedSession, SessionStore
-from ollm_tui.storage.trash import TrashNote
+from ollm_tui.storage.files.cipher import Cipher
+from ollm_tui.storage.search.message_index import forget_session, remove_index
+from ollm_tui.storage.sessions.session_index import SessionIndex
+from ollm_tui.storage.sessions.session_store import LoadedSession, SessionStore
+from ollm_tui.storage.sessions.trash import TrashNote
+from ollm_tui.storage.store_layout import StoreLayout, is_valid_name
 
 TRASH_DAYS = 30
 ABANDONED_AFTER_NS = 3600 * 10**9

@@ -20,12 +20,12 @@ from ollm_tui.core.errors import AmbiguousId, StoreError
 from ollm_tui.core.intake import clean
 from ollm_tui.core.snapshot import ContextSnapshot, SnapshotSummary
 from ollm_tui.core.snapshot_messages import KnownMessages
-from ollm_tui.storage.cipher import Cipher
-from ollm_tui.storage.layout import StoreLayout
-from ollm_tui.storage.snapshot_file import SnapshotRead
-from ollm_tui.storage.snapshot_index import Listing
-from ollm_tui.storage.snapshot_memory import SnapshotMemory
-from ollm_tui.storage.snapshot_store import SnapshotStore
+from ollm_tui.storage.files.cipher import Cipher
+from ollm_tui.storage.snapshots.snapshot_file import SnapshotRead
+from ollm_tui.storage.snapshots.snapshot_index import Listing
+from ollm_tui.storage.snapshots.snapshot_memory import SnapshotMemory
+from ollm_tui.storage.snapshots.snapshot_store import SnapshotStore
+from ollm_tui.storage.store_layout import StoreLayout
 
 DELETED_DAYS = 7
 """For so long a deleted snapshot can be brought back."""

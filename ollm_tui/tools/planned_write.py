@@ -11,7 +11,7 @@ from ollm_tui.core.errors import ToolError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.tool import Action, Tell, ToolOutcome
 from ollm_tui.services.redaction.mark import carries_mark
-from ollm_tui.storage.beneath import FoundFile
+from ollm_tui.storage.files.beneath import FoundFile
 from ollm_tui.tools.files_read import FilesRead
 from ollm_tui.tools.scope import Place
 

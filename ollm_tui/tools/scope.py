@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ollm_tui.core.errors import ToolError
-from ollm_tui.storage.beneath import Beneath, FoundFile
+from ollm_tui.storage.files.beneath import Beneath, FoundFile
 from ollm_tui.tools.arguments import one_line
 
 LONGEST_PATH = 4096

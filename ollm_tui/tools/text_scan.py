@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from ollm_tui.storage.beneath import Beneath
+from ollm_tui.storage.files.beneath import Beneath
 
 LARGEST_FILE = 5_000_000
 MOST_MEMORY = 2 * 1024**3

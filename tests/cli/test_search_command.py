@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from ollm_tui.core.session.message import Message, Text
 from ollm_tui.services.session_library import SessionLibrary
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.store_layout import StoreLayout
 from tests.cli.conftest import Run
 from tests.crash.samples import empty_session
 from tests.end_to_end.terminal import Terminal

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ollm_tui.services.session_library import SessionLibrary
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.store_layout import StoreLayout
 from tests.conftest import REPOSITORY
 from tests.crash.driver import Child
 from tests.folders import quick_folder

@@ -39,7 +39,7 @@ class Driver:
         self._injection.install()
         # Only now: some modules of the store take functions out of `os` when they are loaded.
         self._scenario: Any = import_module("tests.crash.scenarios").ALL[scenario_name]
-        self._layout: Any = import_module("ollm_tui.storage.layout").StoreLayout
+        self._layout: Any = import_module("ollm_tui.storage.store_layout").StoreLayout
         self._folder = folder
 
     def children(self) -> Iterator[Child]:

@@ -19,8 +19,8 @@ from ollm_tui.services.snapshot_library import SnapshotLibrary
 from ollm_tui.services.snapshot_restore import restoration
 from ollm_tui.services.snapshots import Snapshots
 from ollm_tui.settings.schema import Settings
-from ollm_tui.storage.layout import StoreLayout
-from ollm_tui.storage.snapshot_store import SnapshotStore
+from ollm_tui.storage.snapshots.snapshot_store import SnapshotStore
+from ollm_tui.storage.store_layout import StoreLayout
 from tests.crash.samples import stored_session, user_message
 from tests.crash.scenarios import BYSTANDER, SUBJECT, Say, Scenario
 from tests.snapshot_samples import MOMENT, rich_session

@@ -7,7 +7,7 @@ from ollm_tui.core.session.message import Message, Text
 from ollm_tui.core.session.record import AnyRecord, Created, MessageAdded
 from ollm_tui.core.session.session import Session, ToolCall, ToolResult
 from ollm_tui.core.session.session_state import SessionState
-from ollm_tui.storage.session_store import SessionStore
+from ollm_tui.storage.sessions.session_store import SessionStore
 
 LARGE = "large " * 60_000
 """Too large for a journal line and for the session file."""

@@ -13,7 +13,7 @@ from ollm_tui.core.session.record import Created, MessageFinished, TextAppended
 from ollm_tui.core.session.session import Session
 from ollm_tui.services.recording import Recorder, Recording
 from ollm_tui.services.session_library import SessionLibrary
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.store_layout import StoreLayout
 from tests.crash.samples import LARGE, added, stored_session, user_message
 
 SUBJECT = "5e551011-0000-4000-8000-000000000001"

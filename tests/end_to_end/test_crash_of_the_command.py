@@ -18,7 +18,7 @@ import pytest
 
 from ollm_tui.core.session.encoding import to_tree
 from ollm_tui.services.session_library import SessionLibrary
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.store_layout import StoreLayout
 from tests.conftest import LONG
 
 OLLM = Path(sys.executable).with_name("ollm")

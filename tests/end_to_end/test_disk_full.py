@@ -23,7 +23,7 @@ from ollm_tui.core.events import MessageRecorded, SaveFailed, SaveResumed, Store
 from ollm_tui.core.session.record import Created
 from ollm_tui.services.recording import Recorder, Recording
 from ollm_tui.services.session_library import SessionLibrary
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.store_layout import StoreLayout
 from tests.crash.samples import added, empty_session, stored_session, texts, user_message
 
 OLLM = Path(sys.executable).with_name("ollm")

@@ -14,8 +14,8 @@ import pytest
 
 from ollm_tui.core.session.message import Message
 from ollm_tui.services.following import Followed, follow
-from ollm_tui.storage.layout import StoreLayout
-from ollm_tui.storage.session_store import SessionStore
+from ollm_tui.storage.sessions.session_store import SessionStore
+from ollm_tui.storage.store_layout import StoreLayout
 from tests.cli.conftest import OLLM
 
 PATIENCE_SECONDS = 60

@@ -28,7 +28,7 @@ from ollm_tui.core.session.message import (
 from ollm_tui.core.session.session import Session
 from ollm_tui.services.prompt_memory import PromptMemory
 from ollm_tui.services.session_library import SessionLibrary
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.store_layout import StoreLayout
 from tests.end_to_end.control_sequences import (
     CUT_OFF,
     SURROGATES,

@@ -13,7 +13,7 @@ import pytest
 
 from ollm_tui.core.errors import SessionBusy
 from ollm_tui.services.session_library import SessionLibrary
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.store_layout import StoreLayout
 from tests.conftest import REPOSITORY
 from tests.crash.other_process import NAME, ROUNDS, TURNS
 from tests.crash.samples import begin, go_on, texts, user_message

@@ -28,7 +28,7 @@ from ollm_tui.services.project_trust import Trust
 from ollm_tui.services.recording import Recording
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.settings.schema import HookEvent, Settings
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.store_layout import StoreLayout
 from tests.engine.conftest import OnlyProvider
 from tests.engine.test_tools_in_a_turn import Echo, call
 

@@ -23,7 +23,7 @@ from ollm_tui.services.recording import Recording
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.services.tokens.counters import TokenCounters
 from ollm_tui.settings.schema import ModelSettings, Settings
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.store_layout import StoreLayout
 from tests.engine.conftest import OnlyProvider, OpenWorkspace
 
 LONG = "A long story about many small things that happened on the way. " * 12

@@ -34,7 +34,7 @@ from ollm_tui.engine.conversation import Conversation
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.settings.schema import ModelSettings, Retention, Sessions, Settings
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.store_layout import StoreLayout
 from tests.engine.conftest import OpenWorkspace
 
 USAGE = Usage(input_tokens=10, output_tokens=5)

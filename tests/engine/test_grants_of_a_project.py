@@ -16,8 +16,8 @@ from ollm_tui.providers.scripted import Scripted
 from ollm_tui.services.grants import Grants
 from ollm_tui.services.jobs.jobs import Jobs
 from ollm_tui.settings.schema import Settings, Tools
-from ollm_tui.storage.cipher import Plain
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.files.cipher import Plain
+from ollm_tui.storage.store_layout import StoreLayout
 from tests.engine.conftest import workspace_on
 
 MAKE = Action("run", "run", "make", language="shell")

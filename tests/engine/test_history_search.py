@@ -13,7 +13,7 @@ from ollm_tui.core.provider import TextDelta
 from ollm_tui.core.search import IndexProgress
 from ollm_tui.engine.workspace import Workspace
 from ollm_tui.services.search.query import parse_query
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.store_layout import StoreLayout
 from tests.conftest import REPOSITORY
 from tests.engine.conftest import OpenWorkspace
 from tests.tui.search_samples import fill, full_id

@@ -15,8 +15,8 @@ from ollm_tui.engine.outfitting import Outfitter
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.services.jobs.jobs import Jobs
 from ollm_tui.settings.schema import Settings
-from ollm_tui.storage.cipher import Plain
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.files.cipher import Plain
+from ollm_tui.storage.store_layout import StoreLayout
 from tests.engine.conftest import workspace_on
 
 PNG = base64.b64decode(

@@ -18,7 +18,7 @@ from ollm_tui.providers.scripted import Scripted
 from ollm_tui.services.search.recall_words import recall_query
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.settings.schema import Search, Settings
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.store_layout import StoreLayout
 from tests.engine.conftest import OpenWorkspace
 from tests.tui.search_samples import fill, full_id, samples
 

@@ -16,7 +16,7 @@ from ollm_tui.engine.workspace import LONGEST_TITLE, Workspace
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.settings.schema import ModelSettings, Sessions, Settings
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.store_layout import StoreLayout
 from tests.engine.conftest import OpenWorkspace
 
 

@@ -17,7 +17,7 @@ from ollm_tui.providers.scripted import MODEL, Scripted
 from ollm_tui.services.recording import Recording
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.settings.schema import ModelSettings, Settings
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.store_layout import StoreLayout
 
 
 class Down(Scripted):

@@ -21,7 +21,7 @@ from ollm_tui.core.session.session import Session, is_session_id, new_session_id
 from ollm_tui.services.recording import Recording
 from ollm_tui.services.retention import enforce_retention
 from ollm_tui.services.session_library import SessionLibrary
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.store_layout import StoreLayout
 from tests.folders import quick_folder
 from tests.generators import messages, names, sessions, times, tool_calls
 

@@ -24,7 +24,7 @@ from ollm_tui.providers.scripted import MODEL, Scripted
 from ollm_tui.services.recording import Recording
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.services.tokens.counters import TokenCounters
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.store_layout import StoreLayout
 
 AT = "2026-03-01T10:00:00.000Z"
 SUMMARY = "They spoke about beds, soil and water, and agreed on three beds in the shade."

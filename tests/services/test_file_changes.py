@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from ollm_tui.core.snapshot import ContextSnapshot
 from ollm_tui.services.file_changes import LARGEST_FILE, MOST_BYTES, FileWatch
 from ollm_tui.services.workspace_scan import DEEPEST, scan
-from ollm_tui.storage.beneath import Beneath
-from ollm_tui.storage.cipher import AesGcm
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.files.beneath import Beneath
+from ollm_tui.storage.files.cipher import AesGcm
+from ollm_tui.storage.store_layout import StoreLayout
 from tests.folders import quick_folder
 from tests.snapshot_samples import SESSION_ID, sample_snapshot
 

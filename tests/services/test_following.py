@@ -15,10 +15,10 @@ from ollm_tui.core.errors import SessionNotFound
 from ollm_tui.core.session.record import SessionChanged
 from ollm_tui.services.following import Followed, follow
 from ollm_tui.services.session_library import SessionLibrary
-from ollm_tui.storage.cipher import Plain
-from ollm_tui.storage.layout import StoreLayout
-from ollm_tui.storage.session_store import SessionStore
-from ollm_tui.storage.session_tail import News, SessionTail
+from ollm_tui.storage.files.cipher import Plain
+from ollm_tui.storage.sessions.session_store import SessionStore
+from ollm_tui.storage.sessions.session_tail import News, SessionTail
+from ollm_tui.storage.store_layout import StoreLayout
 from tests.crash.samples import LARGE, added, begin, texts, user_message
 from tests.folders import quick_folder
 from tests.stand_ins.other_writer import OtherWriter

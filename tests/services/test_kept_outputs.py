@@ -14,7 +14,7 @@ from ollm_tui.core.session.session import ToolCall, ToolResult
 from ollm_tui.services.kept_outputs import NOT_KEPT
 from ollm_tui.services.recording import Recording
 from ollm_tui.services.session_library import SessionLibrary
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.store_layout import StoreLayout
 from tests.crash.samples import empty_session
 
 AT = clock.now()

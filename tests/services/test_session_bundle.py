@@ -24,7 +24,7 @@ from ollm_tui.services.session_bundle import (
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.services.snapshot_library import SnapshotLibrary
 from ollm_tui.services.snapshot_restore import restoration
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.store_layout import StoreLayout
 from tests.folders import quick_folder
 from tests.session_lives import apply, prompt_of, states
 from tests.snapshot_samples import MOMENT, SESSION_ID, message, rich_session, sample_snapshot

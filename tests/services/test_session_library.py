@@ -15,8 +15,8 @@ from ollm_tui.core.session.message import ToolCallPart
 from ollm_tui.core.session.session import Session, ToolCall, ToolResult
 from ollm_tui.services.retention import enforce_retention
 from ollm_tui.services.session_library import SessionLibrary
-from ollm_tui.storage.layout import StoreLayout
-from ollm_tui.storage.trash import TrashNote
+from ollm_tui.storage.sessions.trash import TrashNote
+from ollm_tui.storage.store_layout import StoreLayout
 from tests.crash.samples import LARGE, begin, go_on, stored_session, texts, user_message
 
 NAME = "subject"

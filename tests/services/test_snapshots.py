@@ -28,7 +28,7 @@ from ollm_tui.services.snapshot_thresholds import Thresholds
 from ollm_tui.services.snapshots import Snapshots
 from ollm_tui.settings.schema import Settings
 from ollm_tui.settings.schema import Snapshots as Rules
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.store_layout import StoreLayout
 from tests.end_to_end.test_disk_full import full_disk
 from tests.folders import quick_folder
 from tests.snapshot_samples import SESSION_ID, sample_snapshot

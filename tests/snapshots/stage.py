@@ -23,7 +23,7 @@ from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.settings.loaded import Loaded
 from ollm_tui.settings.locations import Locations
 from ollm_tui.settings.schema import Interface, Settings
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.store_layout import StoreLayout
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.terminal import Abilities
 from tests.snapshots.samples import MODEL

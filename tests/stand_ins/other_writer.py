@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ollm_tui.core import clock
 from ollm_tui.core.session.record import AnyRecord, MessageFinished, TextAppended
-from ollm_tui.storage.session_store import SessionStore
+from ollm_tui.storage.sessions.session_store import SessionStore
 from tests.crash.samples import added, user_message
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ollm_tui.storage.beneath import Beneath
+from ollm_tui.storage.files.beneath import Beneath
 
 OLD, NEW = b"old\n" * 1_000, b"new\n" * 2_000
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ollm_tui.storage.cipher import KEY_BYTES, MARK, AesGcm, CannotOpenError, Plain
+from ollm_tui.storage.files.cipher import KEY_BYTES, MARK, AesGcm, CannotOpenError, Plain
 
 KEY, OTHER_KEY = bytes(KEY_BYTES), bytes([1]) * KEY_BYTES
 places = st.text(st.characters(codec="utf-8"), max_size=20)

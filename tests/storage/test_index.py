@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ollm_tui.services.session_library import SessionLibrary
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.store_layout import StoreLayout
 from tests.crash.samples import go_on, stored_session, user_message
 
 NAMES = ["one", "three", "two"]

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from ollm_tui.core.session.record import TextAppended
-from ollm_tui.storage.journal import journal_line, parse_journal
-from ollm_tui.storage.layout import StoreLayout
-from ollm_tui.storage.session_store import SessionStore
+from ollm_tui.storage.sessions.journal import journal_line, parse_journal
+from ollm_tui.storage.sessions.session_store import SessionStore
+from ollm_tui.storage.store_layout import StoreLayout
 from tests.crash.samples import begin, go_on, texts, user_message
 from tests.folders import quick_folder
 

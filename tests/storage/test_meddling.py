@@ -10,7 +10,7 @@ import pytest
 
 from ollm_tui.core.errors import SessionBusy
 from ollm_tui.services.session_library import SessionLibrary
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.store_layout import StoreLayout
 from tests.crash.samples import added, begin, go_on, texts, user_message
 
 NAME = "session"

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from ollm_tui.core import clock
 from ollm_tui.core.session.record import ToolCallAdded
 from ollm_tui.core.session.session import Session, ToolCall, ToolResult
-from ollm_tui.storage.layout import StoreLayout
-from ollm_tui.storage.session_store import SessionStore
-from ollm_tui.storage.side_files import SideFiles
+from ollm_tui.storage.files.side_files import SideFiles
+from ollm_tui.storage.sessions.session_store import SessionStore
+from ollm_tui.storage.store_layout import StoreLayout
 from tests.crash.samples import begin, go_on, stored_session, texts, user_message
 
 NAME = "session"

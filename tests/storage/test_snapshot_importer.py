@@ -16,8 +16,8 @@ from ollm_tui.core.session.encoding import CannotDecode
 from ollm_tui.core.snapshot import ContextSnapshot
 from ollm_tui.core.snapshot_encoding import decode_snapshot, encode_snapshot
 from ollm_tui.services.snapshot_library import SnapshotLibrary
-from ollm_tui.storage.importers.snapshots import older_snapshot
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.importers.older_snapshots import older_snapshot
+from ollm_tui.storage.store_layout import StoreLayout
 from tests.snapshot_samples import sample_snapshot
 from tests.storage.test_importers import json_values, objects
 

@@ -12,10 +12,10 @@ from msgspec.structs import replace
 
 from ollm_tui.core.errors import StoreError
 from ollm_tui.core.snapshot import ContextSnapshot, SnapshotSummary, summary_of
-from ollm_tui.storage.cipher import AesGcm
-from ollm_tui.storage.layout import StoreLayout
-from ollm_tui.storage.snapshot_index import INDEX_NAME
-from ollm_tui.storage.snapshot_store import SnapshotStore
+from ollm_tui.storage.files.cipher import AesGcm
+from ollm_tui.storage.snapshots.snapshot_index import INDEX_NAME
+from ollm_tui.storage.snapshots.snapshot_store import SnapshotStore
+from ollm_tui.storage.store_layout import StoreLayout
 from tests.snapshot_samples import SESSION_ID, sample_snapshot
 
 KEY = bytes(range(32))

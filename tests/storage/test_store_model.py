@@ -16,9 +16,9 @@ from ollm_tui.core.session.message import Message
 from ollm_tui.core.session.record import AnyRecord, Created, SessionChanged
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.services.session_library import SessionLibrary
-from ollm_tui.storage.journal import journal_line
-from ollm_tui.storage.layout import StoreLayout
-from ollm_tui.storage.session_writer import SessionWriter
+from ollm_tui.storage.sessions.journal import journal_line
+from ollm_tui.storage.sessions.session_writer import SessionWriter
+from ollm_tui.storage.store_layout import StoreLayout
 from tests.crash.samples import LARGE, added, empty_session, user_message
 from tests.folders import quick_folder
 from tests.generators import messages, texts

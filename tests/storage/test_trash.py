@@ -12,9 +12,9 @@ import pytest
 
 from ollm_tui.core.errors import SessionBusy, SessionNotFound, StoreError
 from ollm_tui.services.session_library import SessionLibrary
-from ollm_tui.storage.layout import StoreLayout
-from ollm_tui.storage.lock import open_locked
-from ollm_tui.storage.trash import Trash, TrashNote
+from ollm_tui.storage.files.lock import open_locked
+from ollm_tui.storage.sessions.trash import Trash, TrashNote
+from ollm_tui.storage.store_layout import StoreLayout
 from tests.crash.samples import LARGE, begin, go_on, stored_session, texts, user_message
 
 NAME = "subject"

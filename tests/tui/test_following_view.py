@@ -15,7 +15,7 @@ from ollm_tui.core.session.message import Message, Text
 from ollm_tui.core.session.record import MessageAdded, MetadataChanged, SessionChanged, TextAppended
 from ollm_tui.services.following import Followed
 from ollm_tui.services.session_library import SessionLibrary
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.store_layout import StoreLayout
 from ollm_tui.tui.following_view import (
     FOLLOWS,
     FORKS,

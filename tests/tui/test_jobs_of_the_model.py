@@ -13,8 +13,8 @@ from textual.pilot import Pilot
 
 from ollm_tui.engine.outfitting import Outfitter
 from ollm_tui.settings.schema import Settings, Tools
-from ollm_tui.storage.cipher import Plain
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.files.cipher import Plain
+from ollm_tui.storage.store_layout import StoreLayout
 from ollm_tui.tui.app import OllmApp
 from tests.tui.conftest import OpenApp
 from tests.tui.jobs_desk import GATE, jobs, open_panel, run_through, said, until

@@ -18,7 +18,7 @@ from ollm_tui.engine.points import Point
 from ollm_tui.engine.workspace import Workspace
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.settings.schema import Settings
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.store_layout import StoreLayout
 from ollm_tui.tui.screens.browser import SessionBrowser
 from ollm_tui.tui.session_actions import SessionActions
 from ollm_tui.tui.widgets.live_keys import LiveKeys

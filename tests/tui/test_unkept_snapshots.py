@@ -15,7 +15,7 @@ from ollm_tui.services.closed_sessions import ClosedSessions
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.services.snapshot_library import SnapshotLibrary
 from ollm_tui.settings.schema import Settings, Snapshots
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.store_layout import StoreLayout
 from tests.end_to_end.test_disk_full import full_disk
 from tests.engine.test_compression import gardener
 from tests.engine.test_compression import settings as small_window

@@ -20,7 +20,7 @@ from ollm_tui.services.jobs.shell import Shell, ShellView
 from ollm_tui.services.jobs.shell_state import ShellState
 from ollm_tui.services.jobs.starting import JobStarter, Wanted
 from ollm_tui.services.topic import Topic
-from ollm_tui.storage.layout import is_valid_name
+from ollm_tui.storage.store_layout import is_valid_name
 
 CLOSE_GRACE_SECONDS = 1.0
 """What ends with the program has this long to do so by itself."""

@@ -12,9 +12,9 @@ import msgspec
 
 from ollm_tui.core.job import Job, ProcessMark
 from ollm_tui.services.jobs.process_tree import boot_id, process
-from ollm_tui.storage.atomic_file import read_regular
-from ollm_tui.storage.layout import is_valid_name
-from ollm_tui.storage.shared_file import append_line, keep_last_lines
+from ollm_tui.storage.files.atomic_file import read_regular
+from ollm_tui.storage.files.shared_file import append_line, keep_last_lines
+from ollm_tui.storage.store_layout import is_valid_name
 
 SUFFIX = ".jsonl"
 MOST_LINES = 2_000

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from ollm_tui.core.errors import SessionDamaged, SessionNotFound, StoreError
 from ollm_tui.services.search.searchable import damaged, searchable
-from ollm_tui.storage.directory import Fingerprint
-from ollm_tui.storage.message_index import IndexLost, MessageIndex
-from ollm_tui.storage.message_rows import IndexedSession
-from ollm_tui.storage.session_store import SessionStore
+from ollm_tui.storage.search.message_index import IndexLost, MessageIndex
+from ollm_tui.storage.search.message_rows import IndexedSession
+from ollm_tui.storage.sessions.directory import Fingerprint
+from ollm_tui.storage.sessions.session_store import SessionStore
 
 BATCH_BYTES = 6 * 1024 * 1024
 """Of session files, for one transaction: enough that its syncing does not count."""

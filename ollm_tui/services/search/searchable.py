@@ -19,8 +19,8 @@ from ollm_tui.core.session.recorded_calls import recorded_calls
 from ollm_tui.core.session.session import ToolCall
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.services.search.outputs import searched_output
-from ollm_tui.storage.directory import Fingerprint
-from ollm_tui.storage.message_rows import IndexedMessage, IndexedSession
+from ollm_tui.storage.search.message_rows import IndexedMessage, IndexedSession
+from ollm_tui.storage.sessions.directory import Fingerprint
 
 
 def searchable(state: SessionState, marks: Fingerprint) -> IndexedSession:

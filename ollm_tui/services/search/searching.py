@@ -26,8 +26,8 @@ from ollm_tui.services.search.feeding import IndexFeed
 from ollm_tui.services.search.indexing import ATTEMPTS, Indexing, Progress
 from ollm_tui.services.search.snippets import Marker
 from ollm_tui.services.topic import Topic
-from ollm_tui.storage.message_index import RANKED, FoundMessage, IndexLost, MessageIndex
-from ollm_tui.storage.session_store import SessionStore
+from ollm_tui.storage.search.message_index import RANKED, FoundMessage, IndexLost, MessageIndex
+from ollm_tui.storage.sessions.session_store import SessionStore
 
 R = TypeVar("R")
 

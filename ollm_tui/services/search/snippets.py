@@ -10,7 +10,7 @@ from itertools import islice, takewhile
 
 from ollm_tui.core.intake import clean
 from ollm_tui.core.search import Query, Snippet, SnippetRoom, Term, Where
-from ollm_tui.storage.message_words import is_unspaced
+from ollm_tui.storage.search.message_words import is_unspaced
 
 LOOKED_AT = 200_000
 """Characters of a message that are searched for the place; a longer one shows its beginning."""

@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 
 from ollm_tui.services.tokens.learnt import Learnt
-from ollm_tui.storage.atomic_file import read_regular
-from ollm_tui.storage.shared_file import replace
+from ollm_tui.storage.files.atomic_file import read_regular
+from ollm_tui.storage.files.shared_file import replace
 
 FILE = "token-counts.json"
 MOST_MODELS = 200

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from ollm_tui.core.session.goals import Goal
 from ollm_tui.core.snapshot import ContextSnapshot
-from ollm_tui.storage.importers.fields import ForeignObject, Tree, derived_id
+from ollm_tui.storage.importers.foreign_fields import ForeignObject, Tree, derived_id
 
 _TEXTS = ("text", "title", "description", "goal")
 _STATUS = {

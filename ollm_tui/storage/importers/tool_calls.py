@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from ollm_tui.core.session.session import ToolCall, ToolResult
-from ollm_tui.storage.importers.fields import ForeignObject, Tree, derived_id, fresh_id
+from ollm_tui.storage.importers.foreign_fields import ForeignObject, Tree, derived_id, fresh_id
 
 
 def read_tool_calls(items: list[tuple[int, Tree]], session_id: str) -> list[Tree]:

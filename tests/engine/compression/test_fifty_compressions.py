@@ -27,7 +27,7 @@ from ollm_tui.providers.model_catalogue import SMOLLM2
 from ollm_tui.services.recording import Recording
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.settings.schema import ModelSettings, Settings
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.store_layout import StoreLayout
 from tests.conftest import LONG
 from tests.engine.compression.fact_conversations import conversation as written
 from tests.engine.compression.fact_phrases import KNOWN

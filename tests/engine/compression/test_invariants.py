@@ -38,7 +38,7 @@ from ollm_tui.services.recording import Recording
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.services.tokens.counters import TokenCounters
 from ollm_tui.settings.schema import Compression, Settings
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.store_layout import StoreLayout
 from tests.conftest import LONG
 from tests.engine.compression.prompt_laws import Seen, broken_by_nothing, broken_by_success
 from tests.engine.compression.random_histories import AT, RandomHistory

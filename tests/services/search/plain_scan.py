@@ -21,7 +21,7 @@ from ollm_tui.core.session.message import (
 )
 from ollm_tui.core.session.session import Session, ToolCall
 from ollm_tui.core.session.session_state import SessionState
-from ollm_tui.storage.session_store import SessionStore
+from ollm_tui.storage.sessions.session_store import SessionStore
 
 Found = tuple[str, str, bool]
 """Session, message, and whether it is on the session's branch."""

@@ -20,7 +20,7 @@ from ollm_tui.services.search.feeding import IndexFeed
 from ollm_tui.services.search.searching import HistorySearch
 from ollm_tui.services.session_library import SessionLibrary
 from ollm_tui.services.topic import Topic
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.store_layout import StoreLayout
 from tests.crash.samples import added, begin, empty_session, user_message
 
 

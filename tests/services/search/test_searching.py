@@ -15,8 +15,8 @@ from ollm_tui.core.session.message import Message, Role, Text, ToolCallPart, Too
 from ollm_tui.services.search.query import parse_query
 from ollm_tui.services.search.searching import HistorySearch
 from ollm_tui.services.session_library import SessionLibrary
-from ollm_tui.storage.cipher import AesGcm
-from ollm_tui.storage.layout import StoreLayout
+from ollm_tui.storage.files.cipher import AesGcm
+from ollm_tui.storage.store_layout import StoreLayout
 from tests.crash.samples import begin, empty_session, go_on
 
 

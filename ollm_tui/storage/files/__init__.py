@@ -1,0 +1,1 @@
+"""Single files on disk: replaced atomically, locked, sealed, kept beneath one directory."""

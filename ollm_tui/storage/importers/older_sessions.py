@@ -1,0 +1,112 @@
+"""Sessions of earlier programs: three shapes, none of them with a schema version.
+
+The seed's shape (tool calls in a list of their own), messages with ids and `content`, and
+the session history whose times stand in its metadata.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, cast
+
+from ollm_tui.core.session.encoding import CannotDecode, session_from_tree
+from ollm_tui.core.session.session import SCHEMA_VERSION, Metadata, ModeChange, Session
+from ollm_tui.storage.importers.foreign_fields import ForeignObject, Tree, time_of
+from ollm_tui.storage.importers.older_messages import read_messages
+from ollm_tui.storage.importers.tool_calls import interleave, read_tool_calls
+
+_UNKNOWN = "unknown"
+_KEPT_FIELDS = ("title", "project", "pinned", "archived", "tags")
+
+
+def older_session(tree: dict[str, Any], session_id: str, modified: str) -> Session | None:
+    """A session of an earlier program in today's shape; None if it is of today already.
+
+    `modified` is the file's own time, for a session that tells none. Reading the same file
+    twice gives equal values. CannotDecode if it holds no list of messages.
+    """
+    if "schemaVersion" in tree:
+        return None
+    try:
+        return session_from_tree(_todays_tree(ForeignObject(tree), session_id, modified))
+    except RecursionError as error:
+        raise CannotDecode("nested too deeply") from error
+
+
+def _todays_tree(fields: ForeignObject, session_id: str, modified: str) -> Tree:
+    items = fields.objects("messages")
+    if items is None:
+        raise CannotDecode("no list of messages")
+    metadata = ForeignObject(fields.tree("metadata") or {})
+    calls = fields.objects("toolCalls") or []
+    tree = _header(fields, session_id)
+    start = fields.time("startTime") or metadata.time("startTime")
+    end = fields.time("lastActivity", "lastUpdate") or metadata.time("lastUpdate")
+    otherwise = start or end or time_of(modified) or modified
+    messages = _timed(read_messages(items, session_id), otherwise)
+    last = messages[-1]["timestamp"] if messages else otherwise
+    tool_calls = _timed(read_tool_calls(calls, session_id), last)
+    times = sorted(each["timestamp"] for each in (*messages, *tool_calls))
+    tree["startTime"] = start or (times[0] if times else otherwise)
+    tree["lastActivity"] = end or (times[-1] if times else otherwise)
+    tree["messages"] = _chained(interleave(messages, tool_calls, session_id))
+    tree["toolCalls"] = tool_calls
+    tree["head"] = tree["messages"][-1]["id"] if tree["messages"] else None
+    tree["metadata"] = _read_metadata(metadata, fields)
+    return fields.rest(Session) | tree
+
+
+def _header(fields: ForeignObject, session_id: str) -> Tree:
+    own = fields.text("sessionId")
+    if own and own != session_id:
+        fields.keep("sessionId", own)
+    return {
+        "sessionId": session_id,
+        "schemaVersion": SCHEMA_VERSION,
+        "model": fields.text("model") or _UNKNOWN,
+        "provider": fields.text("provider") or _UNKNOWN,
+    } | fields.valid(Session, *_KEPT_FIELDS)
+
+
+def _timed(values: list[Tree], otherwise: str) -> list[Tree]:
+    """Missing times are the one before; at the beginning the first one there is."""
+    known = (value["timestamp"] for value in values if "timestamp" in value)
+    time = next(known, otherwise)
+    for value in values:
+        time = value.setdefault("timestamp", time)
+    return values
+
+
+def _chained(messages: list[Tree]) -> list[Tree]:
+    for before, message in pairwise(messages):
+        message["parentId"] = before["id"]
+    return messages
+
+
+def _read_metadata(metadata: ForeignObject, fields: ForeignObject) -> Tree:
+    tree: Tree = {
+        "tokenCount": metadata.count("tokenCount") or metadata.count("totalTokens") or 0,
+        "compressionCount": metadata.count("compressionCount") or 0,
+    }
+    changes = metadata.items("modeHistory") or []
+    read = [_read_mode_change(item) for item in changes]
+    tree["modeHistory"] = [change for change in read if change]
+    odd = [item for item, change in zip(changes, read, strict=True) if not change]
+    if odd:
+        metadata.keep("modeHistory", odd)
+    rest = metadata.rest(Metadata)
+    if "checkpointRecords" not in rest:
+        records = fields.items("checkpointRecords")
+        rest |= {"checkpointRecords": records} if records else {}
+    return rest | tree
+
+
+def _read_mode_change(item: object) -> Tree | None:
+    if not isinstance(item, dict):
+        return None
+    fields = ForeignObject(cast(Tree, item))
+    change = fields.valid(ModeChange, "from", "to", "trigger", "confidence")
+    moment = fields.time("timestamp")
+    if moment is None or not change.keys() >= {"from", "to", "trigger"}:
+        return None
+    return fields.rest(ModeChange) | change | {"timestamp": moment}

@@ -1,0 +1,150 @@
+"""A query as SQL: which messages of the search index it is about."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import NamedTuple
+
+from ollm_tui.core.search import Query, Term, Where
+from ollm_tui.storage.search.message_words import like_pattern, match_expression
+
+SLACK_SECONDS = 3600
+"""How much later than its second a number may be; where it is more, its session says so."""
+MODEL = "iif(m.model = '', s.model, m.model)"
+"""The model of a message: where it has none of its own, that of its session."""
+RANKED_FROM = 3
+"""Letters of a beginning from which messages are compared by how well they fit."""
+_LITERALLY = "(" + " OR ".join(f"t.{name} LIKE ? ESCAPE '\\'" for name in
+                               ("asked", "said", "aside", "tools")) + ")"  # fmt: skip
+_AMONG_WORDS = "m.number IN (SELECT rowid FROM words WHERE words MATCH ?)"
+
+
+class Condition(NamedTuple):
+    """A part of a statement and the values in it."""
+
+    sql: str
+    values: tuple[object, ...] = ()
+
+
+class Source(NamedTuple):
+    """FROM and WHERE of a statement: m are the messages, s their sessions, t their texts."""
+
+    sql: str
+    values: tuple[object, ...]
+    number: str
+    """What to order by: newest first costs nothing that way."""
+    has_rank: bool
+    """Whether `words` can tell how well a message fits, and that means something."""
+
+
+def source_of(
+    query: Query, where: Where, slack: int = SLACK_SECONDS, *, with_messages: bool = False
+) -> Source:
+    """The messages a query is about; tables that are not asked for anything are left out.
+
+    The joins are CROSS joins because those are done in the order in which they stand.
+    """
+    match = ""
+    if where == "words":
+        match = match_expression(query.terms, any_of=query.any_term)
+    conditions = _filters(query)
+    number = "words.rowid" if match else "m.number"
+    conditions += _range(query, number, slack)
+    if not query.any_term:
+        conditions += _texts(query.terms, where)
+    asked = " ".join(condition.sql for condition in conditions)
+    tables = "messages m"
+    if match:
+        conditions.insert(0, Condition("words MATCH ?", (match,)))
+        tables = "words"
+        if with_messages or re.search(r"\b[ms]\.", asked):
+            tables += " CROSS JOIN messages m ON m.number = words.rowid"
+    if re.search(r"\bs\.", asked):
+        tables += " CROSS JOIN sessions s ON s.number = m.session"
+    if re.search(r"\bt\.", asked):
+        tables += f" CROSS JOIN texts t ON t.number = {number}"
+    sql = f"FROM {tables} WHERE " + (" AND ".join(each.sql for each in conditions) or "1")
+    values = tuple(value for condition in conditions for value in condition.values)
+    return Source(sql, values, number, bool(match) and not any(map(_is_vague, query.terms)))
+
+
+def microseconds(moment: datetime) -> int:
+    """Microseconds since 1970."""
+    return round(moment.timestamp() * 1_000_000)
+
+
+def _is_vague(term: Term) -> bool:
+    """A beginning of two letters is in so many words that comparing them says nothing."""
+    return len(term.text) < RANKED_FROM and term.text.isascii() and not term.whole
+
+
+def _texts(terms: tuple[Term, ...], where: Where) -> list[Condition]:
+    if where == "words":
+        return [_literally(term) for term in terms if term.is_literal]
+    return [_anywhere(term) for term in terms]
+
+
+def _literally(term: Term) -> Condition:
+    return Condition(_LITERALLY, (like_pattern(term),) * 4)
+
+
+def _anywhere(term: Term) -> Condition:
+    """As among words, or literally in the middle of one."""
+    ways: list[Condition] = []
+    if term.has_word and not term.is_literal:
+        ways.append(Condition(_AMONG_WORDS, (match_expression((term,)),)))
+    if term.may_stand_inside:
+        ways.append(_literally(term))
+    values = tuple(value for way in ways for value in way.values)
+    return Condition("(" + " OR ".join(way.sql for way in ways) + ")", values)
+
+
+def _range(query: Query, number: str, slack: int) -> list[Condition]:
+    found: list[Condition] = []
+    if query.after:
+        at = microseconds(query.after)
+        found.append(Condition(f"{number} >= ? AND m.at >= ?", (max(0, at // 1_000_000), at)))
+    if query.before:
+        at = microseconds(query.before)
+        latest = max(0, at // 1_000_000) + slack
+        found.append(Condition(f"{number} <= ? AND m.at < ?", (latest, at)))
+    return found
+
+
+def _filters(query: Query) -> list[Condition]:
+    found: list[Condition] = []
+    if query.roles:
+        marks = ", ".join("?" * len(query.roles))
+        found.append(Condition(f"m.role IN ({marks})", query.roles))
+    if query.models:
+        found.append(_any_of(f"{MODEL} LIKE ? ESCAPE '\\'", query.models))
+    if query.projects:
+        found.append(_projects(query.projects))
+    flags = {
+        "m.has_tool": query.has_tool,
+        "(m.pinned OR s.pinned)": query.pinned,
+        "m.on_branch": query.on_branch,
+    }
+    found += [
+        Condition(f"{column} = {int(wanted)}")
+        for column, wanted in flags.items()
+        if wanted is not None
+    ]
+    return found
+
+
+def _any_of(sql: str, names: tuple[str, ...]) -> Condition:
+    patterns = tuple(like_pattern(Term(name)) for name in names)
+    return Condition("(" + " OR ".join([sql] * len(names)) + ")", patterns)
+
+
+def _projects(names: tuple[str, ...]) -> Condition:
+    """A folder, what lies in it, or any folder of that name."""
+    one = "(s.project = ? OR s.project LIKE ? ESCAPE '\\' OR s.project LIKE ? ESCAPE '\\')"
+    values: list[object] = []
+    for name in names:
+        folder = name.rstrip("/") or "/"
+        inner = like_pattern(Term(folder.rstrip("/")))[1:-1]
+        values += [folder, f"{inner}/%", f"%/{inner}"]
+    return Condition("(" + " OR ".join([one] * len(names)) + ")", tuple(values))

@@ -1,0 +1,1 @@
+"""Sessions on disk: the session file, its journal, the index of sessions, the trash."""

@@ -1,0 +1,128 @@
+"""Which sessions there are, from the directories alone: no session is opened."""
+
+from __future__ import annotations
+
+import os
+import stat
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ollm_tui.core import clock
+from ollm_tui.storage.sessions.trash import Trash
+from ollm_tui.storage.store_layout import (
+    JOURNAL_SUFFIX,
+    SESSION_OR_JOURNAL,
+    StoreLayout,
+    is_valid_name,
+)
+
+Fingerprint = tuple[int, int, int, int]
+"""Size and time of the session file, size and time of the journal; 0 where there is none."""
+
+Mark = tuple[int, int]
+"""Size and time of one file."""
+
+_NONE: Mark = (0, 0)
+_LATEST_NS = 2**63 - 1
+
+
+class SessionDirectory:
+    """The sessions of a store and those an earlier program left beside them."""
+
+    def __init__(self, layout: StoreLayout) -> None:
+        self._layout = layout
+        self._trash = Trash(layout)
+
+    def fingerprints(self) -> dict[str, Fingerprint]:
+        """Every session there is, with size and time of its files, from the directories alone."""
+        marks = self._marks()
+        for name in [name for name, each in marks.items() if _is_unbegun(each)]:
+            del marks[name]
+        return marks
+
+    def journals_alone(self, before_ns: int) -> list[str]:
+        """Names with a journal and no session file, last written before a time."""
+        return [
+            name
+            for name, marks in self._marks().items()
+            if marks[:2] == (0, 0) and 0 < marks[3] < before_ns
+        ]
+
+    def fingerprint(self, session_id: str) -> Fingerprint:
+        """The same for one session."""
+        marks: list[int] = []
+        for path in (self._layout.session(session_id), self._layout.journal(session_id)):
+            try:
+                marks += _size_and_time(path.stat())
+            except OSError:
+                marks += (0, 0)
+        return (marks[0], marks[1], marks[2], marks[3])
+
+    def has(self, session_id: str) -> bool:
+        """Whether there is such a session."""
+        if not is_valid_name(session_id) or self._trash.has(session_id):
+            return False
+        layout = self._layout
+        places = (layout.session, layout.journal, layout.older_session)
+        return any(os.path.lexists(place(session_id)) for place in places)
+
+    def is_own(self, session_id: str) -> bool:
+        """Whether a session lies in this store itself, not among an earlier program's data."""
+        here = (self._layout.session(session_id), self._layout.journal(session_id))
+        return any(path.exists() for path in here)
+
+    def _marks(self) -> dict[str, Fingerprint]:
+        files, journals = _scan(self._layout.sessions)
+        try:
+            older, _ = _scan(self._layout.older_sessions)
+        except OSError:
+            older = {}  # what another program left does not keep ours from being listed
+        marks = {name: (*mark, *journals.pop(name, _NONE)) for name, mark in files.items()}
+        for name, mark in journals.items():
+            marks[name] = (*older.pop(name, _NONE), *mark)
+        for name, mark in older.items():
+            marks.setdefault(name, (*mark, *_NONE))
+        for name in self._trash.ids():
+            marks.pop(name, None)
+        return marks
+
+
+def _is_unbegun(marks: Fingerprint) -> bool:
+    """No file, and a journal that is empty: its lock is held before anything is written."""
+    return marks[3] != 0 and marks[:3] == (0, 0, 0)
+
+
+def file_time(nanoseconds: int) -> str:
+    """The time of a file as text; file systems can hold times that no calendar has."""
+    try:
+        return clock.iso(datetime.fromtimestamp(nanoseconds / 1e9, UTC))
+    except (ValueError, OverflowError, OSError):
+        return clock.EPOCH
+
+
+def _scan(directory: Path) -> tuple[dict[str, Mark], dict[str, Mark]]:
+    """The session files and the journals of a directory, by the names of their sessions."""
+    files: dict[str, Mark] = {}
+    journals: dict[str, Mark] = {}
+    try:
+        entries = os.scandir(directory)
+    except (FileNotFoundError, NotADirectoryError):
+        return files, journals
+    with entries:
+        for entry in entries:
+            if match := SESSION_OR_JOURNAL.fullmatch(entry.name):
+                try:
+                    mark = _size_and_time(entry.stat())
+                except OSError:
+                    mark = _NONE
+                name, suffix = match.groups()
+                (journals if suffix == JOURNAL_SUFFIX else files)[name] = mark
+    return files, journals
+
+
+def _size_and_time(status: os.stat_result) -> Mark:
+    """Zeros for a FIFO and the like; times no index can hold are cut."""
+    if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
+        return _NONE
+    time = status.st_mtime_ns
+    return status.st_size, time if -_LATEST_NS <= time <= _LATEST_NS else 0

@@ -1,0 +1,131 @@
+"""The journal: one line a record, each with checksum and number, durable one by one."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from ollm_tui.core.session.encoding import CannotDecode, decode_record
+from ollm_tui.core.session.record import AnyRecord, UnknownRecord
+from ollm_tui.storage.files.atomic_file import write_all
+from ollm_tui.storage.files.lock import is_in_place, open_locked
+
+_sync_data = getattr(os, "fdatasync", os.fsync)  # macOS has no fdatasync
+
+
+Entry = tuple[int, AnyRecord]
+"""A record with its number."""
+OpenPayload = Callable[[int, bytes], bytes]
+"""Gives the JSON of a record from its number and what stands in the line."""
+
+
+def journal_line(seq: int, payload: bytes) -> bytes:
+    """A record as it is written: checksum, number, JSON."""
+    body = b"%d %s" % (seq, payload)
+    return b"%08x %s\n" % (zlib.crc32(body), body)
+
+
+def as_it_is(seq: int, payload: bytes) -> bytes:
+    """For journals that are not sealed."""
+    return payload
+
+
+class JournalContents(NamedTuple):
+    """What a journal's bytes say."""
+
+    entries: list[Entry]
+    damaged: list[bytes]
+    """Lines, or what is left of them, that cannot be read."""
+
+
+def parse_journal(data: bytes, open_payload: OpenPayload = as_it_is) -> JournalContents:
+    """Read every record that is whole, whatever stands between them."""
+    entries: list[Entry] = []
+    damaged: list[bytes] = []
+    for line in data.split(b"\n"):
+        if not line:
+            continue
+        # A block of zeros, as a power cut leaves it, has no line end of its own.
+        before, zero, line_after = line.rpartition(b"\0")
+        entry = _parse_line(line_after, open_payload)
+        if entry is not None:
+            entries.append(entry)
+        if entry is None or zero:
+            damaged.append(before + zero if entry else line)
+    return JournalContents(entries, damaged)
+
+
+def _parse_line(line: bytes, open_payload: OpenPayload) -> Entry | None:
+    checksum, _, body = line.partition(b" ")
+    number, _, payload = body.partition(b" ")
+    try:
+        if len(checksum) != 8 or int(checksum, 16) != zlib.crc32(body):
+            return None
+        seq = int(number)
+    except ValueError:
+        return None
+    try:
+        return seq, decode_record(open_payload(seq, payload))
+    except CannotDecode:
+        # The checksum holds, so this is what was written: by a version newer than this one.
+        return seq, UnknownRecord(at="", raw={})
+
+
+class JournalWriter:
+    """A journal open for appending; holds the session's lock until it is closed."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._descriptor = open_locked(path)
+        self._torn = False
+        self.length = os.fstat(self._descriptor).st_size
+
+    def append(self, lines: list[bytes]) -> None:
+        """Write lines, each by one write, and return when they are on disk.
+
+        If that fails nothing of them stays: half a line would spoil the next one, and
+        after a failed sync nobody knows what the disk really has.
+        """
+        if self._torn:
+            self._cut_back()
+        try:
+            for line in lines:
+                write_all(self._descriptor, line)
+            _sync_data(self._descriptor)
+        except BaseException:
+            self._torn = True
+            self._cut_back()
+            raise
+        self.length += sum(map(len, lines))
+
+    def empty(self) -> None:
+        """Forget the records; the session file has them."""
+        os.ftruncate(self._descriptor, 0)
+        os.fsync(self._descriptor)
+        self.length = 0
+
+    @property
+    def in_place(self) -> bool:
+        """Whether the file is still the one that others find, read and lock."""
+        return is_in_place(self._path, self._descriptor)
+
+    def remove(self) -> None:
+        """Take the file away, if it is still this one; the lock is held until `close`."""
+        try:
+            if self.in_place:
+                self._path.unlink()
+        except OSError:
+            pass  # empty as it is, it may stay
+
+    def close(self) -> None:
+        """Release the lock."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def _cut_back(self) -> None:
+        os.ftruncate(self._descriptor, self.length)
+        self._torn = False

@@ -1,0 +1,127 @@
+"""The session file: the full record as one JSON document, a message a line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, TypeVar, cast
+
+import msgspec
+from msgspec.structs import replace
+
+from ollm_tui.core.session.encoding import (
+    CannotDecode,
+    decode_message,
+    decode_session,
+    decode_tool_call,
+    encode,
+    parse_json,
+)
+from ollm_tui.core.session.message import Message
+from ollm_tui.core.session.session import Session, ToolCall, ToolResult
+from ollm_tui.storage.files.side_files import SIDE_FILE_FROM_BYTES, SideFiles
+from ollm_tui.storage.importers import older_session
+
+V = TypeVar("V", Message, ToolCall)
+
+LINES_PER_CHUNK = 100
+"""Few enough that other threads get their turn, enough that writing them is one call."""
+
+_EMPTY_LISTS = b'"messages":[],"toolCalls":[]'
+"""Where the lists go. Inside a JSON string the quotes would be escaped, so it stands once."""
+
+
+class ParsedSession(NamedTuple):
+    """What a session file says."""
+
+    session: Session
+    older: bool
+    """Whether the file is in the shape of an earlier program."""
+    problems: tuple[str, ...]
+
+
+def session_chunks(session: Session, side_files: SideFiles) -> Iterator[bytes]:
+    """The bytes of a session file, piece by piece so that other threads get their turn."""
+    header = encode(replace(session, messages=(), tool_calls=()))
+    before, _, after = header.partition(_EMPTY_LISTS)
+    yield before + b'"messages":['
+    yield from _lines(session.messages, side_files)
+    yield b'],\n"toolCalls":['
+    yield from _lines(session.tool_calls, side_files)
+    yield b"]" + after + b"\n"
+
+
+def parse_session(
+    data: bytes, session_id: str, modified: str, side_files: SideFiles
+) -> ParsedSession:
+    """A session from the bytes of its file, of this version or an older one. CannotDecode."""
+    session, older = _decoded(data, session_id, modified)
+    problems: list[str] = []
+    session = replace(
+        session,
+        # A copied file is another session: the name decides.
+        session_id=session_id,
+        messages=tuple(whole_message(m, side_files, problems) for m in session.messages),
+        tool_calls=tuple(whole_tool_call(c, side_files, problems) for c in session.tool_calls),
+    )
+    return ParsedSession(session, older, tuple(problems))
+
+
+def _decoded(data: bytes, session_id: str, modified: str) -> tuple[Session, bool]:
+    """The session, and whether it is of an earlier program: those had no version."""
+    if b'"schemaVersion"' in data:
+        try:
+            return decode_session(data), False
+        except CannotDecode:
+            pass  # what a tool was given there may have had one
+    tree = parse_json(data)
+    if not isinstance(tree, dict):
+        raise CannotDecode(f"expected an object, found {type(tree).__name__}")
+    imported = older_session(cast(dict[str, Any], tree), session_id, modified)
+    return (imported, True) if imported else (decode_session(data), False)
+
+
+def whole_message(message: Message, files: SideFiles, problems: list[str]) -> Message:
+    """A message with what lies in its side file; what cannot be read is told in `problems`."""
+    return _whole(message, decode_message, files, problems)
+
+
+def whole_tool_call(call: ToolCall, files: SideFiles, problems: list[str]) -> ToolCall:
+    """The same for a tool call."""
+    return _whole(call, decode_tool_call, files, problems)
+
+
+def referenced_files(session: Session) -> set[str]:
+    """The side files that were missing when the session was read: never to be cleaned up."""
+    values = (*session.messages, *session.tool_calls)
+    return {value.file.sha256 for value in values if value.file}
+
+
+def _lines(values: tuple[Message, ...] | tuple[ToolCall, ...], files: SideFiles) -> Iterator[bytes]:
+    separator = b"\n"
+    for start in range(0, len(values), LINES_PER_CHUNK):
+        lines: list[bytes] = []
+        for value in values[start : start + LINES_PER_CHUNK]:
+            data = encode(value)
+            if len(data) > SIDE_FILE_FROM_BYTES:
+                data = encode(_place_of(value, data, files))
+            lines.append(data)
+        yield separator + b",\n".join(lines)
+        separator = b",\n"
+
+
+def _place_of(value: Message | ToolCall, data: bytes, files: SideFiles) -> Message | ToolCall:
+    reference = files.put(data)
+    if isinstance(value, Message):
+        return replace(value, parts=(), extra=msgspec.UNSET, file=reference)
+    result = ToolResult(llm_content="")
+    return replace(value, args={}, result=result, extra=msgspec.UNSET, file=reference)
+
+
+def _whole(value: V, decode: Callable[[bytes], V], files: SideFiles, problems: list[str]) -> V:
+    if value.file is None:
+        return value
+    try:
+        return decode(files.get(value.file))
+    except (OSError, CannotDecode) as error:
+        problems.append(f"a large part of {value.id} cannot be read: {error}")
+        return value

@@ -1,0 +1,223 @@
+"""Sessions on disk: reading one whenever asked, writing one while holding its lock."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from ollm_tui.core.errors import SessionBusy, SessionDamaged, SessionNotFound, SessionReadOnly
+from ollm_tui.core.session.encoding import CannotDecode
+from ollm_tui.core.session.record import UnknownRecord
+from ollm_tui.core.session.session import SCHEMA_VERSION, Session
+from ollm_tui.core.session.session_state import SessionState
+from ollm_tui.storage.files.atomic_file import read_regular
+from ollm_tui.storage.files.cipher import NO_KEY, CannotOpenError, Cipher, Plain, record_place
+from ollm_tui.storage.files.side_files import SideFiles
+from ollm_tui.storage.sessions.directory import SessionDirectory, file_time
+from ollm_tui.storage.sessions.journal import Entry
+from ollm_tui.storage.sessions.journal_reading import RecordsRead, read_records
+from ollm_tui.storage.sessions.session_file import ParsedSession, parse_session
+from ollm_tui.storage.sessions.session_writer import SessionWriter
+from ollm_tui.storage.sessions.trash import Trash
+from ollm_tui.storage.store_layout import StoreLayout
+
+READ_ATTEMPTS = 10
+"""A session that is written and folded without pause is still read whole long before."""
+
+
+class LoadedSession(NamedTuple):
+    """A session as it was found."""
+
+    state: SessionState
+    problems: tuple[str, ...] = ()
+    """What could not be read, in words; the rest is there."""
+    read_only: str | None = None
+    """Why it must not be written, if so."""
+    damaged: bool = False
+    """Whether its file or its journal cannot be read at all; this is what the other has."""
+    older: bool = False
+    """Whether the file is in the shape of an earlier program."""
+    torn: tuple[bytes, ...] = ()
+    """Bytes of the journal that could not be read."""
+
+
+class SessionStore:
+    """The sessions of one directory."""
+
+    def __init__(self, layout: StoreLayout, cipher: Cipher | None = None) -> None:
+        self.layout = layout
+        self._cipher = cipher or Plain()
+        self.sealed = not isinstance(self._cipher, Plain)
+        self.trash = Trash(layout)
+        self.directory = SessionDirectory(layout)
+
+    @property
+    def cipher(self) -> Cipher:
+        """What else belongs to a session is sealed by it too."""
+        return self._cipher
+
+    def load(self, session_id: str) -> LoadedSession:
+        """Read a session. SessionNotFound, or SessionDamaged if it cannot be read.
+
+        Readers hold no lock: what looks damaged is read again if it changed meanwhile.
+        """
+        for attempts_left in reversed(range(READ_ATTEMPTS)):
+            before = self.directory.fingerprint(session_id)
+            try:
+                loaded = self._load(session_id)
+            except SessionDamaged:
+                if not attempts_left or before == self.directory.fingerprint(session_id):
+                    raise
+                continue
+            if not loaded.problems or before == self.directory.fingerprint(session_id):
+                return loaded
+        return self._load(session_id)
+
+    def create(self, session_id: str) -> SessionWriter:
+        """A writer for a session that begins; nothing is on disk before the first record."""
+        return SessionWriter(self.layout, session_id, self._cipher)
+
+    def open(self, session_id: str) -> tuple[SessionWriter, LoadedSession]:
+        """Lock a session for writing and read it. A damaged end is put aside first.
+
+        SessionNotFound, SessionBusy, SessionDamaged, SessionReadOnly, or OSError where
+        nothing can be written at all.
+        """
+        if not self.directory.has(session_id):
+            raise _not_found(session_id)
+        writer = self.create(session_id)
+        writer.lock()
+        try:
+            return writer, self._take_over(writer, session_id)
+        except BaseException:
+            writer.close()
+            raise
+
+    def open_later(self, session_id: str) -> tuple[SessionWriter, LoadedSession]:
+        """Read a session where nothing can be written yet; the lock is taken when it can.
+
+        That is SessionBusy if another process has written the session in between.
+        """
+        loaded = self.load(session_id)
+        _refuse_read_only(loaded)
+        last_seq = loaded.state.header.journal_seq  # now: the state goes on without the disk
+
+        def take_over(writer: SessionWriter) -> None:
+            found = self._take_over(writer, session_id)
+            if found.state.header.journal_seq != last_seq:
+                raise SessionBusy(
+                    "another ollm has written this session in the meantime",
+                    "copy what you need: this part exists only here",
+                )
+
+        return SessionWriter(self.layout, session_id, self._cipher, take_over), loaded
+
+    def _take_over(self, writer: SessionWriter, session_id: str) -> LoadedSession:
+        loaded = self.load(session_id)
+        if not writer.holds_lock:
+            raise SessionBusy("another ollm is moving this session", "try again in a moment")
+        _refuse_read_only(loaded)
+        writer.older = loaded.older
+        if loaded.torn:
+            writer.quarantine(loaded.torn)
+            writer.fold(loaded.state.session())
+        return loaded
+
+    def _load(self, session_id: str) -> LoadedSession:
+        """The journal is read first: if it is folded into the file in between, the file has
+        what the journal had, and the numbers tell which records are in it already.
+        """
+        if not self.directory.has(session_id):
+            raise _not_found(session_id)
+        side_files = SideFiles(self.layout.side_files(session_id), self._cipher)
+        journal = read_records(
+            self.layout.journal(session_id),
+            side_files,
+            lambda seq, payload: self._cipher.open(payload, record_place(session_id, seq)),
+        )
+        parsed, problem = self._read_file(session_id, side_files)
+        problem = problem or journal.problem
+        state, newer = _replay(parsed.session if parsed else None, journal.entries)
+        if state is None:
+            if journal.breaks_off_at_once and not problem:
+                raise SessionNotFound(f"session {session_id} never began", "ollm sessions list")
+            raise _damaged(session_id, problem or "its journal has no beginning")
+        # A copied journal is another session: the name decides.
+        state.header = replace(state.header, session_id=session_id)
+        journal = journal.without_losses_up_to(parsed.session.journal_seq if parsed else 0)
+        return LoadedSession(
+            state,
+            problems=_problems(parsed, problem, journal),
+            read_only=problem or ("it was written by a newer version of ollm" if newer else None),
+            damaged=problem is not None,
+            older=parsed is not None and parsed.older,
+            torn=journal.torn,
+        )
+
+    def _read_file(
+        self, session_id: str, side_files: SideFiles
+    ) -> tuple[ParsedSession | None, str | None]:
+        """The session file, or why it cannot be used; neither if there is none."""
+        for path in (self.layout.session(session_id), self.layout.older_session(session_id)):
+            if not os.path.lexists(path):
+                continue
+            try:
+                data = self._cipher.open(read_regular(path), session_id)
+                modified = file_time(path.stat().st_mtime_ns)
+                return parse_session(data, session_id, modified, side_files), None
+            except OSError as error:
+                return None, error.strerror or str(error)
+            except CannotOpenError as error:
+                return None, str(error)
+            except CannotDecode as error:
+                return None, f"its file is not a session: {error}"
+        return None, None
+
+
+def _replay(base: Session | None, entries: list[Entry]) -> tuple[SessionState | None, bool]:
+    """The state after the file and the journal, and whether some of it is beyond us."""
+    state = SessionState(base) if base else None
+    newer = False
+    for seq, record in entries:
+        newer = newer or isinstance(record, UnknownRecord)
+        if state is None:
+            state = SessionState.replayed(None, [(seq, record)])
+        elif seq > state.header.journal_seq:
+            try:
+                state.apply(record, seq)
+            except CannotDecode:
+                newer = True
+    return state, newer or (state is not None and state.header.schema_version > SCHEMA_VERSION)
+
+
+def _problems(
+    parsed: ParsedSession | None, problem: str | None, journal: RecordsRead
+) -> tuple[str, ...]:
+    problems = [*parsed.problems] if parsed else []
+    if problem:
+        problems.append(problem)
+    if journal.losses:
+        kept = len(journal.entries)
+        problems.append(f"{kept:,} of {kept + journal.losses:,} records kept")
+    return tuple(problems)
+
+
+def _refuse_read_only(loaded: LoadedSession) -> None:
+    if loaded.read_only:
+        raise SessionReadOnly(
+            f"session {loaded.state.header.session_id} can only be read: {loaded.read_only}",
+            "continue in a copy with: ollm sessions fork ID",
+        )
+
+
+def _damaged(session_id: str, problem: str) -> SessionDamaged:
+    hint = f"nothing was changed; ollm doctor --repair {session_id} saves what can be saved"
+    if problem == NO_KEY:
+        hint = "set retention.encryptAtRest: true and give the passphrase"
+    return SessionDamaged(f"session {session_id} cannot be read: {problem}", hint)
+
+
+def _not_found(session_id: str) -> SessionNotFound:
+    return SessionNotFound(f"there is no session {session_id}", "ollm sessions list")

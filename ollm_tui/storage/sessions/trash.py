@@ -1,0 +1,241 @@
+"""The trash: a session moves in, comes back, or goes for good; a crash in between is finished.
+
+One directory per session. Creating or renaming it is the moment that counts: `ID` is in the
+trash, `ID~restoring` is on its way back, `ID~deleting` is going for good. The files follow,
+and whoever looks next moves what a crash left behind. Only one process moves at a time.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from ollm_tui.core import clock
+from ollm_tui.core.errors import SessionBusy, SessionNotFound, StoreError
+from ollm_tui.storage.files.atomic_file import read_regular, write_atomically
+from ollm_tui.storage.files.lock import open_locked
+from ollm_tui.storage.store_layout import (
+    StoreLayout,
+    is_valid_name,
+    make_directory,
+    remove_tree,
+    sync_directory,
+    temporary_name,
+)
+
+# No session name has a tilde in it.
+_RESTORING = "~restoring"
+_DELETING = "~deleting"
+_STATES = ("", _RESTORING, _DELETING)
+_NOTE = "trashed.json"
+_LOCK = ".lock"
+WAIT_SECONDS = 10
+"""Moves take milliseconds; whoever takes longer hangs."""
+
+
+class TrashNote(msgspec.Struct, frozen=True, rename="camel"):
+    """Why and when a session was put into the trash, and what it was called."""
+
+    session_id: str
+    title: str = ""
+    reason: str = ""
+    trashed_at: str = clock.EPOCH
+
+
+class _Place(NamedTuple):
+    session_id: str
+    state: str
+    path: Path
+
+
+class Trash:
+    """The trash of one store. Callers hold the lock of a session they move in."""
+
+    def __init__(self, layout: StoreLayout, *, wait_seconds: float = WAIT_SECONDS) -> None:
+        self._layout = layout
+        self._wait_seconds = wait_seconds
+
+    def ids(self) -> set[str]:
+        """Sessions that are not, or not yet again, in the store, whatever lies there."""
+        return {place.session_id for place in self._places()}
+
+    def has(self, session_id: str) -> bool:
+        """Whether a session is in the trash, on its way out or on its way back."""
+        here = self._layout.trash / session_id
+        return any(_is_directory(f"{here}{state}") for state in _STATES)
+
+    def put(self, note: TrashNote) -> None:
+        """Move a session into the trash. SessionBusy if another process is moving for long."""
+        entry = self._layout.trash / note.session_id
+        prepared = temporary_name(entry)
+        with self._moving(self._wait_seconds):
+            make_directory(prepared)
+            write_atomically(prepared / _NOTE, [_encoded(note)])
+            prepared.rename(entry)
+            sync_directory(self._layout.trash)
+            self._move_in(note.session_id, entry)
+
+    def restore(self, session_id: str) -> None:
+        """Bring a session back. SessionNotFound, or StoreError if its place is taken."""
+        entry = self._layout.trash / session_id
+        with self._moving(self._wait_seconds):
+            if not is_valid_name(session_id) or not entry.is_dir():
+                raise SessionNotFound(
+                    f"there is no session {session_id} in the trash", "ollm sessions trash list"
+                )
+            if self._is_taken(session_id):
+                raise StoreError(
+                    f"session {session_id} exists already", "move the one that is there away"
+                )
+            restoring = entry.rename(entry.with_name(session_id + _RESTORING))
+            sync_directory(self._layout.trash)
+            self._move_out(session_id, restoring)
+
+    def delete(self, session_id: str) -> None:
+        """Remove a session for good, from the store and from the trash."""
+        try:
+            self._delete(session_id)
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            # A full disk has no room for the directory, and this is how it gets some.
+            for path in self._layout.belongings(session_id).values():
+                remove_tree(path)
+
+    def notes(self) -> list[TrashNote]:
+        """What is in the trash, newest first."""
+        places = [place for place in self._places() if not place.state]
+        notes = [_read_note(place) for place in places]
+        return sorted(notes, key=lambda note: note.trashed_at, reverse=True)
+
+    def recover(self) -> None:
+        """Finish what a crash interrupted, if that can be done now. Cheap when nothing was."""
+        if not any(map(self._is_unfinished, self._places())):
+            return
+        try:
+            with self._moving(0):
+                pass  # finishing comes before everything else
+        except (OSError, SessionBusy):
+            pass  # somebody is at it, or nothing can be moved here; until then it is not listed
+
+    @contextmanager
+    def _moving(self, wait_seconds: float) -> Generator[None]:
+        """Have the trash for oneself, with nothing left over in it. SessionBusy or OSError."""
+        make_directory(self._layout.trash)
+        descriptor = _turn_to_move(self._layout.trash / _LOCK, wait_seconds)
+        try:
+            for prepared in self._layout.trash.glob(".*.tmp"):
+                remove_tree(prepared)
+            for place in filter(self._is_unfinished, self._places()):
+                self._finish(place)
+            yield
+        finally:
+            os.close(descriptor)
+
+    def _delete(self, session_id: str) -> None:
+        entry = self._layout.trash / session_id
+        deleting = entry.with_name(session_id + _DELETING)
+        with self._moving(self._wait_seconds):
+            if entry.is_dir() and not deleting.exists():
+                entry.rename(deleting)
+            else:
+                make_directory(deleting)
+            sync_directory(self._layout.trash)
+            self._move_in(session_id, deleting)
+            remove_tree(deleting)
+
+    def _is_unfinished(self, place: _Place) -> bool:
+        belongings = self._layout.belongings(place.session_id).values()
+        return bool(place.state) or any(map(os.path.lexists, belongings))
+
+    def _finish(self, place: _Place) -> None:
+        try:
+            if place.state == _RESTORING:
+                self._move_out(place.session_id, place.path)
+                return
+            self._move_in(place.session_id, place.path)
+            if place.state == _DELETING:
+                remove_tree(place.path)
+        except OSError:
+            pass  # one that cannot be moved does not hold up the others
+
+    def _places(self) -> list[_Place]:
+        try:
+            entries = list(os.scandir(self._layout.trash))
+        except OSError:
+            return []
+        places: list[_Place] = []
+        for entry in entries:
+            session_id, tilde, state = entry.name.partition("~")
+            state = tilde + state
+            if state in _STATES and is_valid_name(session_id) and _is_directory(entry.path):
+                places.append(_Place(session_id, state, Path(entry.path)))
+        return places
+
+    def _move_in(self, session_id: str, entry: Path) -> None:
+        """Whatever is there already came first: what lies in the store then is not part of it."""
+        changed = {entry}
+        for name, path in self._layout.belongings(session_id).items():
+            if os.path.lexists(path) and not os.path.lexists(entry / name):
+                path.rename(entry / name)
+                changed.add(path.parent)
+        for directory in changed:
+            sync_directory(directory)
+
+    def _move_out(self, session_id: str, entry: Path) -> None:
+        for name, path in self._layout.belongings(session_id).items():
+            if os.path.lexists(entry / name):
+                make_directory(path.parent)
+                (entry / name).rename(path)
+                sync_directory(path.parent)
+        remove_tree(entry)
+
+    def _is_taken(self, session_id: str) -> bool:
+        """An empty journal is a lock that somebody tried in vain, no session."""
+        journal = self._layout.journal(session_id)
+        return any(
+            os.path.lexists(path) and (path != journal or path.lstat().st_size > 0)
+            for path in self._layout.belongings(session_id).values()
+        )
+
+
+def _is_directory(path: str) -> bool:
+    try:
+        return stat.S_ISDIR(os.lstat(path).st_mode)
+    except OSError:
+        return False
+
+
+def _turn_to_move(path: Path, wait_seconds: float) -> int:
+    until = time.monotonic() + wait_seconds
+    while True:
+        try:
+            return open_locked(path)
+        except SessionBusy as error:
+            if time.monotonic() >= until:
+                raise SessionBusy(
+                    "another ollm is moving sessions to or from the trash", "try again soon"
+                ) from error
+        time.sleep(0.005)
+
+
+def _encoded(note: TrashNote) -> bytes:
+    # Only an escape could hold a lone surrogate; here a title is for the eye.
+    title = note.title.encode("utf-8", "replace").decode()
+    return msgspec.json.encode(msgspec.structs.replace(note, title=title))
+
+
+def _read_note(place: _Place) -> TrashNote:
+    try:
+        note = msgspec.json.decode(read_regular(place.path / _NOTE), type=TrashNote)
+    except (OSError, msgspec.MsgspecError):
+        return TrashNote(place.session_id)
+    return msgspec.structs.replace(note, session_id=place.session_id)

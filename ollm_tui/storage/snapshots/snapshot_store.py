@@ -1,0 +1,266 @@
+"""Snapshots on disk: each a file of its own, so that one that is damaged hides no other."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Collection, Iterator
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import NamedTuple
+
+from ollm_tui.core.errors import StoreError
+from ollm_tui.core.session.encoding import CannotDecode
+from ollm_tui.core.snapshot import ContextSnapshot, SnapshotSummary, summary_of
+from ollm_tui.core.snapshot_encoding import decode_snapshot
+from ollm_tui.core.snapshot_messages import KnownMessages, MessageBytes, decode_with
+from ollm_tui.storage.files.cipher import CannotOpenError, Cipher, Plain
+from ollm_tui.storage.sessions.directory import file_time
+from ollm_tui.storage.snapshots.snapshot_file import (
+    SnapshotRead,
+    file_name,
+    id_in,
+    read_snapshot,
+    write_snapshot,
+)
+from ollm_tui.storage.snapshots.snapshot_index import FileMark, Listing, Rows, SnapshotIndex
+from ollm_tui.storage.snapshots.snapshot_map import SnapshotMap
+from ollm_tui.storage.store_layout import StoreLayout, is_valid_name, make_directory, sync_directory
+
+ASIDE = "deleted"
+"""Beside a folder of snapshots: what was deleted and can still be brought back."""
+
+
+class _Found(NamedTuple):
+    path: str
+    mark: FileMark
+
+
+class SnapshotStore:
+    """The snapshots of all sessions. Whoever adds one holds the lock of its session."""
+
+    def __init__(self, layout: StoreLayout, cipher: Cipher | None = None) -> None:
+        self._layout = layout
+        self._cipher = cipher or Plain()
+        self._map = SnapshotMap(layout)
+        self._written = MessageBytes()
+        self._places = lru_cache(maxsize=8)(layout.snapshot_folders)
+
+    def write(self, snapshot: ContextSnapshot) -> SnapshotSummary:
+        """Make a snapshot durable. OSError. The index is not told: that is `refresh`."""
+        folder = self._folder(snapshot.session_id)
+        make_directory(folder)
+        path = folder / file_name(snapshot.id)
+        size = write_snapshot(path, snapshot, self._cipher, self._written)
+        return summary_of(snapshot, size)
+
+    def read(
+        self, session_id: str, snapshot_id: str, known: KnownMessages | None = None
+    ) -> SnapshotRead:
+        """One snapshot. StoreError if there is none, or it cannot be read."""
+        path = self._path(session_id, snapshot_id)
+        decode = decode_snapshot
+        if known is not None:
+            decode = partial(decode_with, known=known, written=self._written)
+        try:
+            return read_snapshot(path, session_id, snapshot_id, self._cipher, decode)
+        except (OSError, CannotOpenError, CannotDecode) as error:
+            reason = _reason(error)
+            raise StoreError(
+                f"snapshot {snapshot_id} cannot be read: {reason}",
+                "nothing was changed; the others and the session are not affected",
+            ) from error
+
+    def summaries(self, session_id: str) -> list[SnapshotSummary]:
+        """The snapshots of a session, newest first; those that cannot be read say why."""
+        return self.listing(session_id).summaries
+
+    def listing(self, session_id: str) -> Listing:
+        """The same, with what `note` needs."""
+        return self._list(session_id, None, writes=False)
+
+    def note(self, listing: Listing, added: SnapshotSummary, removed: Collection[str]) -> None:
+        """Bring the index up to date after a change since the listing, without another look at
+        all the files: what others changed meanwhile is seen at the next one."""
+        session_id, folder = added.session_id, self._folder(added.session_id)
+        status = (folder / file_name(added.id)).stat()
+        rows = {key: row for key, row in listing.rows.items() if key not in removed}
+        rows[added.id] = (added, _mark(status))
+        SnapshotIndex(folder, session_id, self._cipher).write(rows, listing.owner)
+
+    def refresh(self, session_id: str, new: SnapshotSummary | None = None) -> None:
+        """Bring the index up to date after a change; what was written just now need not be read."""
+        self._list(session_id, new, writes=True)
+
+    def owners(self) -> dict[str, str]:
+        """The session of every snapshot there is."""
+        return self._map.owners()
+
+    def holdings(self) -> tuple[dict[str, str], int]:
+        """The same, and how many bytes they all have."""
+        return self._map.holdings()
+
+    def remove(self, session_id: str, snapshot_ids: Collection[str]) -> list[str]:
+        """Remove snapshots for good; answers with those that went.
+
+        Not synced: whoever makes room does it again if a power cut brings one back.
+        """
+        gone: list[str] = []
+        for snapshot_id in snapshot_ids:
+            try:
+                self._path(session_id, snapshot_id).unlink()
+            except (OSError, StoreError):
+                continue
+            gone.append(snapshot_id)
+        return gone
+
+    def put_aside(self, session_id: str, snapshot_id: str) -> None:
+        """Take a snapshot away, so that it can be brought back. StoreError or OSError."""
+        path = self._path(session_id, snapshot_id)
+        aside = path.parent.parent / ASIDE
+        make_directory(aside)
+        _move(path, aside / path.name)
+        self.refresh(session_id)
+
+    def put_back(self, session_id: str, snapshot_id: str) -> None:
+        """Bring a snapshot back. StoreError if it is gone for good, or OSError."""
+        for folder in self._folders(session_id):
+            aside = folder.parent / ASIDE / file_name(snapshot_id)
+            if os.path.lexists(aside):
+                make_directory(folder)
+                _move(aside, folder / aside.name)
+                self.refresh(session_id)
+                return
+        raise StoreError(f"snapshot {snapshot_id} is gone for good", "ollm snapshots list")
+
+    def aside(self) -> Iterator[tuple[SnapshotSummary, str]]:
+        """Every snapshot that was put aside, and when."""
+        for session_id, key, path in self._put_aside():
+            try:
+                status = path.lstat()
+            except OSError:
+                continue  # brought back in between
+            mark = _mark(status)
+            moved = file_time(status.st_ctime_ns)  # moving a file sets this time
+            yield self._summary(path, session_id, key, mark), moved
+
+    def empty_aside(self, before_ns: int) -> None:
+        """Remove for good what was put aside before a time; what resists stays."""
+        for _, _, path in self._put_aside():
+            try:
+                if path.lstat().st_ctime_ns < before_ns:
+                    path.unlink()
+            except OSError:
+                continue
+
+    def _put_aside(self) -> Iterator[tuple[str, str, Path]]:
+        """Session, snapshot, file. Few sessions have any: each is asked no more than that."""
+        layout = self._layout
+        for place in (layout.snapshots, layout.older_snapshots, layout.older_sessions):
+            for session_id in _names_in(place):
+                folder = place / session_id / ASIDE
+                for name in _names_in(folder):
+                    if key := id_in(name):
+                        yield session_id, key, folder / name
+
+    def _list(self, session_id: str, new: SnapshotSummary | None, *, writes: bool) -> Listing:
+        if not is_valid_name(session_id):
+            return Listing([], {}, "nobody")
+        found = self._find(session_id)
+        index = SnapshotIndex(self._folder(session_id), session_id, self._cipher)
+        known, owner = index.rows()
+        rows: Rows = {}
+        damaged: list[SnapshotSummary] = []
+        for key, (path, mark) in found.items():
+            row = known.get(key)
+            if new and key == new.id:
+                rows[key] = (new, mark)
+            elif row and row[1] == mark:
+                rows[key] = row
+            else:
+                summary = self._summary(Path(path), session_id, key, mark)
+                if summary.damage:
+                    damaged.append(summary)
+                else:
+                    rows[key] = (summary, mark)
+        # Where nothing of ours was written yet, an earlier program's index stays as it is.
+        if rows != known and (writes or owner != "another") and self._folder(session_id).is_dir():
+            index.write(rows, owner)
+        summaries = [*(summary for summary, _ in rows.values()), *damaged]
+        summaries.sort(key=lambda each: each.timestamp, reverse=True)
+        return Listing(summaries, rows, owner)
+
+    def _summary(
+        self, path: Path, session_id: str, snapshot_id: str, mark: FileMark
+    ) -> SnapshotSummary:
+        try:
+            read = read_snapshot(path, session_id, snapshot_id, self._cipher)
+        except (OSError, CannotOpenError, CannotDecode) as error:
+            return SnapshotSummary(
+                id=snapshot_id,
+                session_id=session_id,
+                timestamp=file_time(mark[1]),
+                size=mark[0],
+                damage=_reason(error),
+            )
+        return summary_of(read.snapshot, mark[0])
+
+    def _find(self, session_id: str) -> dict[str, _Found]:
+        found: dict[str, _Found] = {}
+        for folder in self._folders(session_id):
+            for key, each in _files_in(folder):
+                found.setdefault(key, each)
+        return found
+
+    def _path(self, session_id: str, snapshot_id: str) -> Path:
+        if is_valid_name(snapshot_id):
+            for folder in self._folders(session_id):
+                path = folder / file_name(snapshot_id)
+                if os.path.lexists(path):
+                    return path
+        raise StoreError(f"there is no snapshot {snapshot_id}", "ollm snapshots list")
+
+    def _folder(self, session_id: str) -> Path:
+        return self._places(session_id)[0]
+
+    def _folders(self, session_id: str) -> tuple[Path, ...]:
+        return self._places(session_id) if is_valid_name(session_id) else ()
+
+
+def _names_in(folder: Path) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return [entry.name for entry in entries]
+    except OSError:
+        return []
+
+
+def _files_in(folder: Path) -> Iterator[tuple[str, _Found]]:
+    try:
+        entries = list(os.scandir(folder))
+    except OSError:
+        return
+    for entry in entries:
+        if key := id_in(entry.name):
+            try:
+                status = entry.stat()
+            except OSError:
+                continue  # removed in between
+            if stat.S_ISREG(status.st_mode):
+                yield key, _Found(entry.path, _mark(status))
+
+
+def _mark(status: os.stat_result) -> FileMark:
+    return status.st_size, status.st_mtime_ns, status.st_ino
+
+
+def _move(path: Path, target: Path) -> None:
+    path.rename(target)
+    sync_directory(target.parent)
+    sync_directory(path.parent)
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    return str(error)
