@@ -19,7 +19,7 @@ from ollm_tui.engine.conversation import Conversation, ModelChoice
 from ollm_tui.engine.system_prompt import DEFAULT_PROMPT
 from ollm_tui.engine.window import choose_window
 from ollm_tui.providers.embedded import Embedded
-from ollm_tui.providers.model_catalogue import DEFAULT_MODEL
+from ollm_tui.providers.llama_cpp.model_catalogue import DEFAULT_MODEL
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.services.recording import Recording
 from ollm_tui.services.session_library import SessionLibrary

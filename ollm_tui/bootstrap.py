@@ -265,7 +265,7 @@ def _ollama(plan: _Plan) -> Provider:
 
 
 def _openai(plan: _Plan) -> Provider:
-    from ollm_tui.providers.openai_compatible import OpenAICompatible
+    from ollm_tui.providers.openai_chat import OpenAICompatible
 
     base_url = plan.settings.base_url
     if base_url is None and plan.name != "openai":

@@ -11,7 +11,7 @@ import pytest
 
 from ollm_tui.bootstrap import Providers, open_jobs_keeper, open_workspace
 from ollm_tui.core.errors import AuthFailed, ModelMissing, Unavailable, UsageError
-from ollm_tui.providers.model_catalogue import DEFAULT_MODEL
+from ollm_tui.providers.llama_cpp.model_catalogue import DEFAULT_MODEL
 from ollm_tui.settings.loaded import Loaded
 from ollm_tui.settings.locations import Locations
 from ollm_tui.settings.schema import ProviderSettings, Settings

@@ -21,20 +21,20 @@ from ollm_tui.core.provider import (
     StreamEvent,
 )
 from ollm_tui.core.vocabulary import Vocabulary
-from ollm_tui.providers.embedded_process import (
+from ollm_tui.providers.llama_cpp.embedded_slot import ServerSlot
+from ollm_tui.providers.llama_cpp.embedded_vocabulary import read_vocabulary
+from ollm_tui.providers.llama_cpp.model_catalogue import DEFAULT_MODEL
+from ollm_tui.providers.llama_cpp.model_files import ModelFile, ModelFiles
+from ollm_tui.providers.llama_cpp.pip_download import PIP_COMMAND
+from ollm_tui.providers.llama_cpp.server_process import (
     SERVER_COMMAND,
     ServerProcess,
     ServerTarget,
     no_engine,
 )
-from ollm_tui.providers.embedded_slot import ServerSlot
-from ollm_tui.providers.embedded_vocabulary import read_vocabulary
-from ollm_tui.providers.model_catalogue import DEFAULT_MODEL
-from ollm_tui.providers.model_files import ModelFile, ModelFiles
-from ollm_tui.providers.pip_download import PIP_COMMAND
 
 if TYPE_CHECKING:
-    from ollm_tui.providers.openai_compatible import OpenAICompatible
+    from ollm_tui.providers.openai_chat import OpenAICompatible
 
 DEFAULT_WINDOW = 4096
 ENGINE = "xllamacpp"
@@ -203,7 +203,7 @@ class Embedded:
 
 def _client_class() -> type[OpenAICompatible]:
     """Late: httpx takes 130 ms to load, and the server as long to start."""
-    return import_module("ollm_tui.providers.openai_compatible").OpenAICompatible
+    return import_module("ollm_tui.providers.openai_chat").OpenAICompatible
 
 
 def _window(wanted: int | None, max_window: int | None) -> int:

@@ -12,10 +12,6 @@ import httpx
 from ollm_tui.core.errors import ModelMissing, OverLimit, ProviderError, Unavailable
 from ollm_tui.core.provider import Capabilities, ChatRequest, ModelInfo, Preparing, StreamEvent
 from ollm_tui.core.vocabulary import Vocabulary
-from ollm_tui.providers.embedding_vectors import vectors_in
-from ollm_tui.providers.http import RETRY_SECONDS, Connection, RefusedError, drain, with_scheme
-from ollm_tui.providers.http_errors import Refusal, message_in, one_line, refusal_error
-from ollm_tui.providers.json_fields import Tree, as_tree, int_at, text_at
 from ollm_tui.providers.ollama_models import (
     allocated_window,
     can_chat,
@@ -28,7 +24,11 @@ from ollm_tui.providers.ollama_models import (
 from ollm_tui.providers.ollama_refusals import CAN_BE_LEFT_OUT, RefusedFields
 from ollm_tui.providers.ollama_vocabulary import shown_vocabulary
 from ollm_tui.providers.ollama_wire import AnswerReader, request_body
-from ollm_tui.providers.wire_lines import UnreadableError, decode_json
+from ollm_tui.providers.wire.embedding_vectors import vectors_in
+from ollm_tui.providers.wire.http import RETRY_SECONDS, Connection, RefusedError, drain, with_scheme
+from ollm_tui.providers.wire.http_errors import Refusal, message_in, one_line, refusal_error
+from ollm_tui.providers.wire.json_fields import Tree, as_tree, int_at, text_at
+from ollm_tui.providers.wire.stream_lines import UnreadableError, decode_json
 
 DEFAULT_PORT = 11434
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})

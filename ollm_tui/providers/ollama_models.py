@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from ollm_tui.core.provider import Capabilities, ModelInfo
-from ollm_tui.providers.json_fields import (
+from ollm_tui.providers.wire.json_fields import (
     Tree,
     as_tree,
     int_at,

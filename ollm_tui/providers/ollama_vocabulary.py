@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from ollm_tui.core.vocabulary import BYTE_LEVEL, Vocabulary
-from ollm_tui.providers.json_fields import Tree, list_at, text_at, tree_at
+from ollm_tui.providers.wire.json_fields import Tree, list_at, text_at, tree_at
 
 
 def shown_vocabulary(show: Tree) -> Vocabulary | None:

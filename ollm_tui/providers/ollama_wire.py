@@ -15,9 +15,9 @@ from ollm_tui.core.provider import (
     ToolCallArrived,
 )
 from ollm_tui.core.session.message import ToolCallPart, Usage
-from ollm_tui.providers.json_fields import Tree, int_at, scaled, text_at, tree_at, trees_at
-from ollm_tui.providers.think_tags import ThinkTagSplitter
-from ollm_tui.providers.tool_call_assembly import tool_call, with_own_ids
+from ollm_tui.providers.wire.json_fields import Tree, int_at, scaled, text_at, tree_at, trees_at
+from ollm_tui.providers.wire.think_tags import ThinkTagSplitter
+from ollm_tui.providers.wire.tool_call_assembly import tool_call, with_own_ids
 
 _NANOSECONDS = 1e9
 _FINISH: dict[str, Finish] = {"stop": "stop", "length": "length"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from ollm_tui.core.provider import Capabilities, ModelInfo
-from ollm_tui.providers.json_fields import (
+from ollm_tui.providers.wire.json_fields import (
     Tree,
     as_tree,
     int_at,

@@ -12,8 +12,8 @@ from tests.conftest import REPOSITORY
 PACKAGE = REPOSITORY / "ollm_tui"
 
 OWN_ENVIRONMENT = {
-    "providers/embedded_process.py": "below the services; passes seven names and what it sets",
-    "providers/pip_download.py": "below the services; passes what pip needs for the network",
+    "providers/llama_cpp/server_process.py": "below the services; passes seven names and what it sets",
+    "providers/llama_cpp/pip_download.py": "below the services; passes what pip needs for the network",
     "services/file_discovery/git_program.py": "passes seven names, hardens git with the rest",
     "services/jobs/launching.py": "passes nothing at all but where our own modules are",
     "tools/hardened_git.py": "what git_program passes, and editors and helpers switched off",
@@ -57,7 +57,7 @@ def environment_of(call: ast.Call) -> str:
 
 def test_the_program_starts_processes_only_where_this_test_looks() -> None:
     found = {module for module, _, _ in starts()}
-    assert {"tui/clipboard.py", "providers/pip_download.py", *USERS_ENVIRONMENT} <= found
+    assert {"tui/clipboard.py", "providers/llama_cpp/pip_download.py", *USERS_ENVIRONMENT} <= found
 
 
 def test_every_child_process_gets_an_environment_made_for_it() -> None:

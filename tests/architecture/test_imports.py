@@ -65,5 +65,5 @@ def test_quick_commands_load_nothing_heavy(arguments: list[str]) -> None:
 
 
 def test_the_engine_of_the_embedded_model_never_enters_our_process() -> None:
-    code = "import ollm_tui.providers.embedded, ollm_tui.providers.embedded_process"
+    code = "import ollm_tui.providers.embedded, ollm_tui.providers.llama_cpp.server_process"
     assert "xllamacpp" not in loaded_by(code)

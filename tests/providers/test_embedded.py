@@ -27,7 +27,7 @@ from ollm_tui.core.provider import (
     TextDelta,
 )
 from ollm_tui.providers.embedded import Embedded
-from ollm_tui.providers.model_catalogue import SMOLLM2
+from ollm_tui.providers.llama_cpp.model_catalogue import SMOLLM2
 from tests.stand_ins.collected_events import collect, text_of
 from tests.stand_ins.http_server import HttpServer
 from tests.stand_ins.openai_server import streaming, text_answer

@@ -15,13 +15,13 @@ import httpx
 import pytest
 
 from ollm_tui.core.errors import Unavailable
-from ollm_tui.providers.embedded_process import (
+from ollm_tui.providers.llama_cpp.model_catalogue import SMOLLM2
+from ollm_tui.providers.llama_cpp.server_process import (
     ServerProcess,
     ServerTarget,
     server_environment,
     start_server,
 )
-from ollm_tui.providers.model_catalogue import SMOLLM2
 
 REPOSITORY = Path(__file__).parent.parent.parent
 
@@ -127,7 +127,7 @@ async def test_a_child_that_does_not_listen_is_killed(target: ServerTarget) -> N
 PARENT = """
 import asyncio, sys
 from pathlib import Path
-from ollm_tui.providers.embedded_process import ServerTarget, start_server
+from ollm_tui.providers.llama_cpp.server_process import ServerTarget, start_server
 
 async def main():
     target = ServerTarget(name="m", path=Path(sys.argv[1]), window=512)
@@ -154,7 +154,7 @@ def test_the_child_dies_with_a_killed_parent(target: ServerTarget) -> None:
 def test_the_child_ends_if_its_parent_was_gone_before_it_looked() -> None:
     order = b'{"parent": -1, "path": "x", "name": "x", "window": 512, "key": "k"}\n'
     child = subprocess.run(
-        [sys.executable, "-m", "ollm_tui.providers.embedded_server"],
+        [sys.executable, "-m", "ollm_tui.providers.llama_cpp.server"],
         input=order,
         env=server_environment(os.environ),
         capture_output=True,
@@ -195,7 +195,7 @@ async def test_a_damaged_model_file_is_named_with_the_reason(
 def without_the_engine() -> tuple[str, ...]:
     code = (
         "import sys; sys.modules['xllamacpp'] = None\n"
-        "from ollm_tui.providers.embedded_server import main; main()"
+        "from ollm_tui.providers.llama_cpp.server import main; main()"
     )
     return (sys.executable, "-c", code)
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ollm_tui.core.errors import Unavailable
-from ollm_tui.providers.gguf import ModelHeader, read_header
+from ollm_tui.providers.llama_cpp.gguf import ModelHeader, read_header
 
 NUMBER, TEXT, LIST, FLOAT = 4, 8, 9, 6
 

@@ -16,7 +16,7 @@ from ollm_tui.core.errors import (
     RateLimited,
     Unavailable,
 )
-from ollm_tui.providers.http import Connection, RefusedError, is_loopback
+from ollm_tui.providers.wire.http import Connection, RefusedError, is_loopback
 from tests.stand_ins.collected_events import until_error
 from tests.stand_ins.http_server import Handler, HttpServer, Reply, Request
 from tests.stand_ins.openai_server import (

@@ -16,7 +16,7 @@ from ollm_tui.core.errors import (
     RateLimited,
     Unavailable,
 )
-from ollm_tui.providers.http_errors import Refusal, message_of, one_line, refusal_error
+from ollm_tui.providers.wire.http_errors import Refusal, message_of, one_line, refusal_error
 
 
 def error_for(status: int, body: Any) -> ProviderError:

@@ -17,8 +17,8 @@ import pytest
 
 from ollm_tui.core.errors import BadAnswer, ModelMissing, Unavailable
 from ollm_tui.core.provider import ModelInfo
-from ollm_tui.providers.model_catalogue import KNOWN_MODELS, KnownModel, WheelPart
-from ollm_tui.providers.model_files import ModelFiles
+from ollm_tui.providers.llama_cpp.model_catalogue import KNOWN_MODELS, KnownModel, WheelPart
+from ollm_tui.providers.llama_cpp.model_files import ModelFiles
 
 STAND_IN = Path(__file__).parent.parent / "stand_ins" / "pip_command.py"
 FIRST, SECOND = b"GGUF" + bytes(range(256)) * 40, b"the rest"

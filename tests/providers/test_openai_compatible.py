@@ -23,7 +23,7 @@ from ollm_tui.core.provider import (
     ToolSpec,
 )
 from ollm_tui.core.session.message import ToolCallPart, Usage
-from ollm_tui.providers.openai_compatible import OpenAICompatible
+from ollm_tui.providers.openai_chat import OpenAICompatible
 from tests.stand_ins.collected_events import ask, collect, joined, text_of
 from tests.stand_ins.openai_server import (
     DONE,

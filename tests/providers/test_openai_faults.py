@@ -18,7 +18,7 @@ from ollm_tui.core.errors import (
     Unavailable,
 )
 from ollm_tui.core.provider import StreamEvent, TextDelta
-from ollm_tui.providers.openai_compatible import OpenAICompatible
+from ollm_tui.providers.openai_chat import OpenAICompatible
 from tests.stand_ins.collected_events import ask, collect, text_of, until_error
 from tests.stand_ins.http_server import Handler, HttpServer, Reply, Request
 from tests.stand_ins.openai_server import (

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ollm_tui.core.provider import ReasoningDelta, StreamEvent, TextDelta
-from ollm_tui.providers.think_tags import ThinkTagSplitter
+from ollm_tui.providers.wire.think_tags import ThinkTagSplitter
 from tests.stand_ins.collected_events import joined
 
 

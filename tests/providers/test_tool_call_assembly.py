@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ollm_tui.providers.tool_call_assembly import ToolCallAssembly
+from ollm_tui.providers.wire.tool_call_assembly import ToolCallAssembly
 
 
 def piece(arguments: Any = None, *, name: str | None = None, **beside: Any) -> dict[str, Any]:

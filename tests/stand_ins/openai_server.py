@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from ollm_tui.providers.openai_compatible import OpenAICompatible
+from ollm_tui.providers.openai_chat import OpenAICompatible
 from tests.stand_ins.http_server import Handler, HttpServer, Reply, Request
 
 DONE = b"data: [DONE]\n\n"

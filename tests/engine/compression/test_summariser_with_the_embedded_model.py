@@ -20,7 +20,7 @@ from ollm_tui.engine.compression.summary_request import (
 )
 from ollm_tui.engine.model_choice import ModelChoice
 from ollm_tui.providers.embedded import Embedded
-from ollm_tui.providers.model_catalogue import SMOLLM2
+from ollm_tui.providers.llama_cpp.model_catalogue import SMOLLM2
 from ollm_tui.services.tokens.careful_estimate import careful_estimate
 
 pytestmark = pytest.mark.model

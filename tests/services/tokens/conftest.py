@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ollm_tui.providers.embedded_vocabulary import read_vocabulary
-from ollm_tui.providers.model_catalogue import SMOLLM2
+from ollm_tui.providers.llama_cpp.embedded_vocabulary import read_vocabulary
+from ollm_tui.providers.llama_cpp.model_catalogue import SMOLLM2
 from ollm_tui.services.tokens.tokenizer import Tokenizer
 from tests.conftest import MODELS
 

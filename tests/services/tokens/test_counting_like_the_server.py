@@ -10,8 +10,8 @@ import pytest
 
 from ollm_tui.core.provider import ChatRequest, Completed
 from ollm_tui.providers.embedded import Embedded
-from ollm_tui.providers.embedded_process import ServerTarget, start_server
-from ollm_tui.providers.model_catalogue import SMOLLM2
+from ollm_tui.providers.llama_cpp.model_catalogue import SMOLLM2
+from ollm_tui.providers.llama_cpp.server_process import ServerTarget, start_server
 from ollm_tui.services.tokens.careful_estimate import careful_estimate
 from ollm_tui.services.tokens.counter import TokenCounter
 from ollm_tui.services.tokens.counters import TokenCounters

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ollm_tui.core.errors import Unavailable
 from ollm_tui.core.vocabulary import HasVocabulary, Vocabulary
 from ollm_tui.providers.embedded import Embedded
-from ollm_tui.providers.embedded_vocabulary import read_vocabulary
+from ollm_tui.providers.llama_cpp.embedded_vocabulary import read_vocabulary
 from ollm_tui.providers.ollama import Ollama
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.services.tokens.tokenizers import Tokenizers

@@ -17,8 +17,8 @@ from ollm_tui.core.errors import (
     Unavailable,
 )
 from ollm_tui.core.intake import clean
-from ollm_tui.providers.json_fields import as_tree, text_at
-from ollm_tui.providers.wire_lines import UnreadableError, decode_json
+from ollm_tui.providers.wire.json_fields import as_tree, text_at
+from ollm_tui.providers.wire.stream_lines import UnreadableError, decode_json
 
 MAX_FOREIGN_CHARACTERS = 300
 

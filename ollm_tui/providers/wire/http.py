@@ -15,8 +15,13 @@ import httpx
 import msgspec
 
 from ollm_tui.core.errors import AuthFailed, BadAnswer, ProviderError, Unavailable
-from ollm_tui.providers.http_errors import Refusal, message_of, one_line, refusal_error
-from ollm_tui.providers.wire_lines import MAX_LINE_BYTES, LineSplitter, UnreadableError, decode_json
+from ollm_tui.providers.wire.http_errors import Refusal, message_of, one_line, refusal_error
+from ollm_tui.providers.wire.stream_lines import (
+    MAX_LINE_BYTES,
+    LineSplitter,
+    UnreadableError,
+    decode_json,
+)
 
 CONNECT_SECONDS = 3.0
 ASK_SECONDS = 15.0

@@ -16,15 +16,15 @@ import msgspec
 
 import ollm_tui
 from ollm_tui.core.errors import Unavailable
-from ollm_tui.providers.embedded_server import Answer, Order
-from ollm_tui.providers.http_errors import one_line
+from ollm_tui.providers.llama_cpp.server import Answer, Order
+from ollm_tui.providers.wire.http_errors import one_line
 
 START_SECONDS = 300.0
 """A large model on a slow disk takes minutes; more than this means it hangs."""
 STOP_SECONDS = 2.0
 NOTICE_SECONDS = 1.0
 """How long after a broken connection the end of the process may take to be seen."""
-SERVER_COMMAND = (sys.executable, "-P", "-m", "ollm_tui.providers.embedded_server")
+SERVER_COMMAND = (sys.executable, "-P", "-m", "ollm_tui.providers.llama_cpp.server")
 """-P: a file in the project folder must not pass for one of our modules."""
 
 _PASSED_VARIABLES = frozenset({"PATH", "HOME", "LANG", "TMPDIR", "VIRTUAL_ENV", "LD_LIBRARY_PATH"})

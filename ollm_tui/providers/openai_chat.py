@@ -10,13 +10,13 @@ from urllib.parse import urlsplit
 
 from ollm_tui.core.errors import ModelMissing, OverLimit, ProviderError, Unavailable
 from ollm_tui.core.provider import Capabilities, ChatRequest, ModelInfo, StreamEvent
-from ollm_tui.providers.embedding_vectors import vectors_in
-from ollm_tui.providers.http import RETRY_SECONDS, Connection, RefusedError, drain, with_scheme
-from ollm_tui.providers.http_errors import Refusal, message_in, refusal_error
-from ollm_tui.providers.json_fields import Tree, as_tree, int_at, trees_at
 from ollm_tui.providers.openai_models import model_capabilities, model_infos, named_model
 from ollm_tui.providers.openai_wire import AnswerReader, request_body
-from ollm_tui.providers.wire_lines import EventReader, UnreadableError, decode_json
+from ollm_tui.providers.wire.embedding_vectors import vectors_in
+from ollm_tui.providers.wire.http import RETRY_SECONDS, Connection, RefusedError, drain, with_scheme
+from ollm_tui.providers.wire.http_errors import Refusal, message_in, refusal_error
+from ollm_tui.providers.wire.json_fields import Tree, as_tree, int_at, trees_at
+from ollm_tui.providers.wire.stream_lines import EventReader, UnreadableError, decode_json
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 _DONE = b"[DONE]"

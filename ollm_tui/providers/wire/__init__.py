@@ -1,0 +1,1 @@
+"""What all model servers share on the wire: HTTP, streamed lines, JSON fields, tool calls."""
