@@ -12,7 +12,7 @@ from bench.scratch_home import scratch_home
 from bench.terminal_program import ANSWER_SECONDS
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.snapshot import snapshot_of
-from ollm_tui.services.snapshot_library import SnapshotLibrary
+from ollm_tui.services.snapshots.snapshot_library import SnapshotLibrary
 from ollm_tui.storage.snapshots.snapshot_file import file_name
 from ollm_tui.storage.store_layout import StoreLayout
 

@@ -21,8 +21,8 @@ from ollm_tui.engine.window import choose_window
 from ollm_tui.providers.embedded import Embedded
 from ollm_tui.providers.llama_cpp.model_catalogue import DEFAULT_MODEL
 from ollm_tui.providers.scripted import Scripted
-from ollm_tui.services.recording import Recording
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.recording import Recording
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
 
 MODELS = REPOSITORY / ".cache" / "models"

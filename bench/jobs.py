@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.measure import Outcome, Promise, interleaved, milliseconds
-from ollm_tui.services.jobs.jobs import Jobs
+from ollm_tui.services.jobs.job_registry import Jobs
 
 ROUNDS = 40
 FLOOD_ROUNDS = 3

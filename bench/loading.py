@@ -14,7 +14,7 @@ from bench.measure import Outcome, Promise, interleaved, milliseconds
 from bench.sample_sessions import sample_session
 from bench.scratch_home import scratch_home
 from ollm_tui.core.session.session import Session
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
 
 LONG, TYPICAL = 10_000, 200

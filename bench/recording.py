@@ -16,8 +16,8 @@ from ollm_tui.core import clock
 from ollm_tui.core.session.encoding import encode
 from ollm_tui.core.session.message import Message
 from ollm_tui.core.session.record import Created, MessageAdded
-from ollm_tui.services.recording import Recorder, Recording
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.recording import Recorder, Recording
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.sessions.journal import journal_line
 from ollm_tui.storage.store_layout import StoreLayout
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bench.measure import Outcome, Promise, interleaved, milliseconds
 from ollm_tui.services.redaction.redactor import Redactor
-from ollm_tui.services.redaction.stream import StreamRedactor
+from ollm_tui.services.redaction.stream_redactor import StreamRedactor
 
 CHARACTERS = 1_000_000
 CHUNK = 80

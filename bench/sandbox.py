@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.measure import Outcome, Promise, interleaved, milliseconds
-from ollm_tui.services.jobs.jobs import Jobs
+from ollm_tui.services.jobs.job_registry import Jobs
 from ollm_tui.services.jobs.starting import Wanted
 from ollm_tui.services.sandbox.confinement import Confinement
 from ollm_tui.services.sandbox.sandbox import Kind, Sandbox

@@ -18,7 +18,7 @@ from bench.measure import Outcome, Promise, milliseconds
 from bench.scratch_home import scratch_home
 from bench.terminal_program import Moment, Program, TerminalProgram
 from ollm_tui.core.session.message import Text
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
 
 ROUNDS = 5

@@ -16,7 +16,7 @@ from bench.sample_sessions import sample_session
 from bench.scratch_home import scratch_home
 from bench.terminal_program import Program, TerminalProgram
 from ollm_tui.core.session.message import Text
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
 
 FEW, MANY = 10, 10_000

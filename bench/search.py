@@ -19,11 +19,11 @@ from bench.scratch_home import environment, scratch_home
 from bench.search_samples import fill_history, library_text
 from ollm_tui.core import clock
 from ollm_tui.core.session.record import Created, MessageAdded
-from ollm_tui.services.recording import Recorder, Recording
 from ollm_tui.services.search.query import parse_query
 from ollm_tui.services.search.searchable import searchable
 from ollm_tui.services.search.searching import HistorySearch
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.recording import Recorder, Recording
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
 
 SESSIONS, MESSAGES = 2000, 50

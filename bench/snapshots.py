@@ -18,10 +18,10 @@ from bench.scratch_home import scratch_home
 from ollm_tui.core import clock
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.snapshot import ContextSnapshot, snapshot_of
-from ollm_tui.services.session_library import SessionLibrary
-from ollm_tui.services.snapshot_diff import diff
-from ollm_tui.services.snapshot_library import SnapshotLibrary
-from ollm_tui.services.snapshot_restore import restoration
+from ollm_tui.services.sessions.session_library import SessionLibrary
+from ollm_tui.services.snapshots.restore_plan import restoration
+from ollm_tui.services.snapshots.snapshot_diff import diff
+from ollm_tui.services.snapshots.snapshot_library import SnapshotLibrary
 from ollm_tui.storage.snapshots.snapshot_file import file_name
 from ollm_tui.storage.store_layout import StoreLayout
 

@@ -26,10 +26,10 @@ from ollm_tui.engine.model_choice import ModelChoice
 from ollm_tui.engine.policy import Policy
 from ollm_tui.engine.tool_keeper import Outfit
 from ollm_tui.providers.scripted import Scripted, Step
-from ollm_tui.services.file_changes import SETTLED_AFTER_NS, FileWatch
-from ollm_tui.services.grants import Grants
-from ollm_tui.services.recording import Recording
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.files.file_changes import SETTLED_AFTER_NS, FileWatch
+from ollm_tui.services.safety.grants import Grants
+from ollm_tui.services.sessions.recording import Recording
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.settings.schema import Settings
 from ollm_tui.storage.store_layout import StoreLayout
 

@@ -11,12 +11,12 @@ from ollm_tui.core.errors import ModelMissing, ProviderError, Unavailable, Usage
 from ollm_tui.core.provider import MayBeAbsent, Provider
 from ollm_tui.engine.outfitting import Outfitter
 from ollm_tui.engine.workspace import Workspace
-from ollm_tui.services.credentials import find_key
-from ollm_tui.services.encryption import cipher_for
-from ollm_tui.services.project_trust import Trust
-from ollm_tui.services.prompt_memory import PromptMemory
-from ollm_tui.services.recording import Recording
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.safety.credentials import find_key
+from ollm_tui.services.safety.encryption import cipher_for
+from ollm_tui.services.safety.project_trust import Trust
+from ollm_tui.services.sessions.prompt_memory import PromptMemory
+from ollm_tui.services.sessions.recording import Recording
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.services.tokens.counters import TokenCounters
 from ollm_tui.settings.loaded import Loaded
 from ollm_tui.settings.schema import ProviderSettings, Settings
@@ -25,7 +25,7 @@ from ollm_tui.storage.store_layout import StoreLayout
 if TYPE_CHECKING:
     from ollm_tui.engine.jobs_keeper import JobsKeeper
     from ollm_tui.services.hooks import Hooks
-    from ollm_tui.services.jobs.jobs import Jobs
+    from ollm_tui.services.jobs.job_registry import Jobs
 
 OLLAMA_ANSWERS_WITHIN_SECONDS = 0.3
 OLLAMA_URL = "http://127.0.0.1:11434"
@@ -77,9 +77,9 @@ def open_workspace(
 
 def open_hooks(loaded: Loaded, environ: Mapping[str, str], trust: Trust) -> Hooks:
     """The user's own commands, in a clean environment; secrets they print are taken out."""
-    from ollm_tui.services.environment import cleaned, usable_settings
     from ollm_tui.services.hooks import Hooks
     from ollm_tui.services.redaction.redactor import Redactor
+    from ollm_tui.services.safety.environment import cleaned, usable_settings
 
     redactor = Redactor.knowing(environ)
     environment = cleaned(environ, usable_settings(loaded), redactor=redactor)
@@ -101,9 +101,9 @@ def open_providers(loaded: Loaded, environ: Mapping[str, str]) -> Providers:
 
 def open_jobs(loaded: Loaded, environ: Mapping[str, str], grants: Collection[str] = ()) -> Jobs:
     """Shells and jobs, in a clean environment; secrets stay out of their records."""
-    from ollm_tui.services.environment import cleaned, usable_settings
-    from ollm_tui.services.jobs.jobs import Jobs
+    from ollm_tui.services.jobs.job_registry import Jobs
     from ollm_tui.services.redaction.redactor import Redactor
+    from ollm_tui.services.safety.environment import cleaned, usable_settings
 
     redactor = Redactor.knowing(environ)
     environment = cleaned(environ, usable_settings(loaded), grants, redactor)
@@ -115,9 +115,9 @@ def open_jobs_keeper(
 ) -> JobsKeeper:
     """The jobs of the sessions of a front end, which may grant what is withheld."""
     from ollm_tui.engine.jobs_keeper import JobsKeeper
-    from ollm_tui.services.environment import cleaned, usable_settings
-    from ollm_tui.services.jobs.jobs import Jobs
+    from ollm_tui.services.jobs.job_registry import Jobs
     from ollm_tui.services.redaction.redactor import Redactor
+    from ollm_tui.services.safety.environment import cleaned, usable_settings
 
     redactor = Redactor.knowing(environ)
     environment = cleaned(environ, usable_settings(loaded), redactor=redactor)

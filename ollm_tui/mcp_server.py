@@ -22,8 +22,8 @@ from mcp.types import (
 
 from ollm_tui import __version__
 from ollm_tui.core.errors import OllmError
+from ollm_tui.services.jobs.job_registry import Jobs
 from ollm_tui.services.jobs.job_tools import JobTools
-from ollm_tui.services.jobs.jobs import Jobs
 
 INSTRUCTIONS = (
     "Run commands and code as jobs. Start a session, run code in it with exec; its directory, "

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ollm_tui.engine.workspace import Workspace
     from ollm_tui.headless import Headless
     from ollm_tui.services.hooks import HookTold
-    from ollm_tui.services.prompt_memory import PromptMemory
+    from ollm_tui.services.sessions.prompt_memory import PromptMemory
 
 COLLECTED_AFTER_SECONDS = 1.0
 

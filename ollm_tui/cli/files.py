@@ -9,7 +9,7 @@ from ollm_tui.core import clock
 from ollm_tui.core.errors import OllmError
 from ollm_tui.core.session.encoding import CannotDecode, parse_json
 from ollm_tui.core.session.session import is_session_id, new_session_id
-from ollm_tui.services.session_bundle import Bundle, read_bundle
+from ollm_tui.services.sessions.session_bundle import Bundle, read_bundle
 from ollm_tui.storage.files.atomic_file import read_regular
 from ollm_tui.storage.files.side_files import SideFiles
 from ollm_tui.storage.sessions.session_file import parse_session

@@ -16,8 +16,8 @@ from ollm_tui.core.intake import clean, visible
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    from ollm_tui.services.retention import Surplus
-    from ollm_tui.services.session_library import SessionLibrary
+    from ollm_tui.services.sessions.retention import Surplus
+    from ollm_tui.services.sessions.session_library import SessionLibrary
 
 LONGEST_TAG = 40
 
@@ -57,7 +57,7 @@ def _view(library: SessionLibrary, arguments: Namespace) -> int:
 
 def _export(library: SessionLibrary, arguments: Namespace) -> int:
     from ollm_tui.cli.files import format_for, write_file
-    from ollm_tui.services.export import export_session
+    from ollm_tui.services.export.exporting import export_session
 
     session_id = library.catalogue.resolve(arguments.id)
     if arguments.bundle:
@@ -74,7 +74,7 @@ def _export(library: SessionLibrary, arguments: Namespace) -> int:
 
 
 def _bundle(library: SessionLibrary, session_id: str, kind: str | None) -> str:
-    from ollm_tui.services.session_bundle import bundle_document, bundle_of
+    from ollm_tui.services.sessions.session_bundle import bundle_document, bundle_of
 
     if kind not in (None, "json"):
         raise UsageError("a bundle is always JSON", "leave --format out")
@@ -86,7 +86,7 @@ def _bundle(library: SessionLibrary, session_id: str, kind: str | None) -> str:
 
 def _import(library: SessionLibrary, arguments: Namespace) -> int:
     from ollm_tui.cli.files import read_session
-    from ollm_tui.services.session_bundle import add_bundle
+    from ollm_tui.services.sessions.session_bundle import add_bundle
 
     print(add_bundle(library, read_session(arguments.file)))
     return 0
@@ -152,7 +152,7 @@ def _clear(library: SessionLibrary, arguments: Namespace) -> int:
 
 
 def _cleanup(library: SessionLibrary, arguments: Namespace) -> int:
-    from ollm_tui.services.retention import enforce_retention, surplus
+    from ollm_tui.services.sessions.retention import enforce_retention, surplus
 
     keep, max_age, max_items = _limits(arguments.keep)
     if not (keep or max_age or max_items):

@@ -14,7 +14,7 @@ from ollm_tui.core.intake import clean, visible
 from ollm_tui.core.session.message import Message
 from ollm_tui.core.session.titles import title_of
 from ollm_tui.core.snapshot import ContextSnapshot, Reason
-from ollm_tui.services.snapshot_diff import Change, ContextDiff, MessageDiff
+from ollm_tui.services.snapshots.snapshot_diff import Change, ContextDiff, MessageDiff
 
 WHY: dict[Reason, str] = {
     "compression": "before compressing",

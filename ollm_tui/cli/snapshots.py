@@ -12,12 +12,12 @@ from ollm_tui.core.counts import counted, short_count
 from ollm_tui.core.errors import SessionBusy, SessionNotFound, UsageError
 from ollm_tui.core.intake import clean
 from ollm_tui.core.snapshot import ContextSnapshot, SnapshotSummary
-from ollm_tui.services.closed_sessions import ClosedSessions, present
-from ollm_tui.services.session_catalogue import only_one
-from ollm_tui.services.snapshot_library import DELETED_DAYS, SnapshotLibrary, one_line
+from ollm_tui.services.sessions.session_catalogue import only_one
+from ollm_tui.services.snapshots.closed_sessions import ClosedSessions, present
+from ollm_tui.services.snapshots.snapshot_library import DELETED_DAYS, SnapshotLibrary, one_line
 
 if TYPE_CHECKING:
-    from ollm_tui.services.session_library import SessionLibrary
+    from ollm_tui.services.sessions.session_library import SessionLibrary
 
 SHORT_ID = 8
 NOW = "now:"
@@ -83,7 +83,7 @@ def _show(store: _Store, arguments: Namespace) -> int:
 
 def _diff(store: _Store, arguments: Namespace) -> int:
     from ollm_tui.cli.snapshot_text import diff_text, diff_tree
-    from ollm_tui.services.snapshot_diff import diff
+    from ollm_tui.services.snapshots.snapshot_diff import diff
 
     left, right = _point(store, arguments.a), _point(store, arguments.b)
     found = diff(left, right)

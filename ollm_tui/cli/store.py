@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from ollm_tui.core.errors import SettingsError
 from ollm_tui.core.session.session import SessionSummary
-from ollm_tui.services.session_catalogue import SessionCatalogue
+from ollm_tui.services.sessions.session_catalogue import SessionCatalogue
 from ollm_tui.settings.loaded import Loaded
 from ollm_tui.settings.loader import load_settings
 from ollm_tui.storage.sessions.session_index import SessionIndex
 from ollm_tui.storage.store_layout import StoreLayout
 
 if TYPE_CHECKING:
-    from ollm_tui.services.session_library import SessionLibrary
+    from ollm_tui.services.sessions.session_library import SessionLibrary
 
 
 def read_settings() -> Loaded:
@@ -44,8 +44,8 @@ def warn_of(loaded: Loaded) -> None:
 
 def open_library(loaded: Loaded | None = None) -> SessionLibrary:
     """The sessions of the store in force, to be read and changed."""
-    from ollm_tui.services.encryption import cipher_for
-    from ollm_tui.services.session_library import SessionLibrary
+    from ollm_tui.services.safety.encryption import cipher_for
+    from ollm_tui.services.sessions.session_library import SessionLibrary
 
     loaded = loaded or load()
     home = loaded.locations.home
@@ -61,7 +61,7 @@ def open_catalogue() -> SessionCatalogue:
     layout = _layout(loaded)
 
     def read(session_id: str) -> SessionSummary:
-        from ollm_tui.services.session_library import SessionLibrary
+        from ollm_tui.services.sessions.session_library import SessionLibrary
 
         return SessionLibrary.at(layout).summary(session_id)
 

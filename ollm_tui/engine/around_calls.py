@@ -12,7 +12,7 @@ from ollm_tui.core.tool import Action
 from ollm_tui.settings.schema import HookEvent
 
 if TYPE_CHECKING:
-    from ollm_tui.services.file_changes import FileWatch
+    from ollm_tui.services.files.file_changes import FileWatch
 
 CHANGING = ("write", "run")
 """The effects of calls that may change files."""

@@ -44,8 +44,8 @@ from ollm_tui.engine.snapshot_keeper import SnapshotKeeper
 from ollm_tui.engine.stoppable import Stoppable
 from ollm_tui.engine.tool_keeper import ToolKeeper
 from ollm_tui.engine.turn import Turn
-from ollm_tui.services.recording import Recorder
-from ollm_tui.services.snapshots import Snapshots
+from ollm_tui.services.sessions.recording import Recorder
+from ollm_tui.services.snapshots.restore_points import Snapshots
 from ollm_tui.services.tokens.counters import TokenCounters
 from ollm_tui.services.tokens.prompt_count import Count
 from ollm_tui.services.topic import Topic

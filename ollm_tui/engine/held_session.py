@@ -22,7 +22,7 @@ from ollm_tui.core.session.record import (
 from ollm_tui.core.session.session import Metadata, ToolCall
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.session.titles import title_of
-from ollm_tui.services.recording import Recorder
+from ollm_tui.services.sessions.recording import Recorder
 from ollm_tui.services.topic import Topic
 
 

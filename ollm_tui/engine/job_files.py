@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 from ollm_tui.core.job import Job, JobEvent, JobFinished, JobMoved, JobOutputArrived
 
 if TYPE_CHECKING:
-    from ollm_tui.services.file_changes import FileWatch
+    from ollm_tui.services.files.file_changes import FileWatch
 
 
 class JobFiles:

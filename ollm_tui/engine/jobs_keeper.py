@@ -16,7 +16,7 @@ from ollm_tui.core.session.session import ToolCall, ToolResult
 from ollm_tui.engine.held_session import HeldSession
 from ollm_tui.engine.job_files import JobFiles
 from ollm_tui.engine.job_text import Arrivals, capped, ending
-from ollm_tui.services.jobs.jobs import Jobs
+from ollm_tui.services.jobs.job_registry import Jobs
 from ollm_tui.services.jobs.safe_text import LEAD_BYTES
 from ollm_tui.services.jobs.starting import Wanted
 from ollm_tui.services.redaction.redactor import Redactor

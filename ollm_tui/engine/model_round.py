@@ -38,7 +38,7 @@ from ollm_tui.engine.reply import Reply
 from ollm_tui.engine.stoppable import Stoppable
 from ollm_tui.engine.stray_calls import stray_calls
 from ollm_tui.engine.tool_keeper import ToolKeeper
-from ollm_tui.services.recording import Recorder
+from ollm_tui.services.sessions.recording import Recorder
 
 QUIET_SECONDS = 0.5
 GETTING_READY = "getting ready to answer"

@@ -19,7 +19,7 @@ from ollm_tui.storage.store_layout import StoreLayout
 
 if TYPE_CHECKING:
     from ollm_tui.engine.jobs_keeper import JobsKeeper
-    from ollm_tui.services.file_discovery.project_files import ProjectFiles
+    from ollm_tui.services.files.project_files import ProjectFiles
 
 log = logging.getLogger(__name__)
 
@@ -62,10 +62,10 @@ class Outfitter:
     ) -> Outfit:
         # Loaded by now: see `outfit`.
         from ollm_tui.engine.policy import Policy, scope_of
-        from ollm_tui.services.file_changes import FileWatch
-        from ollm_tui.services.file_discovery.options import DiscoveryOptions
-        from ollm_tui.services.file_discovery.project_files import ProjectFiles
-        from ollm_tui.services.grants import Grants
+        from ollm_tui.services.files.file_changes import FileWatch
+        from ollm_tui.services.files.options import DiscoveryOptions
+        from ollm_tui.services.files.project_files import ProjectFiles
+        from ollm_tui.services.safety.grants import Grants
         from ollm_tui.services.sandbox.sandbox import Sandbox
         from ollm_tui.tools.toolbox import Toolplace, toolbox
 

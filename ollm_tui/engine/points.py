@@ -17,10 +17,10 @@ from ollm_tui.engine.budget import Budget, BudgetRules
 from ollm_tui.engine.snapshot_keeper import SnapshotKeeper
 from ollm_tui.engine.snapshot_parts import parts_of
 from ollm_tui.engine.unkept_sessions import UnkeptSessions
-from ollm_tui.services.session_library import SessionLibrary
-from ollm_tui.services.snapshot_library import Holdings
-from ollm_tui.services.snapshot_restore import forked
-from ollm_tui.services.snapshots import Snapshots
+from ollm_tui.services.sessions.session_library import SessionLibrary
+from ollm_tui.services.snapshots.restore_plan import forked
+from ollm_tui.services.snapshots.restore_points import Snapshots
+from ollm_tui.services.snapshots.snapshot_library import Holdings
 from ollm_tui.services.tokens.prompt_count import Count
 
 OnDisk = Callable[..., Awaitable[Any]]

@@ -9,9 +9,9 @@ from typing import Literal, NamedTuple
 
 from ollm_tui.core.intake import visible
 from ollm_tui.core.tool import Action, ApprovalMode, Decision, Verdict
-from ollm_tui.services.command_safety.places import Places, runs_by_itself
-from ollm_tui.services.grants import Grant, Grants, Subject
-from ollm_tui.services.secret_names import names_secrets
+from ollm_tui.services.safety.grants import Grant, Grants, Subject
+from ollm_tui.services.safety.places import Places, runs_by_itself
+from ollm_tui.services.safety.secret_names import names_secrets
 from ollm_tui.settings.schema import Tools
 
 HELD_TOOLS = frozenset(("exec",))
@@ -125,7 +125,7 @@ class Policy:
 
     def _assess_running(self, action: Action) -> _Assessment:
         # The grammar takes 35 ms to load: not before a tool wants to run something.
-        from ollm_tui.services.command_safety.judgement import judge, judge_python
+        from ollm_tui.services.safety.judgement import judge, judge_python
 
         place = Path(action.place or self._project)
         judges = judge_python if action.language == "python" else judge

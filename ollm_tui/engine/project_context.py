@@ -17,14 +17,14 @@ from ollm_tui.core.intake import clean, visible
 from ollm_tui.core.session.context_entry import ContextEntry
 from ollm_tui.engine.notes import NoteKeeper
 from ollm_tui.engine.system_prompt import INSTRUCTIONS
-from ollm_tui.services.git_state import git_state
-from ollm_tui.services.project_trust import Trust, Verdict, digest_of
+from ollm_tui.services.files.git_state import git_state
+from ollm_tui.services.safety.project_trust import Trust, Verdict, digest_of
 from ollm_tui.services.tokens.careful_estimate import careful_estimate
 from ollm_tui.settings.schema import Settings
 from ollm_tui.storage.files.beneath import Beneath
 
 if TYPE_CHECKING:
-    from ollm_tui.services.file_discovery.project_files import ProjectFiles
+    from ollm_tui.services.files.project_files import ProjectFiles
 
 INSTRUCTION_FILES = ("AGENTS.md", ".ollm/OLLM.md")
 LARGEST_BYTES = 100_000
@@ -69,8 +69,8 @@ class ProjectContext:
     def files(self) -> ProjectFiles:
         """The project's files, listed when they are first asked for, and watched from then on."""
         # Loaded when first used: it takes 30 ms, and most sessions need none of it.
-        from ollm_tui.services.file_discovery.options import DiscoveryOptions
-        from ollm_tui.services.file_discovery.project_files import ProjectFiles
+        from ollm_tui.services.files.options import DiscoveryOptions
+        from ollm_tui.services.files.project_files import ProjectFiles
 
         options = DiscoveryOptions.from_settings(self._settings)
         return ProjectFiles(self.root, options, watches=True)

@@ -11,7 +11,7 @@ from ollm_tui.core import clock
 from ollm_tui.core.intake import IntakeFilter
 from ollm_tui.core.session.message import Message, Status, ToolCallPart, Usage
 from ollm_tui.core.session.record import AnyRecord, MessageAdded, MessageFinished, TextAppended
-from ollm_tui.services.recording import Recorder
+from ollm_tui.services.sessions.recording import Recorder
 
 RECORD_AFTER_SECONDS = 0.5
 """Half of the second that a crash may cost at most; the disk takes the other half."""

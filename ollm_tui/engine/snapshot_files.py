@@ -12,7 +12,7 @@ from ollm_tui.core.snapshot import ContextSnapshot
 from ollm_tui.engine.tool_keeper import ToolKeeper
 
 if TYPE_CHECKING:
-    from ollm_tui.services.file_changes import FileStep, FileWatch
+    from ollm_tui.services.files.file_changes import FileStep, FileWatch
 
 
 class SnapshotFiles:

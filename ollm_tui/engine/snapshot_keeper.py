@@ -26,9 +26,9 @@ from ollm_tui.engine.context import assemble
 from ollm_tui.engine.held_session import HeldSession
 from ollm_tui.engine.session_context import SessionContext
 from ollm_tui.engine.system_prompt import sections
-from ollm_tui.services.snapshot_restore import restoration, standing, undoable, ways_back
-from ollm_tui.services.snapshot_thresholds import Thresholds
-from ollm_tui.services.snapshots import Snapshots
+from ollm_tui.services.snapshots.restore_plan import restoration, standing, undoable, ways_back
+from ollm_tui.services.snapshots.restore_points import Snapshots
+from ollm_tui.services.snapshots.snapshot_thresholds import Thresholds
 from ollm_tui.settings.schema import Snapshots as Settings
 
 log = logging.getLogger(__name__)

@@ -24,8 +24,8 @@ from ollm_tui.settings.schema import Settings
 
 if TYPE_CHECKING:
     from ollm_tui.engine.policy import Policy
-    from ollm_tui.services.file_changes import FileWatch
-    from ollm_tui.services.grants import Grant
+    from ollm_tui.services.files.file_changes import FileWatch
+    from ollm_tui.services.safety.grants import Grant
 
 SPEC_SHARE = 0.25
 """Of the longest prompt: so much the descriptions of the tools may take; the last go first."""

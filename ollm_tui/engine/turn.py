@@ -25,7 +25,7 @@ from ollm_tui.engine.model_round import ModelRound
 from ollm_tui.engine.prompt_check import PromptCheck
 from ollm_tui.engine.stoppable import Stoppable
 from ollm_tui.engine.tool_keeper import ToolKeeper
-from ollm_tui.services.recording import Recorder
+from ollm_tui.services.sessions.recording import Recorder
 
 CheckOf = Callable[[Message], PromptCheck]
 """How the prompt that ends with a message is checked."""

@@ -27,12 +27,12 @@ from ollm_tui.engine.points import Point, Points
 from ollm_tui.engine.project_context import ProjectContext
 from ollm_tui.engine.system_prompt import DEFAULT_PROMPT
 from ollm_tui.engine.unkept_sessions import UnkeptSessions
-from ollm_tui.services.following import Followed, follow
-from ollm_tui.services.project_trust import Trust
-from ollm_tui.services.recording import Recorder, Recording
-from ollm_tui.services.retention import enforce_retention
-from ollm_tui.services.session_library import SessionLibrary
-from ollm_tui.services.snapshots import Snapshots
+from ollm_tui.services.safety.project_trust import Trust
+from ollm_tui.services.sessions.following import Followed, follow
+from ollm_tui.services.sessions.recording import Recorder, Recording
+from ollm_tui.services.sessions.retention import enforce_retention
+from ollm_tui.services.sessions.session_library import SessionLibrary
+from ollm_tui.services.snapshots.restore_points import Snapshots
 from ollm_tui.services.tokens.counters import TokenCounters
 from ollm_tui.services.topic import Topic
 from ollm_tui.settings.schema import Settings

@@ -22,8 +22,8 @@ import msgspec
 from ollm_tui.core import clock
 from ollm_tui.core.intake import clean
 from ollm_tui.core.session.context_entry import USUAL_PRIORITY, ContextEntry, expiry
-from ollm_tui.services.environment import CleanEnvironment
-from ollm_tui.services.project_trust import Trust, Verdict, digest_of
+from ollm_tui.services.safety.environment import CleanEnvironment
+from ollm_tui.services.safety.project_trust import Trust, Verdict, digest_of
 from ollm_tui.services.topic import Topic
 from ollm_tui.settings.schema import HookEvent
 

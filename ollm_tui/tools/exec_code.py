@@ -11,7 +11,7 @@ from msgspec import Meta
 from ollm_tui.core.errors import JobError, ToolError
 from ollm_tui.core.job import Job, JobEvent, JobFinished, JobMoved, JobOutputArrived
 from ollm_tui.core.tool import Action, PlannedCall, Tell, ToolOutcome
-from ollm_tui.services.jobs.jobs import Jobs
+from ollm_tui.services.jobs.job_registry import Jobs
 from ollm_tui.services.jobs.starting import Wanted
 from ollm_tui.services.sandbox.confinement import Confinement
 from ollm_tui.tools.arguments import Arguments, spec_of, understood

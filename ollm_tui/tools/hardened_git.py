@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ollm_tui.core.errors import ToolError
-from ollm_tui.services.file_discovery.git_program import GitProgram
-from ollm_tui.services.file_discovery.repository import Repository, find_repository
+from ollm_tui.services.files.git_program import GitProgram
+from ollm_tui.services.files.repository import Repository, find_repository
 from ollm_tui.tools.arguments import one_line
 
 MOST_BYTES = 2_000_000

@@ -11,7 +11,7 @@ from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import JobError, ToolError
 from ollm_tui.core.job import Job, StreamPart
 from ollm_tui.core.tool import Action, PlannedCall, Tell, ToolOutcome
-from ollm_tui.services.jobs.jobs import Jobs
+from ollm_tui.services.jobs.job_registry import Jobs
 from ollm_tui.services.jobs.safe_text import LEAD_BYTES, safe_part
 from ollm_tui.services.redaction.redactor import Redactor
 from ollm_tui.tools.arguments import Arguments, one_line, spec_of, understood

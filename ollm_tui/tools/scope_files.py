@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ollm_tui.core.errors import ToolError, UsageError
-from ollm_tui.services.file_discovery.fuzzy import rank
-from ollm_tui.services.file_discovery.glob_patterns import PathChoice
-from ollm_tui.services.file_discovery.project_files import ProjectFiles
+from ollm_tui.services.files.fuzzy import rank
+from ollm_tui.services.files.glob_patterns import PathChoice
+from ollm_tui.services.files.project_files import ProjectFiles
 from ollm_tui.tools.scope import Scope
 
 MOST_ALIKE = 100

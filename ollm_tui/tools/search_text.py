@@ -16,8 +16,8 @@ from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import ToolError
 from ollm_tui.core.intake import clean
 from ollm_tui.core.tool import Action, PlannedCall, Tell, ToolOutcome
-from ollm_tui.services.command_safety.places import keeps_secrets
-from ollm_tui.services.secret_names import names_secrets
+from ollm_tui.services.safety.places import keeps_secrets
+from ollm_tui.services.safety.secret_names import names_secrets
 from ollm_tui.tools.arguments import Arguments, one_line, spec_of, understood
 from ollm_tui.tools.planned import Planned
 from ollm_tui.tools.scope import Scope

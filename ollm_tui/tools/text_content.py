@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from ollm_tui.core.errors import ToolError
-from ollm_tui.services.mentioned_file import IMAGES
+from ollm_tui.services.files.mentioned_file import IMAGES
 
 UNREADABLE_SHARE = 0.1
 """Of control characters, in what is no UTF-8: with more it is no text."""

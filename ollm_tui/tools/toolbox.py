@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ollm_tui.core.tool import Tool
-from ollm_tui.services.file_discovery.project_files import ProjectFiles
-from ollm_tui.services.jobs.jobs import Jobs
+from ollm_tui.services.files.project_files import ProjectFiles
+from ollm_tui.services.jobs.job_registry import Jobs
 from ollm_tui.services.sandbox.confinement import Confinement
 from ollm_tui.tools.edit_file import EditFile
 from ollm_tui.tools.exec_code import Exec

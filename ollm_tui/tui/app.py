@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ollm_tui.engine.conversation import Conversation
     from ollm_tui.engine.jobs_keeper import JobsKeeper
     from ollm_tui.engine.workspace import Workspace
-    from ollm_tui.services.prompt_memory import PromptMemory
+    from ollm_tui.services.sessions.prompt_memory import PromptMemory
     from ollm_tui.tui.shell_line import ShellLine
 
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ollm_tui.services.environment import cleaned
+from ollm_tui.services.safety.environment import cleaned
 from ollm_tui.settings.schema import Environment
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from ollm_tui.core.counts import short_count
 from ollm_tui.core.intake import visible
 from ollm_tui.core.session.compression import Checkpoint, Compression, in_force, last_undoable
 from ollm_tui.core.session.session import Metadata
-from ollm_tui.services.snapshot_restore import standing
+from ollm_tui.services.snapshots.restore_plan import standing
 from ollm_tui.tui.checkpoint_words import checkpoint_text, checkpoint_title, deed
 from ollm_tui.tui.entries import local_time
 from ollm_tui.tui.key_names import Hints

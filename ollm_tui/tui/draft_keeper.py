@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ollm_tui.services.prompt_memory import PromptMemory
+    from ollm_tui.services.sessions.prompt_memory import PromptMemory
 
 WITHIN_SECONDS = 0.5
 

@@ -10,7 +10,7 @@ from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.session.message import Message
 from ollm_tui.core.session.session import Session
-from ollm_tui.services.export import ExportFormat, export_session
+from ollm_tui.services.export.exporting import ExportFormat, export_session
 from ollm_tui.tui.new_file import write_new
 
 

@@ -15,7 +15,7 @@ from ollm_tui.tui.dialogs.files_back import FilesBack
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ollm_tui.services.file_changes import FileStep
+    from ollm_tui.services.files.file_changes import FileStep
     from ollm_tui.tui.screens.chat import ChatScreen
 
 LEFT = ("no-copy", "refused")

@@ -8,7 +8,7 @@ from textual.worker import Worker
 
 from ollm_tui.core.errors import OllmError, StoreError, UsageError
 from ollm_tui.core.intake import visible
-from ollm_tui.services.following import Followed
+from ollm_tui.services.sessions.following import Followed
 from ollm_tui.tui.following_view import FollowingView, take_over
 from ollm_tui.tui.screens.chat import NARROW, PLACEHOLDER, ChatScreen
 from ollm_tui.tui.transcript.entry import Entry

@@ -18,7 +18,7 @@ from ollm_tui.tui.transcript.transcript import Transcript
 if TYPE_CHECKING:
     from ollm_tui.engine.conversation import Conversation
     from ollm_tui.engine.workspace import Workspace
-    from ollm_tui.services.following import Followed
+    from ollm_tui.services.sessions.following import Followed
 
 FOLLOWS = "read-only, follows another window"
 LEFT_ALONE = "read-only, the other window has closed it"

@@ -13,8 +13,8 @@ from ollm_tui.core.counts import counted, short_count
 from ollm_tui.core.errors import ProviderError, UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.session.message import Attachment
-from ollm_tui.services.file_discovery.fuzzy import PathIndex
-from ollm_tui.services.mentioned_file import (
+from ollm_tui.services.files.fuzzy import PathIndex
+from ollm_tui.services.files.mentioned_file import (
     Glance,
     folders_of,
     glance_at_file,

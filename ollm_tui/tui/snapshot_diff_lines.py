@@ -11,7 +11,7 @@ from ollm_tui.core.counts import counted
 from ollm_tui.core.intake import clean, visible
 from ollm_tui.core.session.branches import words_of
 from ollm_tui.core.session.message import Message
-from ollm_tui.services.snapshot_diff import Change, ContextDiff, Form, MessageDiff
+from ollm_tui.services.snapshots.snapshot_diff import Change, ContextDiff, Form, MessageDiff
 
 TWO_COLUMNS = 100
 Look = Literal["plain", "quiet", "added", "gone", "changed", "title"]

@@ -12,7 +12,7 @@ from ollm_tui.tui.tool_words import MODES
 
 if TYPE_CHECKING:
     from ollm_tui.engine.tool_keeper import ToolKeeper
-    from ollm_tui.services.grants import Grant
+    from ollm_tui.services.safety.grants import Grant
 
 NO_TOOLS = "none: this model cannot use tools, or nothing was sent yet"
 NO_SANDBOX = "known when the first message is sent"

@@ -14,17 +14,17 @@ PACKAGE = REPOSITORY / "ollm_tui"
 OWN_ENVIRONMENT = {
     "providers/llama_cpp/server_process.py": "below the services; passes seven names and what it sets",
     "providers/llama_cpp/pip_download.py": "below the services; passes what pip needs for the network",
-    "services/file_discovery/git_program.py": "passes seven names, hardens git with the rest",
-    "services/jobs/launching.py": "passes nothing at all but where our own modules are",
+    "services/files/git_program.py": "passes seven names, hardens git with the rest",
+    "services/jobs/launcher_client.py": "passes nothing at all but where our own modules are",
     "tools/hardened_git.py": "what git_program passes, and editors and helpers switched off",
     "tools/search_text.py": "passes nothing at all but where our own modules are",
     "services/sandbox/probing.py": "passes nothing at all but where our own modules are",
-    "services/jobs/keeper.py": "runs a job with the environment of its order, cleaned before",
+    "services/jobs/supervisor.py": "runs a job with the environment of its order, cleaned before",
 }
 """Places that make an environment of their own, smaller than the service would."""
 
 USERS_ENVIRONMENT = {
-    "services/credentials.py": "the user's password program needs its agent and session",
+    "services/safety/credentials.py": "the user's password program needs its agent and session",
     "tui/external_editor.py": "the user's own editor, started as from the user's shell",
 }
 """Places that hand on everything, because the user's own tool is started for the user."""
@@ -68,7 +68,7 @@ def test_every_child_process_gets_an_environment_made_for_it() -> None:
         place = f"{module}:{call.lineno}"
         assert environment, f"{place} hands on the whole environment; use services.environment"
         if module not in OWN_ENVIRONMENT:
-            assert "ollm_tui.services.environment import" in source, place
+            assert "ollm_tui.services.safety.environment import" in source, place
         # What is cleaned on the spot may begin with all of it.
         cleaned = re.sub(r"\b(?:cleaned|\w+_environment)\(os\.environ\b", "", environment)
         assert not INHERITED.search(cleaned), f"{place}: {environment}"

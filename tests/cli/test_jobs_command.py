@@ -7,7 +7,7 @@ import json
 import os
 from pathlib import Path
 
-from ollm_tui.services.jobs.jobs import Jobs
+from ollm_tui.services.jobs.job_registry import Jobs
 from ollm_tui.services.jobs.records import JobRecords
 from tests.cli.conftest import Run
 

@@ -16,8 +16,8 @@ from mcp import Client, StdioServerParameters
 from mcp.types import TextContent
 
 from ollm_tui.mcp_server import build_server
+from ollm_tui.services.jobs.job_registry import Jobs
 from ollm_tui.services.jobs.job_tools import JobTools
-from ollm_tui.services.jobs.jobs import Jobs
 from ollm_tui.services.jobs.process_tree import marked
 from tests.cli.conftest import OLLM
 

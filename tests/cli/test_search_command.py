@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from ollm_tui.core.session.message import Message, Text
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.cli.conftest import Run
 from tests.crash.samples import empty_session

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ollm_tui.core.errors import StoreError
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.crash.samples import LARGE, added, go_on, user_message
 

@@ -12,12 +12,12 @@ from ollm_tui.core.session.record import MessageAdded
 from ollm_tui.core.session.session import Session
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.snapshot import ContextSnapshot, snapshot_of
-from ollm_tui.services.closed_sessions import ClosedSessions
-from ollm_tui.services.recording import Recording
-from ollm_tui.services.session_library import SessionLibrary
-from ollm_tui.services.snapshot_library import SnapshotLibrary
-from ollm_tui.services.snapshot_restore import restoration
-from ollm_tui.services.snapshots import Snapshots
+from ollm_tui.services.sessions.recording import Recording
+from ollm_tui.services.sessions.session_library import SessionLibrary
+from ollm_tui.services.snapshots.closed_sessions import ClosedSessions
+from ollm_tui.services.snapshots.restore_plan import restoration
+from ollm_tui.services.snapshots.restore_points import Snapshots
+from ollm_tui.services.snapshots.snapshot_library import SnapshotLibrary
 from ollm_tui.settings.schema import Settings
 from ollm_tui.storage.snapshots.snapshot_store import SnapshotStore
 from ollm_tui.storage.store_layout import StoreLayout

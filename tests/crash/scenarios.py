@@ -11,8 +11,8 @@ from ollm_tui.core import clock
 from ollm_tui.core.session.message import Message
 from ollm_tui.core.session.record import Created, MessageFinished, TextAppended
 from ollm_tui.core.session.session import Session
-from ollm_tui.services.recording import Recorder, Recording
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.recording import Recorder, Recording
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.crash.samples import LARGE, added, stored_session, user_message
 

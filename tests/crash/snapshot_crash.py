@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from ollm_tui.services.session_library import SessionLibrary
-from ollm_tui.services.snapshot_library import SnapshotLibrary
+from ollm_tui.services.sessions.session_library import SessionLibrary
+from ollm_tui.services.snapshots.snapshot_library import SnapshotLibrary
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.conftest import REPOSITORY
 from tests.crash.driver import Child

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from ollm_tui.core.snapshot import ContextSnapshot
-from ollm_tui.services.snapshot_library import SnapshotLibrary
+from ollm_tui.services.snapshots.snapshot_library import SnapshotLibrary
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.crash.scenarios import BYSTANDER, SUBJECT, Say, Scenario
 from tests.snapshot_samples import sample_snapshot

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ollm_tui.services.snapshot_library import SnapshotLibrary
+from ollm_tui.services.snapshots.snapshot_library import SnapshotLibrary
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.end_to_end.terminal import Terminal
 from tests.tui.browser_samples import fill_with_snapshots, full_id

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ollm_tui.core.errors import SessionNotFound
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from tests.crash.crashes import Crash, crashes
 from tests.crash.samples import LARGE, go_on, texts, user_message
 from tests.crash.scenarios import (

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from ollm_tui.core.session.encoding import to_tree
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.conftest import LONG
 

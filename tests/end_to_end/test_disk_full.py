@@ -21,8 +21,8 @@ import pytest
 from ollm_tui.core import clock
 from ollm_tui.core.events import MessageRecorded, SaveFailed, SaveResumed, StoreEvent
 from ollm_tui.core.session.record import Created
-from ollm_tui.services.recording import Recorder, Recording
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.recording import Recorder, Recording
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.crash.samples import added, empty_session, stored_session, texts, user_message
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from ollm_tui.core.session.message import Message
-from ollm_tui.services.following import Followed, follow
+from ollm_tui.services.sessions.following import Followed, follow
 from ollm_tui.storage.sessions.session_store import SessionStore
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.cli.conftest import OLLM

@@ -9,8 +9,8 @@ from ollm_tui.core.errors import SessionNotFound, StoreError
 from ollm_tui.core.provider import PromptMessage
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.snapshot import ContextSnapshot
-from ollm_tui.services.closed_sessions import ClosedSessions
-from ollm_tui.services.snapshot_restore import restoration
+from ollm_tui.services.snapshots.closed_sessions import ClosedSessions
+from ollm_tui.services.snapshots.restore_plan import restoration
 from ollm_tui.settings.schema import Settings
 from tests.conftest import LONG
 from tests.crash.restore_scenarios import (

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ollm_tui.services.jobs.process_tree import descendants
-from ollm_tui.services.prompt_memory import PromptMemory
+from ollm_tui.services.sessions.prompt_memory import PromptMemory
 from tests.conftest import REPOSITORY
 from tests.end_to_end.terminal import OLLM, Terminal
 

@@ -26,8 +26,8 @@ from ollm_tui.core.session.message import (
     ToolResultPart,
 )
 from ollm_tui.core.session.session import Session
-from ollm_tui.services.prompt_memory import PromptMemory
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.prompt_memory import PromptMemory
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.end_to_end.control_sequences import (
     CUT_OFF,

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ollm_tui.core.errors import SessionBusy
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.conftest import REPOSITORY
 from tests.crash.other_process import NAME, ROUNDS, TURNS

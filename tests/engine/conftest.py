@@ -11,8 +11,8 @@ from ollm_tui.core.provider import Provider
 from ollm_tui.engine.workspace import Workspace
 from ollm_tui.providers.ollama import Ollama
 from ollm_tui.providers.scripted import MODEL, Script, Scripted
-from ollm_tui.services.recording import Recording
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.recording import Recording
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.settings.schema import Settings
 from ollm_tui.storage.store_layout import StoreLayout
 

@@ -21,12 +21,12 @@ from ollm_tui.engine.project_context import Instructions
 from ollm_tui.engine.tool_keeper import Outfit
 from ollm_tui.engine.workspace import Workspace
 from ollm_tui.providers.scripted import Scripted
-from ollm_tui.services.environment import CleanEnvironment
-from ollm_tui.services.grants import Grants
 from ollm_tui.services.hooks import Hooks, HookTold
-from ollm_tui.services.project_trust import Trust
-from ollm_tui.services.recording import Recording
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.safety.environment import CleanEnvironment
+from ollm_tui.services.safety.grants import Grants
+from ollm_tui.services.safety.project_trust import Trust
+from ollm_tui.services.sessions.recording import Recording
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.settings.schema import HookEvent, Settings
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.engine.conftest import OnlyProvider

@@ -19,8 +19,8 @@ from ollm_tui.engine.context_view import ContextView
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.engine.workspace import Workspace
 from ollm_tui.providers.scripted import Scripted
-from ollm_tui.services.recording import Recording
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.recording import Recording
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.services.tokens.counters import TokenCounters
 from ollm_tui.settings.schema import ModelSettings, Settings
 from ollm_tui.storage.store_layout import StoreLayout

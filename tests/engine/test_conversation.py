@@ -32,7 +32,7 @@ from ollm_tui.core.session.message import Message, Reasoning, Text, ToolCallPart
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.providers.scripted import Scripted
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.settings.schema import ModelSettings, Retention, Sessions, Settings
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.engine.conftest import OpenWorkspace

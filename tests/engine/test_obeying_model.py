@@ -21,7 +21,7 @@ from ollm_tui.core.tool_events import ApprovalRequested, ToolStarted
 from ollm_tui.engine.jobs_keeper import JobsKeeper
 from ollm_tui.engine.outfitting import Outfitter
 from ollm_tui.providers.scripted import Scripted, Step
-from ollm_tui.services.jobs.jobs import Jobs
+from ollm_tui.services.jobs.job_registry import Jobs
 from ollm_tui.settings.schema import Context, LoopDetection, Settings
 from ollm_tui.storage.files.cipher import Plain
 from ollm_tui.storage.store_layout import StoreLayout

@@ -13,7 +13,7 @@ from ollm_tui.core.session.message import Attachment, ToolCallPart, ToolResultPa
 from ollm_tui.engine.jobs_keeper import JobsKeeper
 from ollm_tui.engine.outfitting import Outfitter
 from ollm_tui.providers.scripted import Scripted
-from ollm_tui.services.jobs.jobs import Jobs
+from ollm_tui.services.jobs.job_registry import Jobs
 from ollm_tui.settings.schema import Settings
 from ollm_tui.storage.files.cipher import Plain
 from ollm_tui.storage.store_layout import StoreLayout

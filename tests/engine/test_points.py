@@ -13,7 +13,7 @@ from ollm_tui.engine.conversation import Conversation
 from ollm_tui.engine.points import Point
 from ollm_tui.engine.workspace import Workspace
 from ollm_tui.providers.scripted import Scripted
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.settings.schema import Settings, Snapshots
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.engine.conftest import OpenWorkspace, workspace_on

@@ -10,8 +10,8 @@ import pytest
 
 from ollm_tui.core.tool import APPROVAL_MODES, Action, ApprovalMode, Decision, Tool
 from ollm_tui.engine.policy import Policy, scope_of
-from ollm_tui.services.file_discovery.project_files import ProjectFiles
-from ollm_tui.services.grants import Grants
+from ollm_tui.services.files.project_files import ProjectFiles
+from ollm_tui.services.safety.grants import Grants
 from ollm_tui.settings.schema import Tools
 from ollm_tui.tools.files_read import FilesRead
 from ollm_tui.tools.git import Git

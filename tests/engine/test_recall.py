@@ -16,7 +16,7 @@ from ollm_tui.engine.recall import COMPARED, COMPARED_CHARACTERS, Passage, Recal
 from ollm_tui.engine.workspace import Workspace
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.services.search.recall_words import recall_query
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.settings.schema import Search, Settings
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.engine.conftest import OpenWorkspace

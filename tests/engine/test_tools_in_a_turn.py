@@ -31,7 +31,7 @@ from ollm_tui.engine.held_session import HeldSession
 from ollm_tui.engine.policy import Policy
 from ollm_tui.engine.tool_keeper import Outfit
 from ollm_tui.providers.scripted import Script, Scripted, Step
-from ollm_tui.services.grants import Grants
+from ollm_tui.services.safety.grants import Grants
 from ollm_tui.settings.schema import LoopDetection, Settings, Tools
 from tests.engine.conftest import OpenWorkspace
 

@@ -14,7 +14,7 @@ from ollm_tui.core.provider import TextDelta
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.engine.workspace import LONGEST_TITLE, Workspace
 from ollm_tui.providers.scripted import Scripted
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.settings.schema import ModelSettings, Sessions, Settings
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.engine.conftest import OpenWorkspace

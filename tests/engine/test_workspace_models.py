@@ -14,8 +14,8 @@ from ollm_tui.core.provider import ModelInfo, Provider
 from ollm_tui.engine.model_choice import ModelChooser, ProviderOffer
 from ollm_tui.engine.workspace import Workspace
 from ollm_tui.providers.scripted import MODEL, Scripted
-from ollm_tui.services.recording import Recording
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.recording import Recording
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.settings.schema import ModelSettings, Settings
 from ollm_tui.storage.store_layout import StoreLayout
 

@@ -18,9 +18,9 @@ from msgspec.structs import replace
 from ollm_tui.core import clock
 from ollm_tui.core.session.record import Created, MessageAdded, ToolCallAdded
 from ollm_tui.core.session.session import Session, is_session_id, new_session_id
-from ollm_tui.services.recording import Recording
-from ollm_tui.services.retention import enforce_retention
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.recording import Recording
+from ollm_tui.services.sessions.retention import enforce_retention
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.folders import quick_folder
 from tests.generators import messages, names, sessions, times, tool_calls

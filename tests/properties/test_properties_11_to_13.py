@@ -21,8 +21,8 @@ from ollm_tui.core.session.session import Session, new_session_id
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.engine.model_choice import ModelChoice
 from ollm_tui.providers.scripted import MODEL, Scripted
-from ollm_tui.services.recording import Recording
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.recording import Recording
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.services.tokens.counters import TokenCounters
 from ollm_tui.storage.store_layout import StoreLayout
 

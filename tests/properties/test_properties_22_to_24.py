@@ -16,9 +16,9 @@ from threading import Lock
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ollm_tui.services.file_discovery.options import DiscoveryOptions
-from ollm_tui.services.file_discovery.tree import Tree
-from ollm_tui.services.file_discovery.watcher import FileEvent, Watcher
+from ollm_tui.services.files.options import DiscoveryOptions
+from ollm_tui.services.files.tree import Tree
+from ollm_tui.services.files.watcher import FileEvent, Watcher
 
 BUILT_IN = DiscoveryOptions().builtin_ignores
 names = st.sampled_from(("a", "b", "lib", "x.py", "y.py", "z.log", *BUILT_IN[:1], *BUILT_IN[2:4]))

@@ -18,9 +18,9 @@ from ollm_tui.cli import main
 from ollm_tui.core.errors import OllmError
 from ollm_tui.core.session.message import Message, Text, ToolCallPart
 from ollm_tui.core.session.session import Session
-from ollm_tui.services.environment import STARTS_CODE, cleaned
-from ollm_tui.services.export import export_session
+from ollm_tui.services.export.exporting import export_session
 from ollm_tui.services.logs import start_logging
+from ollm_tui.services.safety.environment import STARTS_CODE, cleaned
 from ollm_tui.settings.schema import Environment
 from tests.services.redaction.fake_secrets import FORMATS, SETTINGS, password, placed
 

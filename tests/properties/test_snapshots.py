@@ -13,7 +13,7 @@ from ollm_tui.core.session.session import Restore, next_number
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.snapshot import ContextSnapshot, snapshot_of
 from ollm_tui.core.snapshot_encoding import decode_snapshot, encode_snapshot
-from ollm_tui.services.snapshot_restore import forked, restoration, undoable
+from ollm_tui.services.snapshots.restore_plan import forked, restoration, undoable
 from tests.session_lives import apply, lives, prompt_of, states
 from tests.snapshot_samples import MOMENT, checkpoint, compression, told
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ollm_tui.core.errors import OllmError
-from ollm_tui.services.encryption import PASSPHRASE_VARIABLE, open_cipher
+from ollm_tui.services.safety.encryption import PASSPHRASE_VARIABLE, open_cipher
 
 WORDS = {PASSPHRASE_VARIABLE: "correct horse"}
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ollm_tui.services.environment import STARTS_CODE, cleaned, usable_settings
+from ollm_tui.services.safety.environment import STARTS_CODE, cleaned, usable_settings
 from ollm_tui.settings.loaded import Loaded
 from ollm_tui.settings.locations import find_locations
 from ollm_tui.settings.schema import Environment, Settings

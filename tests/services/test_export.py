@@ -30,8 +30,8 @@ from ollm_tui.core.session.message import (
     UnknownPart,
 )
 from ollm_tui.core.session.session import Session, ToolCall, ToolResult
-from ollm_tui.services.export import export_session
-from ollm_tui.services.markdown_html import markdown_html
+from ollm_tui.services.export.exporting import export_session
+from ollm_tui.services.export.markdown_html import markdown_html
 from tests.snapshot_samples import checkpoint, compression
 
 HOSTILE = [

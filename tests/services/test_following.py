@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from ollm_tui.core import clock
 from ollm_tui.core.errors import SessionNotFound
 from ollm_tui.core.session.record import SessionChanged
-from ollm_tui.services.following import Followed, follow
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.following import Followed, follow
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.files.cipher import Plain
 from ollm_tui.storage.sessions.session_store import SessionStore
 from ollm_tui.storage.sessions.session_tail import News, SessionTail

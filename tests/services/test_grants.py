@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ollm_tui.services.grants import FILE, LONGEST_CODE, Grants, Subject
+from ollm_tui.services.safety.grants import FILE, LONGEST_CODE, Grants, Subject
 
 TESTS = Subject("exec", "pytest -q", "/work/app", "shell")
 

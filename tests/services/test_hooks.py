@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from ollm_tui.services.environment import CleanEnvironment
 from ollm_tui.services.hooks import MOST_BYTES, Hook, Hooks, HookTold
-from ollm_tui.services.project_trust import Trust, Verdict
+from ollm_tui.services.safety.environment import CleanEnvironment
+from ollm_tui.services.safety.project_trust import Trust, Verdict
 from ollm_tui.settings.schema import HookEvent
 
 FACTS: Mapping[str, object] = {"sessionId": "s1", "text": "hello"}

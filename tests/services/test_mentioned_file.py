@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ollm_tui.core.errors import UsageError
-from ollm_tui.services.mentioned_file import (
+from ollm_tui.services.files.mentioned_file import (
     LARGEST,
     folders_of,
     glance_at_file,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ollm_tui.services.project_trust import FILE, Trust, digest_of
+from ollm_tui.services.safety.project_trust import FILE, Trust, digest_of
 
 
 def test_an_answer_holds_for_the_content_it_was_given_for(home: Path) -> None:

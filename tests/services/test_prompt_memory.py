@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ollm_tui.services.prompt_memory import CUT_EVERY, MOST_PROMPTS, PromptMemory
+from ollm_tui.services.sessions.prompt_memory import CUT_EVERY, MOST_PROMPTS, PromptMemory
 from tests.end_to_end.test_disk_full import full_disk
 
 PROJECT = Path("/work/project")

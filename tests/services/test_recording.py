@@ -21,8 +21,8 @@ from ollm_tui.core.events import (
 )
 from ollm_tui.core.session.message import Message
 from ollm_tui.core.session.record import Created, MessageFinished, SessionChanged, TextAppended
-from ollm_tui.services.recording import Recorder, Recording
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.recording import Recorder, Recording
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.sessions.session_store import SessionStore
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.crash.samples import (

@@ -10,8 +10,8 @@ import pytest
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
-from ollm_tui.services.retention import enforce_retention, surplus
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.retention import enforce_retention, surplus
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.crash.samples import stored_session
 

@@ -14,16 +14,16 @@ from ollm_tui.core.session.message import Text
 from ollm_tui.core.session.session import Restore
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.snapshot import ContextSnapshot, snapshot_of
-from ollm_tui.services.session_bundle import (
+from ollm_tui.services.sessions.session_bundle import (
     Bundle,
     add_bundle,
     bundle_document,
     bundle_of,
     read_bundle,
 )
-from ollm_tui.services.session_library import SessionLibrary
-from ollm_tui.services.snapshot_library import SnapshotLibrary
-from ollm_tui.services.snapshot_restore import restoration
+from ollm_tui.services.sessions.session_library import SessionLibrary
+from ollm_tui.services.snapshots.restore_plan import restoration
+from ollm_tui.services.snapshots.snapshot_library import SnapshotLibrary
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.folders import quick_folder
 from tests.session_lives import apply, prompt_of, states

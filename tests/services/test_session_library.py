@@ -13,8 +13,8 @@ from ollm_tui.core import clock
 from ollm_tui.core.errors import AmbiguousId, SessionNotFound, StoreError
 from ollm_tui.core.session.message import ToolCallPart
 from ollm_tui.core.session.session import Session, ToolCall, ToolResult
-from ollm_tui.services.retention import enforce_retention
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.retention import enforce_retention
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.sessions.trash import TrashNote
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.crash.samples import LARGE, begin, go_on, stored_session, texts, user_message

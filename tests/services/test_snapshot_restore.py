@@ -14,8 +14,8 @@ from ollm_tui.core.session.record import MessageAdded, SessionChanged
 from ollm_tui.core.session.session import Session, ToolCall, ToolResult
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.snapshot import snapshot_of
-from ollm_tui.services.session_library import SessionLibrary
-from ollm_tui.services.snapshot_restore import forked, restoration
+from ollm_tui.services.sessions.session_library import SessionLibrary
+from ollm_tui.services.snapshots.restore_plan import forked, restoration
 from ollm_tui.storage.importers.older_snapshots import older_snapshot
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.session_lives import apply, prompt_of

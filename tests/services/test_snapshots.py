@@ -21,11 +21,11 @@ from ollm_tui.core.events import (
     SnapshotFailed,
 )
 from ollm_tui.core.snapshot import Reason
-from ollm_tui.services.recording import Recording
-from ollm_tui.services.session_library import SessionLibrary
-from ollm_tui.services.snapshot_library import SnapshotLibrary
-from ollm_tui.services.snapshot_thresholds import Thresholds
-from ollm_tui.services.snapshots import Snapshots
+from ollm_tui.services.sessions.recording import Recording
+from ollm_tui.services.sessions.session_library import SessionLibrary
+from ollm_tui.services.snapshots.restore_points import Snapshots
+from ollm_tui.services.snapshots.snapshot_library import SnapshotLibrary
+from ollm_tui.services.snapshots.snapshot_thresholds import Thresholds
 from ollm_tui.settings.schema import Settings
 from ollm_tui.settings.schema import Snapshots as Rules
 from ollm_tui.storage.store_layout import StoreLayout

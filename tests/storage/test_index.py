@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.crash.samples import go_on, stored_session, user_message
 

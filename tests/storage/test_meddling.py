@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ollm_tui.core.errors import SessionBusy
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.crash.samples import added, begin, go_on, texts, user_message
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from ollm_tui.core.errors import SessionDamaged, SessionNotFound, SessionReadOnly
 from ollm_tui.core.session.message import Text
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.sessions.session_store import SessionStore
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.crash.samples import begin, go_on, stored_session, texts, user_message

@@ -15,7 +15,7 @@ from ollm_tui.core.errors import StoreError
 from ollm_tui.core.session.encoding import CannotDecode
 from ollm_tui.core.snapshot import ContextSnapshot
 from ollm_tui.core.snapshot_encoding import decode_snapshot, encode_snapshot
-from ollm_tui.services.snapshot_library import SnapshotLibrary
+from ollm_tui.services.snapshots.snapshot_library import SnapshotLibrary
 from ollm_tui.storage.importers.older_snapshots import older_snapshot
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.snapshot_samples import sample_snapshot

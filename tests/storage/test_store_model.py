@@ -15,7 +15,7 @@ from ollm_tui.core.session.encoding import encode
 from ollm_tui.core.session.message import Message
 from ollm_tui.core.session.record import AnyRecord, Created, SessionChanged
 from ollm_tui.core.session.session_state import SessionState
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.sessions.journal import journal_line
 from ollm_tui.storage.sessions.session_writer import SessionWriter
 from ollm_tui.storage.store_layout import StoreLayout

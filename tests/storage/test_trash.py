@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ollm_tui.core.errors import SessionBusy, SessionNotFound, StoreError
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.files.lock import open_locked
 from ollm_tui.storage.sessions.trash import Trash, TrashNote
 from ollm_tui.storage.store_layout import StoreLayout

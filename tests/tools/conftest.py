@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from ollm_tui.core.tool import Action, Tool, ToolOutcome
-from ollm_tui.services.jobs.jobs import Jobs
+from ollm_tui.services.jobs.job_registry import Jobs
 from ollm_tui.tools.files_read import FilesRead
 from ollm_tui.tools.scope import Scope
 

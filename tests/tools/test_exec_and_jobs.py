@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ollm_tui.core.errors import JobError, ToolError
-from ollm_tui.services.jobs.jobs import Jobs
+from ollm_tui.services.jobs.job_registry import Jobs
 from ollm_tui.services.jobs.process_tree import marked
 from ollm_tui.services.sandbox.sandbox import Sandbox
 from ollm_tui.tools.exec_code import Exec

@@ -11,8 +11,8 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from ollm_tui.core.errors import ToolError
-from ollm_tui.services.file_discovery.options import DiscoveryOptions
-from ollm_tui.services.file_discovery.project_files import ProjectFiles
+from ollm_tui.services.files.options import DiscoveryOptions
+from ollm_tui.services.files.project_files import ProjectFiles
 from ollm_tui.services.jobs.process_tree import processes
 from ollm_tui.tools.find_files import FindFiles
 from ollm_tui.tools.scope import Scope

@@ -13,8 +13,8 @@ from ollm_tui.core.errors import ToolError, UsageError
 from ollm_tui.core.session import goals
 from ollm_tui.core.session.goals import Goal, Subtask
 from ollm_tui.core.tool import Tool
-from ollm_tui.services.file_discovery.project_files import ProjectFiles
-from ollm_tui.services.jobs.jobs import Jobs
+from ollm_tui.services.files.project_files import ProjectFiles
+from ollm_tui.services.jobs.job_registry import Jobs
 from ollm_tui.services.tokens.tokenizer import Tokenizer
 from ollm_tui.tools.tasks import Tasks
 from ollm_tui.tools.toolbox import Toolplace, toolbox

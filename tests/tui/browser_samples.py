@@ -15,8 +15,8 @@ from ollm_tui.core.session.message import Attachment, Message, Part, Role, Text,
 from ollm_tui.core.session.session import Metadata, Restore, Session
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.snapshot import Reason, snapshot_of
-from ollm_tui.services.session_library import SessionLibrary
-from ollm_tui.services.snapshot_library import SnapshotLibrary
+from ollm_tui.services.sessions.session_library import SessionLibrary
+from ollm_tui.services.snapshots.snapshot_library import SnapshotLibrary
 from ollm_tui.storage.store_layout import StoreLayout
 
 LOG = "\n".join(f"14:02:{second:02} 503 upload part {second}" for second in range(60))

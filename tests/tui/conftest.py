@@ -15,9 +15,9 @@ from ollm_tui.engine.conversation import Conversation
 from ollm_tui.engine.jobs_keeper import JobsKeeper
 from ollm_tui.engine.workspace import Workspace
 from ollm_tui.providers.scripted import Script, Scripted
-from ollm_tui.services.jobs.jobs import Jobs
-from ollm_tui.services.prompt_memory import PromptMemory
+from ollm_tui.services.jobs.job_registry import Jobs
 from ollm_tui.services.redaction.redactor import Redactor
+from ollm_tui.services.sessions.prompt_memory import PromptMemory
 from ollm_tui.settings.loaded import Loaded
 from ollm_tui.settings.locations import Locations
 from ollm_tui.settings.schema import Settings

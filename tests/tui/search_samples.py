@@ -19,7 +19,7 @@ from ollm_tui.core.session.message import (
     Usage,
 )
 from ollm_tui.core.session.session import Metadata, Session
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
 
 QWEN, GEMMA = "qwen2.5-coder:1.5b", "gemma3:4b"

@@ -12,7 +12,7 @@ from textual.app import App
 from ollm_tui.core import clock
 from ollm_tui.core.session.message import Message, Text
 from ollm_tui.core.session.session import Metadata, Session
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
 from ollm_tui.tui.looks import transcript_styles
 from ollm_tui.tui.themes import load_theme

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from ollm_tui.services.prompt_memory import PromptMemory
+from ollm_tui.services.sessions.prompt_memory import PromptMemory
 from ollm_tui.tui.draft_keeper import DraftKeeper
 
 

@@ -11,8 +11,8 @@ from typing import Any, cast
 from msgspec.structs import replace
 
 from ollm_tui.engine.tool_keeper import Outfit
-from ollm_tui.services.file_changes import FileWatch
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.files.file_changes import FileWatch
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
 from ollm_tui.tui.dialogs.files_back import FilesBack
 from ollm_tui.tui.screens.chat import ChatScreen

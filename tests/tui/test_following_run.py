@@ -9,7 +9,7 @@ import pytest
 from textual.pilot import Pilot
 
 from ollm_tui.providers.scripted import Script
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.following_run import Following

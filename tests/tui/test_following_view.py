@@ -13,8 +13,8 @@ from ollm_tui.core import clock
 from ollm_tui.core.errors import SessionBusy
 from ollm_tui.core.session.message import Message, Text
 from ollm_tui.core.session.record import MessageAdded, MetadataChanged, SessionChanged, TextAppended
-from ollm_tui.services.following import Followed
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.following import Followed
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
 from ollm_tui.tui.following_view import (
     FOLLOWS,

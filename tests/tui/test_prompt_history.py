@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ollm_tui.services.prompt_memory import PromptMemory
+from ollm_tui.services.sessions.prompt_memory import PromptMemory
 from ollm_tui.tui.dialogs.prompt_picker import ELSEWHERE, PromptPicker
 from tests.tui.conftest import OpenApp
 from tests.tui.search_desk import Desk, desk

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from ollm_tui.core.provider import TextDelta
 from ollm_tui.core.session.message import Retrieval
 from ollm_tui.core.session.session import ToolCall, ToolResult
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.tui.conftest import OpenApp
 from tests.tui.jobs_desk import jobs, run_through

@@ -16,7 +16,7 @@ from ollm_tui.core.session.message import Message
 from ollm_tui.core.snapshot import ContextSnapshot
 from ollm_tui.engine.points import Point
 from ollm_tui.engine.workspace import Workspace
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.settings.schema import Settings
 from ollm_tui.storage.store_layout import StoreLayout
 from ollm_tui.tui.screens.browser import SessionBrowser

@@ -10,7 +10,7 @@ import pytest
 
 from ollm_tui.core.provider import TextDelta
 from ollm_tui.providers.scripted import Script
-from ollm_tui.services.snapshot_library import DELETED_DAYS, SnapshotLibrary
+from ollm_tui.services.snapshots.snapshot_library import DELETED_DAYS, SnapshotLibrary
 from ollm_tui.storage.store_layout import StoreLayout
 from ollm_tui.tui.chat_sidebar import ChatSidebar
 from ollm_tui.tui.widgets.live_keys import LiveKeys

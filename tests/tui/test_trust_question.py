@@ -12,9 +12,9 @@ from textual.pilot import Pilot
 
 from ollm_tui.core.provider import Completed, TextDelta
 from ollm_tui.engine.workspace import Workspace
-from ollm_tui.services.environment import CleanEnvironment
 from ollm_tui.services.hooks import Hooks
-from ollm_tui.services.project_trust import Trust
+from ollm_tui.services.safety.environment import CleanEnvironment
+from ollm_tui.services.safety.project_trust import Trust
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.screens.prompt_view import PromptScreen
 from ollm_tui.tui.widgets.trust_question import TrustQuestion

@@ -11,9 +11,9 @@ import pytest
 from msgspec.structs import replace
 
 from ollm_tui.core.session.message import Text
-from ollm_tui.services.closed_sessions import ClosedSessions
-from ollm_tui.services.session_library import SessionLibrary
-from ollm_tui.services.snapshot_library import SnapshotLibrary
+from ollm_tui.services.sessions.session_library import SessionLibrary
+from ollm_tui.services.snapshots.closed_sessions import ClosedSessions
+from ollm_tui.services.snapshots.snapshot_library import SnapshotLibrary
 from ollm_tui.settings.schema import Settings, Snapshots
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.end_to_end.test_disk_full import full_disk

@@ -15,7 +15,7 @@ import msgspec
 from ollm_tui.core.errors import JobError
 from ollm_tui.core.job import Job
 from ollm_tui.core.session.session import new_session_id
-from ollm_tui.services.jobs.jobs import Jobs
+from ollm_tui.services.jobs.job_registry import Jobs
 from ollm_tui.services.jobs.safe_text import LEAD_BYTES, SafePart, safe_part
 from ollm_tui.services.jobs.shell import ShellView
 from ollm_tui.services.jobs.tool_calls import (

@@ -15,8 +15,8 @@ import sys
 from types import FrameType
 
 from ollm_tui.services.jobs import process_tree
-from ollm_tui.services.jobs.keeper import become_subreaper, keep
 from ollm_tui.services.jobs.order import read_order
+from ollm_tui.services.jobs.supervisor import become_subreaper, keep
 
 MOST_FILES = 16
 """That travel with an order."""

@@ -15,7 +15,7 @@ from ollm_tui.core.errors import JobError
 from ollm_tui.core.job import Job, JobLanguage, JobOutput
 from ollm_tui.services.jobs.command_requests import CommandRequest, serve
 from ollm_tui.services.jobs.execution import Execution, Told
-from ollm_tui.services.jobs.launching import Launching
+from ollm_tui.services.jobs.launcher_client import Launching
 from ollm_tui.services.jobs.limits import Limits
 from ollm_tui.services.jobs.order import Order, memory_file
 from ollm_tui.services.jobs.process_tree import MARK_VARIABLE, task_count

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ollm_tui.core.errors import JobError
-from ollm_tui.services.command_safety.places import SHELL_STARTS
+from ollm_tui.services.safety.places import SHELL_STARTS
 from ollm_tui.services.sandbox.nested_repositories import nested_repositories
 from ollm_tui.services.sandbox.placeholders import Placeholder
 

@@ -19,7 +19,7 @@ from ollm_tui.core.intake import visible
 from ollm_tui.tui.widgets.choice_list import Choice, ChoiceList
 
 if TYPE_CHECKING:
-    from ollm_tui.services.file_changes import FileStep
+    from ollm_tui.services.files.file_changes import FileStep
 
 TITLE = "Files too? Tools changed {} since then"
 ABOUT = "The conversation is back. Marked files become as they were"

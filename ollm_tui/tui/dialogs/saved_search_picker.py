@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from textual.binding import Binding
 
-from ollm_tui.services.saved_searches import SavedSearches
+from ollm_tui.services.search.saved_searches import SavedSearches
 from ollm_tui.tui.dialogs.picker import PickerOf
 from ollm_tui.tui.widgets.choice_list import Choice
 

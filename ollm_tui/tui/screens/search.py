@@ -19,9 +19,9 @@ from textual.widgets import Input, Static
 from ollm_tui.core.errors import OllmError
 from ollm_tui.core.search import Hit, Overview, Results
 from ollm_tui.engine.workspace import Workspace
-from ollm_tui.services.saved_searches import SavedSearches
 from ollm_tui.services.search.filter_words import toggled, within
 from ollm_tui.services.search.query import FILTER_EXAMPLES
+from ollm_tui.services.search.saved_searches import SavedSearches
 from ollm_tui.tui.dialogs.line_input import LineInput
 from ollm_tui.tui.dialogs.saved_search_picker import SavedSearchPicker
 from ollm_tui.tui.hit_lines import day_of

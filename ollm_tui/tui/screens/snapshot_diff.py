@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from ollm_tui.core.snapshot import ContextSnapshot, summary_of
 from ollm_tui.engine.budget import Budget
-from ollm_tui.services.snapshot_diff import diff
+from ollm_tui.services.snapshots.snapshot_diff import diff
 from ollm_tui.services.tokens.prompt_count import GROUPS
 from ollm_tui.tui.entries import local_time
 from ollm_tui.tui.point_words import snapshot_title

@@ -10,7 +10,7 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from ollm_tui.services.snapshot_diff import ContextDiff
+from ollm_tui.services.snapshots.snapshot_diff import ContextDiff
 from ollm_tui.tui.snapshot_diff_lines import Line, diff_lines
 
 

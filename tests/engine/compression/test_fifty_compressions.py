@@ -24,8 +24,8 @@ from ollm_tui.engine.conversation import Conversation
 from ollm_tui.engine.workspace import Workspace
 from ollm_tui.providers.embedded import Embedded
 from ollm_tui.providers.llama_cpp.model_catalogue import SMOLLM2
-from ollm_tui.services.recording import Recording
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.recording import Recording
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.settings.schema import ModelSettings, Settings
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.conftest import LONG

@@ -34,8 +34,8 @@ from ollm_tui.core.session.session import Session, new_session_id
 from ollm_tui.engine.conversation import Conversation
 from ollm_tui.engine.workspace import Workspace
 from ollm_tui.providers.scripted import MODEL, Scripted, Step
-from ollm_tui.services.recording import Recording
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.recording import Recording
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.services.tokens.counters import TokenCounters
 from ollm_tui.settings.schema import Compression, Settings
 from ollm_tui.storage.store_layout import StoreLayout

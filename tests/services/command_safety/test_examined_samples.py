@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ollm_tui.services.command_safety.judgement import judge
+from ollm_tui.services.safety.judgement import judge
 from tests.services.command_safety.samples_examined_dangerous import DANGEROUS
 from tests.services.command_safety.samples_examined_everyday import EVERYDAY
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ollm_tui.services.command_safety.judgement import (
+from ollm_tui.services.safety.judgement import (
     LONGEST_CODE,
     CommandJudgement,
     judge,

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ollm_tui.services.command_safety.plain_words import plain_code
+from ollm_tui.services.safety.plain_words import plain_code
 
 PIECES = (
     *("ls", "cat", " ", "  ", "\t", "\n", ";", "&&", "||", "|", "'a b'", '"c d"', "''", '""', "-l"),

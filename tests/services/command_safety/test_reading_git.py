@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ollm_tui.services.command_safety.judgement import judge
+from ollm_tui.services.safety.judgement import judge
 
 LOOKING = ("git status", "git diff", "git log -p", "git show HEAD", "git blame notes.txt")
 HOSTILE_SETTINGS = (

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ollm_tui.services.file_discovery.options import DiscoveryOptions
-from ollm_tui.services.file_discovery.tree import Tree
+from ollm_tui.services.files.options import DiscoveryOptions
+from ollm_tui.services.files.tree import Tree
 from tests.conftest import LONG
 from tests.services.file_discovery.generated_trees import (
     git,

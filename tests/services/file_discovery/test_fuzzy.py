@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ollm_tui.services.file_discovery.fuzzy import PathIndex, rank
+from ollm_tui.services.files.fuzzy import PathIndex, rank
 
 PATHS = (
     "README.md",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ollm_tui.core.errors import UsageError
-from ollm_tui.services.file_discovery.glob_patterns import PathChoice
-from ollm_tui.services.file_discovery.wildmatch import matcher
+from ollm_tui.services.files.glob_patterns import PathChoice
+from ollm_tui.services.files.wildmatch import matcher
 
 
 @pytest.mark.parametrize(

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from ollm_tui.services.file_discovery.inotify import Inotify
-from ollm_tui.services.file_discovery.options import DiscoveryOptions
-from ollm_tui.services.file_discovery.polling import Polling
-from ollm_tui.services.file_discovery.project_files import ProjectFiles
-from ollm_tui.services.file_discovery.tree import Tree
-from ollm_tui.services.file_discovery.watcher import POLLING_NOTICE, FileEvent, Watcher
+from ollm_tui.services.files.inotify import Inotify
+from ollm_tui.services.files.options import DiscoveryOptions
+from ollm_tui.services.files.polling import Polling
+from ollm_tui.services.files.project_files import ProjectFiles
+from ollm_tui.services.files.tree import Tree
+from ollm_tui.services.files.watcher import POLLING_NOTICE, FileEvent, Watcher
 from tests.services.file_discovery.project import git, repository, write
 
 PATIENCE_SECONDS = 20

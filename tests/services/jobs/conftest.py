@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ollm_tui.services.jobs.jobs import Jobs
+from ollm_tui.services.jobs.job_registry import Jobs
 from ollm_tui.services.jobs.process_tree import marked
 
 ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/nowhere", "LANG": "C.UTF-8"}

@@ -16,7 +16,7 @@ from ollm_tui.core.job import (
     JobOutputArrived,
     JobStarted,
 )
-from ollm_tui.services.jobs.jobs import Jobs
+from ollm_tui.services.jobs.job_registry import Jobs
 from ollm_tui.services.jobs.limits import Limits
 from ollm_tui.services.jobs.process_tree import process
 from ollm_tui.services.jobs.starting import Wanted

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ollm_tui.core.errors import JobError
-from ollm_tui.services.jobs.jobs import Jobs
+from ollm_tui.services.jobs.job_registry import Jobs
 from ollm_tui.services.jobs.limits import Kept, Limits, Use, to_close, to_trim
 from tests.services.jobs.conftest import ENVIRONMENT, SESSION
 

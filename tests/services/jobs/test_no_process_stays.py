@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ollm_tui.services.jobs.jobs import Jobs
+from ollm_tui.services.jobs.job_registry import Jobs
 from ollm_tui.services.jobs.limits import Limits
 from ollm_tui.services.jobs.process_tree import descendants, marked, process, processes
 from tests.conftest import REPOSITORY

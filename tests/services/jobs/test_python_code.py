@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ollm_tui.services.jobs.jobs import Jobs
+from ollm_tui.services.jobs.job_registry import Jobs
 from tests.services.jobs.conftest import SESSION, printed, until, until_gone
 
 

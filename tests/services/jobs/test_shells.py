@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ollm_tui.core.errors import JobError
-from ollm_tui.services.jobs.jobs import Jobs
+from ollm_tui.services.jobs.job_registry import Jobs
 from ollm_tui.services.jobs.shell_program import shell_program
 from ollm_tui.services.jobs.shell_state import ShellState, state_after
 from ollm_tui.services.jobs.starting import Wanted

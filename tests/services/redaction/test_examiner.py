@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ollm_tui.services.redaction.redactor import Redactor
-from ollm_tui.services.redaction.stream import StreamRedactor
+from ollm_tui.services.redaction.stream_redactor import StreamRedactor
 from tests.conftest import LONG
 from tests.services.redaction.examiner_contextual import CONTEXTUAL
 from tests.services.redaction.examiner_harmless import HARMLESS

@@ -9,7 +9,7 @@ import pytest
 from ollm_tui.services.redaction.redactor import Redactor
 from ollm_tui.services.redaction.rule import Rule
 from ollm_tui.services.redaction.scan import RULES
-from ollm_tui.services.redaction.stream import StreamRedactor
+from ollm_tui.services.redaction.stream_redactor import StreamRedactor
 
 UNITS = (
     *("a", "-", " ", "=", ":", '"', "\\", "0", "A1b2", "字", "\x1b[", ".", "_", "%41", "\n"),

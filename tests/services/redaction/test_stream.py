@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ollm_tui.services.redaction.redactor import Redactor
 from ollm_tui.services.redaction.rule import REACH
-from ollm_tui.services.redaction.stream import StreamRedactor
+from ollm_tui.services.redaction.stream_redactor import StreamRedactor
 from tests.services.redaction.fake_secrets import FORMATS, SETTINGS, fill, placed
 from tests.services.redaction.further_texts import FURTHER_SETTINGS
 from tests.services.redaction.harmless_texts import HARMLESS

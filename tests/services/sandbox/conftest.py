@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from ollm_tui.core.job import Job
-from ollm_tui.services.jobs.jobs import Jobs
+from ollm_tui.services.jobs.job_registry import Jobs
 from ollm_tui.services.jobs.starting import Wanted
 from ollm_tui.services.sandbox.sandbox import Kind, Sandbox
 from tests.conftest import REPOSITORY

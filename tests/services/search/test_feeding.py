@@ -15,10 +15,10 @@ from ollm_tui.core.errors import StoreError
 from ollm_tui.core.events import MessageRecorded, SessionCreated, SessionSaved, StoreEvent
 from ollm_tui.core.search import Query, Term
 from ollm_tui.core.session.record import Created
-from ollm_tui.services.recording import Recording
 from ollm_tui.services.search.feeding import IndexFeed
 from ollm_tui.services.search.searching import HistorySearch
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.recording import Recording
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.services.topic import Topic
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.crash.samples import added, begin, empty_session, user_message

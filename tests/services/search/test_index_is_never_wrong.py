@@ -33,7 +33,7 @@ from ollm_tui.core.session.record import (
 )
 from ollm_tui.core.session.session import ToolCall, ToolResult
 from ollm_tui.services.search.searching import HistorySearch
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.crash.samples import empty_session
 from tests.folders import quick_folder

@@ -14,7 +14,7 @@ from ollm_tui.core.session.message import Message, Text
 from ollm_tui.services.search.periods import period
 from ollm_tui.services.search.query import MOST_TERMS, parse_query
 from ollm_tui.services.search.searching import HistorySearch
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.crash.samples import begin
 

@@ -14,7 +14,7 @@ from ollm_tui.core.search import Hit, Order, Query, Term
 from ollm_tui.core.session.message import Message, Role, Text, ToolCallPart, ToolResultPart
 from ollm_tui.services.search.query import parse_query
 from ollm_tui.services.search.searching import HistorySearch
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.files.cipher import AesGcm
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.crash.samples import begin, empty_session, go_on

@@ -17,7 +17,7 @@ from ollm_tui.services.search.feeding import IndexFeed
 from ollm_tui.services.search.outputs import END_CHARACTERS, searched_output
 from ollm_tui.services.search.query import parse_query
 from ollm_tui.services.search.searching import HistorySearch
-from ollm_tui.services.session_library import SessionLibrary
+from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.services.topic import Topic
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.crash.samples import begin, user_message

@@ -1,0 +1,1 @@
+"""Conversations as files to keep or to share: JSON, Markdown, HTML."""

@@ -1,0 +1,33 @@
+"""A session as one file to keep or to hand on: JSON, Markdown or an HTML page."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec.structs import replace
+
+from ollm_tui.core.session.encoding import to_tree
+from ollm_tui.core.session.message import Message
+from ollm_tui.core.session.session import Session
+from ollm_tui.services.export.export_json import json_document
+from ollm_tui.services.export.html_page import html_page
+from ollm_tui.services.export.markdown_page import markdown_document
+from ollm_tui.services.export.shareable import without_secrets
+from ollm_tui.services.redaction.redactor import Redactor
+
+ExportFormat = Literal["json", "md", "html"]
+
+
+def export_session(session: Session, branch: Sequence[Message], export_format: ExportFormat) -> str:
+    """The text of the file, without secrets. JSON holds all branches and can be imported again;
+    the others show `branch`, the messages from the first to the current one."""
+    redactor = Redactor.knowing(os.environ)
+    if export_format == "json":
+        return json_document(to_tree(without_secrets(session, redactor)))
+    shown = without_secrets(replace(session, messages=tuple(branch)), redactor)
+    branch, session = shown.messages, replace(shown, messages=session.messages)
+    if export_format == "md":
+        return markdown_document(session, branch)
+    return html_page(session, branch)

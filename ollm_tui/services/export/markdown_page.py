@@ -1,0 +1,75 @@
+"""A conversation as a Markdown document; the words of user and model stand in it unaltered."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from ollm_tui.core.session.message import Message
+from ollm_tui.core.session.session import Session
+from ollm_tui.services.export.blocks import (
+    Block,
+    blocks,
+    document_head,
+    document_title,
+    moment,
+    speaker,
+)
+from ollm_tui.services.export.export_compressions import compressions_after
+from ollm_tui.services.export.markdown_html import unclosed_fence
+
+_BACKTICKS = re.compile("`+")
+
+
+def markdown_document(session: Session, branch: Sequence[Message]) -> str:
+    """The document, ending with a line end."""
+    return "\n\n".join(_pieces(session, branch)) + "\n"
+
+
+def _pieces(session: Session, branch: Sequence[Message]) -> Iterator[str]:
+    yield f"# {document_title(session, branch)}"
+    yield "\n".join(f"- {name}: {value}" for name, value in document_head(session, branch))
+    compressions = compressions_after(session, branch)
+    for message in branch:
+        yield f"---\n\n## {speaker(message)} · {moment(message.timestamp)}"
+        yield from map(_piece, blocks(message))
+        for mark in compressions.get(message.id, ()):
+            yield f"---\n\n*{mark.words}* · {moment(mark.at)}"
+            yield from map(_piece, mark.blocks)
+
+
+def _piece(block: Block) -> str:
+    match block.kind:
+        case "words":
+            # A reply that ended inside a code block must not take the rest along.
+            closing = unclosed_fence(block.text)
+            return f"{block.text}\n{closing}" if closing else block.text
+        case "folded":
+            body = _fenced(block.text)
+            return f"<details>\n<summary>{block.label}</summary>\n\n{body}\n\n</details>"
+        case "data":
+            return f"{_caption(block)}\n\n{_fenced(block.text, block.language)}"
+        case "note":
+            return _caption(block)
+
+
+def _caption(block: Block) -> str:
+    name = f" {_code(block.name)}" if block.name else ""
+    return f"**{block.label}**{name}"
+
+
+def _fenced(text: str, language: str = "") -> str:
+    mark = "`" * max(3, _longest_run(text) + 1)
+    line_end = "" if text.endswith("\n") else "\n"
+    return f"{mark}{language}\n{text}{line_end}{mark}"
+
+
+def _code(text: str) -> str:
+    """A foreign name: as code it is shown and not obeyed."""
+    mark = "`" * (_longest_run(text) + 1)
+    space = " " if "`" in text else ""
+    return f"{mark}{space}{text}{space}{mark}"
+
+
+def _longest_run(text: str) -> int:
+    return max(map(len, _BACKTICKS.findall(text)), default=0)

@@ -1,0 +1,336 @@
+"""What tools changed in the workspace, found by looking at it before and after, and the way back.
+
+Files are compared from outside first and read only where that tells something new. Copies are
+bounded; nothing but the files that are asked for is ever touched.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from threading import RLock
+from typing import Literal, NamedTuple
+
+from ollm_tui.core.file_change import FileChange, FileContent, FileVersion
+from ollm_tui.core.snapshot import ContextSnapshot
+from ollm_tui.services.files.workspace_scan import IGNORED, FileMark, WorkspaceScan, mark_of, scan
+from ollm_tui.storage.files.beneath import Beneath
+from ollm_tui.storage.files.cipher import Cipher, Plain
+from ollm_tui.storage.files.file_change_log import FileChangeLog, Found
+from ollm_tui.storage.files.file_copies import FileCopies
+from ollm_tui.storage.store_layout import StoreLayout
+
+LARGEST_FILE = 1024 * 1024
+MOST_BYTES = 50 * 1024 * 1024
+SHARE_BEFORE = 0.8
+"""Of the room for copies: the rest is for what files become."""
+SETTLED_AFTER_NS = 2 * 10**9
+"""A file written just now may be written again without its time telling."""
+
+How = Literal["restore", "delete", "recreate", "conflict", "no-copy", "refused"]
+"""`conflict`: somebody else changed it since the tool did. `no-copy`: it was too large, or there
+was no room. `refused`: a link, a directory or something unreadable is in its place."""
+
+
+class FileStep(NamedTuple):
+    """What going back would do, or did, to one file."""
+
+    path: str
+    how: How
+    now: int | None
+    """Its size in bytes; None: it is not there."""
+    then: int | None
+
+
+class _Seen(NamedTuple):
+    mark: FileMark
+    content: FileContent
+
+
+class FileWatch:
+    """The workspace of one session. `before` and `after` stand around whatever tools do; what goes
+    on after that is `begun` and `ended`. Usable from any thread.
+
+    OSError where the store cannot be written.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        layout: StoreLayout,
+        session_id: str,
+        cipher: Cipher | None = None,
+        most_bytes: int = MOST_BYTES,
+    ) -> None:
+        folder = layout.snapshots / session_id / "files"
+        cipher = cipher or Plain()
+        self._files = Beneath(root.resolve())
+        self._apart = layout.root.resolve()
+        self._most_bytes = most_bytes
+        self._copies = FileCopies(folder, cipher, most_bytes)
+        self._log = FileChangeLog(folder / "changes.json", f"{session_id}/file-changes", cipher)
+        self._scan = WorkspaceScan({}, is_whole=True)
+        self._seen: dict[str, _Seen] = {}
+        self._unsettled: set[str] = set()
+        self._only: Found | None = None
+        """The one file that is about to be written, as it was before."""
+        self._running: set[str] = set()
+        self._is_open = False
+        """Whether something ran since the last comparison: what differs since then is its doing."""
+        self.has_looked = False
+        """Whether it was looked at the files at all."""
+        self._lock = RLock()
+
+    @property
+    def root(self) -> Path:
+        """The folder it watches."""
+        return self._files.root
+
+    def before(self, path: str = "") -> None:
+        """Remember the workspace, with copies of what is new since the last time; or only the file
+        that is going to be written, where that is known."""
+        with self._lock:
+            self._only = self._one(path)
+            if self._only is None:
+                now = scan(self._files.root, self._apart)
+                if self._is_open:
+                    self._log.add(self._compared(now))
+                self._look(now)
+
+    def after(self) -> tuple[FileChange, ...]:
+        """What changed since `before`; it is on record when this returns."""
+        with self._lock:
+            if self._only is not None:
+                return self._log.add(self._written(self._only))
+            return self.settle()
+
+    def begun(self, job_id: str) -> None:
+        """Something runs from now on, with nobody waiting for it between `before` and `after`."""
+        self._running.add(job_id)
+        self._is_open = self.has_looked
+
+    def ended(self, job_id: str) -> bool:
+        """It does not run any more; whether it was one that `begun` had told of."""
+        is_known = job_id in self._running
+        self._running.discard(job_id)
+        return is_known
+
+    def settle(self) -> tuple[FileChange, ...]:
+        """What changed since the last look; it is on record when this returns."""
+        with self._lock:
+            if not (self.has_looked and self._files.root.is_dir()):
+                return ()
+            changes = self._log.add(self._compared(scan(self._files.root, self._apart)))
+            self._is_open = bool(self._running)
+            return changes
+
+    def _look(self, now: WorkspaceScan) -> None:
+        self._scan, self.has_looked, self._is_open = now, True, bool(self._running)
+        files = now.files
+        known = {path: seen for path, seen in self._seen.items() if self._is_as(seen, path)}
+        wanted = self._wanted(files)
+        contents = (known[path].content for path in wanted if path in known)
+        names = {content.sha256 for content in contents if content.sha256}
+        self._copies.keep_only(self._log.names() | names)
+        self._seen = {}
+        for path, mark in files.items():
+            if content := self._content(path, mark, known.get(path), path in wanted):
+                self._seen[path] = _Seen(mark, content)
+        self._note_unsettled()
+
+    def _note_unsettled(self) -> None:
+        limit = time.time_ns() - SETTLED_AFTER_NS
+        files = self._scan.files
+        self._unsettled = {path for path, mark in files.items() if max(mark[1:3]) > limit}
+
+    def _one(self, path: str) -> Found | None:
+        """A file as it is; None where that is not known without looking at everything."""
+        place = self._files.root / path
+        if not path or not place.is_relative_to(self._files.root) or ".." in place.parts:
+            return None
+        if place.is_relative_to(self._apart):
+            return None
+        name = place.relative_to(self._files.root).as_posix()
+        try:
+            before = self._read(name)
+        except OSError:
+            return None
+        return name, before, before
+
+    def _written(self, only: Found) -> list[Found]:
+        path, before, _ = only
+        try:
+            after = self._read(path)
+        except OSError:
+            return []
+        if not IGNORED.intersection(path.split("/")[:-1]):
+            self._remember(path, after)
+        return [(path, before, after)] if before != after else []
+
+    def _remember(self, path: str, content: FileContent | None) -> None:
+        """What is known to be there now is not found to be new later."""
+        try:
+            mark = mark_of(os.lstat(self._files.root / path)) if content else None
+        except OSError:
+            return
+        if content and mark:
+            self._scan.files[path] = mark
+            self._seen[path] = _Seen(mark, content)
+            self._unsettled.add(path)
+        else:
+            self._scan.files.pop(path, None)
+            self._seen.pop(path, None)
+
+    def versions(self) -> tuple[FileVersion, ...]:
+        """What tools changed so far, as they left it: a snapshot remembers this."""
+        last = {change.path: change for change in self._log.changes}
+        return tuple(map(_version, last.values()))
+
+    def preview(self, snapshot: ContextSnapshot) -> list[FileStep]:
+        """Exactly which files going back to a snapshot would touch, and how."""
+        since = self._since(snapshot)
+        left = {change.path: change.after for change in since}
+        then = {change.path: change.before for change in reversed(since)}
+        steps = (self._step(path, then[path], left[path]) for path in sorted(then))
+        return [step for step in steps if step]
+
+    def restore(self, snapshot: ContextSnapshot, paths: Collection[str]) -> list[FileStep]:
+        """Bring some of the files of a preview back, each whole or not at all.
+
+        That is a change as any other, so it can be undone the same way. What could not be
+        done is `refused` in the answer, or `no-copy`.
+        """
+        with self._lock:
+            return self._restore(snapshot, paths)
+
+    def _restore(self, snapshot: ContextSnapshot, paths: Collection[str]) -> list[FileStep]:
+        then = {change.path: change.before for change in reversed(self._since(snapshot))}
+        done: list[FileStep] = []
+        found: list[Found] = []
+        for step in self.preview(snapshot):
+            if step.path not in paths:
+                continue
+            if step.how not in ("no-copy", "refused"):
+                try:
+                    now = self._read(step.path)
+                    self._put(step.path, then[step.path])
+                    found.append((step.path, now, then[step.path]))
+                    self._remember(step.path, then[step.path])
+                except OSError:
+                    step = step._replace(how="refused")
+            done.append(step)
+        self._log.add(found)
+        return done
+
+    def _since(self, snapshot: ContextSnapshot) -> list[FileChange]:
+        """By the changes it knows of; one that was taken before anybody had looked at the files
+        knows of none, and its time has to tell."""
+        if snapshot.files:
+            last = max(file.change for file in snapshot.files)
+            return [change for change in self._log.changes if change.number > last]
+        return [change for change in self._log.changes if change.at > snapshot.timestamp]
+
+    def _is_as(self, seen: _Seen, path: str) -> bool:
+        return seen.mark == self._scan.files.get(path) and path not in self._unsettled
+
+    def _wanted(self, files: dict[str, FileMark]) -> set[str]:
+        """Which files are copied: the newest, for they are worked on, while there is room."""
+        room = self._most_bytes * SHARE_BEFORE - self._copies.sizes(self._log.names())
+        wanted: set[str] = set()
+        for path, mark in sorted(files.items(), key=lambda item: -item[1].modified):
+            if mark.size <= min(LARGEST_FILE, room):
+                room -= mark.size
+                wanted.add(path)
+        return wanted
+
+    def _content(
+        self, path: str, mark: FileMark, known: _Seen | None, is_wanted: bool
+    ) -> FileContent | None:
+        """What is there; None if it cannot be read."""
+        if not is_wanted:
+            return FileContent(mark.size, mark.mode, modified=mark.modified)
+        if known and known.content.sha256:
+            return known.content
+        try:
+            return self._read(path)
+        except OSError:
+            return None
+
+    def _compared(self, now: WorkspaceScan) -> list[Found]:
+        """What is different now; from now on that is what later looks are compared with."""
+        found = list(self._found(now))
+        for path, _, after in found:
+            mark = now.files.get(path)
+            if after and mark:
+                self._seen[path] = _Seen(mark, after)
+            else:
+                self._seen.pop(path, None)
+        self._scan = now
+        self._note_unsettled()
+        return found
+
+    def _found(self, now: WorkspaceScan) -> Iterator[Found]:
+        for path in sorted({*self._scan.files, *now.files}):
+            seen = self._seen.get(path)
+            may_deceive = path in self._unsettled and seen and seen.content.sha256
+            if seen and seen.mark == now.files.get(path) and not may_deceive:
+                continue
+            # What nobody could read before, or did not look at, is not known to be new.
+            if seen is None and (path in self._scan.files or not self._scan.is_whole):
+                continue
+            before = seen.content if seen else None
+            try:
+                after = self._read(path)
+            except OSError:
+                continue
+            if before != after:
+                yield path, before, after
+
+    def _step(
+        self, path: str, then: FileContent | None, left: FileContent | None
+    ) -> FileStep | None:
+        sizes = None, then.size if then else None
+        try:
+            now = self._read(path)
+        except OSError:
+            return FileStep(path, "refused", *sizes)
+        if now == then:
+            return None
+        sizes = now.size if now else None, then.size if then else None
+        if then and self._copy(then) is None:
+            return FileStep(path, "no-copy", *sizes)
+        if now != left:
+            return FileStep(path, "conflict", *sizes)
+        if then is None:
+            return FileStep(path, "delete", *sizes)
+        return FileStep(path, "restore" if now else "recreate", *sizes)
+
+    def _put(self, path: str, then: FileContent | None) -> None:
+        if then is None:
+            self._files.remove(path)
+            return
+        data = self._copy(then)
+        if data is None:
+            raise OSError("the copy is gone")
+        self._files.write(path, data, then.mode)
+
+    def _copy(self, content: FileContent) -> bytes | None:
+        return self._copies.get(content.sha256) if content.sha256 else None
+
+    def _read(self, path: str) -> FileContent | None:
+        """What is there now, copied if there is room. OSError for what is no file."""
+        found = self._files.read(path, LARGEST_FILE)
+        if found is None:
+            return None
+        if found.data is None:
+            return FileContent(found.size, found.mode, modified=found.modified)
+        return FileContent(found.size, found.mode, self._copies.put(found.data))
+
+
+def _version(change: FileChange) -> FileVersion:
+    left = change.after
+    return FileVersion(
+        change.path, left.sha256 if left else None, left.size if left else 0, change.number
+    )

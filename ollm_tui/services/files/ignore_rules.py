@@ -1,0 +1,165 @@
+"""What ignore files say, exactly as git reads them: order, negation, anchors, folders, escapes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from ollm_tui.services.files.sieve import Sieve
+from ollm_tui.services.files.wildmatch import Matcher, literal_length, matcher
+
+
+def as_git_sees(path: str, *, fold_case: bool = False) -> str:
+    """A path as its bytes, one character each; with `fold_case` in lower case."""
+    if not fold_case and path.isascii():
+        return path
+    raw = os.fsencode(path)
+    return (raw.lower() if fold_case else raw).decode("latin-1")
+
+
+def patterns_of(content: bytes) -> Iterator[str]:
+    """The patterns of an ignore file: without comments, line ends and unescaped spaces at ends."""
+    for line in content.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
+        if line and not line.startswith(b"#"):
+            text = line.removesuffix(b"\r").partition(b"\0")[0]
+            yield _without_trailing_spaces(text.decode("latin-1"))
+
+
+def _without_trailing_spaces(text: str) -> str:
+    kept = text.rstrip(" ")
+    backslashes = len(kept) - len(kept.rstrip("\\"))
+    return text[: len(kept) + 1] if backslashes % 2 else kept
+
+
+class Rule:
+    """One line of an ignore file."""
+
+    def __init__(self, pattern: str, *, fold_case: bool = False) -> None:
+        self.negated = pattern.startswith("!")
+        pattern = pattern.removeprefix("!")
+        self.folders_only = pattern.endswith("/")
+        pattern = pattern.removesuffix("/")
+        if pattern.startswith("**/") and pattern.count("/") == 1 and "\\" not in pattern:
+            pattern = pattern.removeprefix("**/")  # at any depth: so says a name alone
+        self.by_path = "/" in pattern
+        """Compared with the path from the ignore file's folder, not only with the name."""
+        self.pattern = pattern.removeprefix("/")
+        self._fold_case = fold_case
+        plain = "" if fold_case else self.pattern
+        self._is_literal = bool(plain) and literal_length(plain) == len(plain)
+        self.name = plain if self._is_literal and not self.by_path else ""
+        """The only name it fits, if it is one."""
+        ending = plain[1:] if plain[:1] == "*" and not self.by_path else ""
+        self.ending = ending if literal_length(ending) == len(ending) else ""
+        """What all names end in that it fits, if nothing else is asked of them."""
+
+    def fits(self, folder: str, name: str) -> bool:
+        """Whether the pattern fits; what kind of thing it is was asked before."""
+        if self.ending:
+            return name.endswith(self.ending)
+        text = folder + name if self.by_path else name
+        return text == self.pattern if self._is_literal else self._match(text) is not None
+
+    @cached_property
+    def _match(self) -> Matcher:
+        return matcher((self.pattern,), fold_case=self._fold_case)
+
+
+class _InOrder:
+    """Rules, the strongest first. Plain names and endings are looked up instead of compared."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self._rules = rules
+        self._names: dict[str, int] = {}
+        self._endings: dict[str, int] = {}
+        self._others: list[tuple[int, Rule]] = []
+        for number, rule in enumerate(rules):
+            if rule.name:
+                self._names.setdefault(rule.name, number)
+            elif rule.ending.rfind(".") == 0:  # the last dot of a name that fits is this one
+                self._endings.setdefault(rule.ending, number)
+            else:
+                self._others.append((number, rule))
+
+    def first(self, folder: str, name: str) -> Rule | None:
+        """The strongest one that fits."""
+        end = len(self._rules)
+        best = min(self._names.get(name, end), self._endings.get(name[name.rfind(".") :], end))
+        for number, rule in self._others:
+            if number > best:
+                break
+            if rule.fits(folder, name):
+                return rule
+        return self._rules[best] if best < end else None
+
+
+class RuleSet:
+    """The rules of one ignore file. The last one that fits a path decides about it."""
+
+    def __init__(self, patterns: Iterable[str], *, fold_case: bool = False) -> None:
+        self._rules = [Rule(pattern, fold_case=fold_case) for pattern in patterns][::-1]
+        self._for_folders = _InOrder(self._rules)
+        self._for_files = _InOrder([rule for rule in self._rules if not rule.folders_only])
+        self._sieve = Sieve(self._rules, lets_all_through=fold_case)
+
+    def __bool__(self) -> bool:
+        return bool(self._rules)
+
+    def verdicts(self, folder: str, names: Sequence[str], folders: bool) -> dict[str, bool]:
+        """Of the names some rule fits: whether they are ignored. `folder` is "" or ends in /."""
+        found: dict[str, bool] = {}
+        rules = self._for_folders if folders else self._for_files
+        for name in self._sieve.suspects(folder, names):
+            if rule := rules.first(folder, name):
+                found[name] = not rule.negated
+        return found
+
+
+class _Layer(NamedTuple):
+    """The rules of a file and how to get from our paths to the paths it talks about."""
+
+    rules: RuleSet
+    lead: str
+    cut: int
+
+
+class IgnoreRules:
+    """All rules that hold in a folder, the strongest first. A value: it never changes."""
+
+    def __init__(self, layers: tuple[_Layer, ...] = (), *, fold_case: bool = False) -> None:
+        self._layers = layers
+        self.fold_case = fold_case
+
+    def with_rules(self, rules: RuleSet, *, folder: str = "") -> IgnoreRules:
+        """These rules and stronger ones, which lie in a folder ("" or ending in /)."""
+        if not rules:
+            return self
+        layer = _Layer(rules, "", len(os.fsencode(folder)))
+        return IgnoreRules((layer, *self._layers), fold_case=self.fold_case)
+
+    def below(self, folder: str) -> IgnoreRules:
+        """The same rules for one who looks from inside of a folder."""
+        lead = as_git_sees(folder, fold_case=self.fold_case)
+        layers = tuple(_Layer(rules, lead[cut:], 0) for rules, _, cut in self._layers)
+        return IgnoreRules(layers, fold_case=self.fold_case)
+
+    def ignored(self, folder: str, names: list[str], *, folders: bool) -> set[str]:
+        """Which names in a folder are ignored; `folders` says what they are."""
+        if not self._layers:
+            return set()
+        place = folder
+        if self.fold_case or not folder.isascii():
+            place = as_git_sees(folder, fold_case=self.fold_case)
+        seen = names
+        if self.fold_case or not "".join(names).isascii():
+            seen = [as_git_sees(name, fold_case=self.fold_case) for name in names]
+        verdicts: dict[str, bool] = {}
+        for rules, lead, cut in self._layers:
+            if found := rules.verdicts(lead + place[cut:], seen, folders):
+                verdicts = found | verdicts
+        if seen is names or not verdicts:
+            return {name for name, is_ignored in verdicts.items() if is_ignored}
+        pairs = zip(names, seen, strict=True)
+        return {name for name, known in pairs if verdicts.get(known, False)}

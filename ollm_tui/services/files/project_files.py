@@ -1,0 +1,129 @@
+"""The files of one project: found once, then kept fresh, for all who ask again and again."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
+from pathlib import Path
+from threading import Lock
+
+from ollm_tui.services.files.discovery import Discovery
+from ollm_tui.services.files.options import DiscoveryOptions
+from ollm_tui.services.files.tree import Tree
+from ollm_tui.services.files.watcher import FileEvent, Watcher
+from ollm_tui.services.topic import Topic
+
+
+class ProjectFiles:
+    """A list that is right whenever it is asked for.
+
+    Without watching, the times of all folders are compared; while watching, only what the
+    system has told is looked at. With `watches`, watching begins when the files were first asked
+    for, where the system can tell. Every path is relative to the root.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        options: DiscoveryOptions | None = None,
+        *,
+        environ: Mapping[str, str] | None = None,
+        watches: bool = False,
+    ) -> None:
+        self._options = options or DiscoveryOptions()
+        self._environ = os.environ if environ is None else environ
+        self._tree = Tree(root, self._options, self._environ)
+        self._watches = watches
+        self._starting: asyncio.Task[None] | None = None
+        self._lock = Lock()
+        self._one_at_a_time = asyncio.Lock()
+        self._paths: Sequence[str] = ()
+        self._version = -1
+        self._watcher: Watcher | None = None
+        self.events = Topic[Sequence[FileEvent]]()
+        """What happened to files, told in the event loop while watching."""
+
+    @property
+    def unreadable(self) -> int:
+        """How many folders could not be read."""
+        return self._tree.unreadable
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether asking again costs next to nothing."""
+        return self._watcher is not None
+
+    def elsewhere(self, root: Path) -> ProjectFiles:
+        """The files of another folder, by the same rules; not watched."""
+        return ProjectFiles(root, self._options, environ=self._environ)
+
+    @property
+    def notice(self) -> str:
+        """What the user should know about how changes are noticed; mostly nothing."""
+        return self._watcher.notice if self._watcher else ""
+
+    async def batches(self) -> AsyncIterator[Sequence[str]]:
+        """All files: as they are found the first time, later all at once."""
+        async with self._one_at_a_time:
+            if self._version >= 0:
+                yield await asyncio.to_thread(self._fresh_paths)
+                return
+            found: list[str] = []
+            async with aclosing(aiter(Discovery(self._tree))) as batches:
+                async for batch in batches:
+                    found += batch
+                    yield batch
+            self._paths, self._version = found, self._tree.version
+            if self._watches and self._starting is None:
+                self._starting = asyncio.create_task(self._watch_if_told())
+
+    async def paths(self) -> Sequence[str]:
+        """All files, as they are on disk now, in no certain order."""
+        async for _ in self.batches():
+            pass
+        return self._paths
+
+    async def watch(self) -> None:
+        """Publish what happens to files from now on, until `close`."""
+        if self._watcher is None:
+            await self.paths()
+            loop = asyncio.get_running_loop()
+
+            def report(events: Sequence[FileEvent]) -> None:
+                try:
+                    loop.call_soon_threadsafe(self.events.publish, events)
+                except RuntimeError:
+                    pass  # the loop has ended: nobody is there to be told
+
+            watcher = Watcher(self._tree, self._lock, report)
+            await asyncio.to_thread(watcher.start)
+            self._watcher = watcher
+
+    async def close(self) -> None:
+        """Stop watching. Nothing of it is left behind."""
+        self._watches = False
+        if self._starting is not None:
+            await asyncio.gather(self._starting, return_exceptions=True)
+        watcher, self._watcher = self._watcher, None
+        if watcher is not None:
+            await asyncio.to_thread(watcher.close)
+
+    async def _watch_if_told(self) -> None:
+        """Where the system cannot tell, to look when somebody asks is cheaper than all the time."""
+        await self.watch()
+        if self.notice:
+            watcher, self._watcher = self._watcher, None
+            if watcher is not None:
+                await asyncio.to_thread(watcher.close)
+
+    def _fresh_paths(self) -> Sequence[str]:
+        with self._lock:
+            if self._watcher:
+                self._watcher.catch_up()
+            else:
+                self._tree.refresh()
+            if self._tree.version != self._version:
+                self._paths, self._version = self._tree.paths(), self._tree.version
+        return self._paths

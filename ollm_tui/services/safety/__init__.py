@@ -1,0 +1,1 @@
+"""What may run and what it may see: commands judged, grants, trust, keys, environments."""

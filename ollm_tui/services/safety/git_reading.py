@@ -1,0 +1,180 @@
+"""Which git commands only look at a repository, and with which options they only do that.
+
+Options that run programs (--ext-diff, --show-signature), write files (--output) or read
+elsewhere (--no-index) are missing on purpose.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from ollm_tui.services.safety.option_words import Sorted, sorted_words
+from ollm_tui.services.safety.places import Places
+from ollm_tui.services.safety.plain_words import Word
+from ollm_tui.services.safety.read_only import Rule
+from ollm_tui.services.safety.repository_programs import program_danger
+
+_HARMLESS_BEFORE = frozenset(("--no-pager", "--no-optional-locks", "-P"))
+_SIGNATURE = re.compile(r"%G|%\(signature")
+"""In a format: git would have a program check the signature."""
+
+_SIGNS = re.compile(r"\A(?:\([a-z,:!]*\)|[/!^]+:?)")
+"""Before a path, as git understands it."""
+_SETTING = re.compile(r"(user|remote|branch|core|init|pull|push)\.[\w./-]+")
+
+_DIFF = (
+    "stat shortstat numstat name-only name-status summary compact-summary dirstat raw patch "
+    "no-patch patch-with-stat word-diff color-words color no-color minimal patience histogram "
+    "find-renames find-copies no-renames ignore-all-space ignore-space-change ignore-space-at-eol "
+    "ignore-blank-lines function-context exit-code quiet check full-index abbrev text pickaxe-all "
+    "pickaxe-regex cc no-ext-diff no-textconv relative no-prefix no-indent-heuristic"
+)
+_DIFF_VALUED = "unified diff-filter inter-hunk-context word-diff-regex diff-algorithm"
+_LOG = (
+    "oneline graph all branches tags remotes merges no-merges first-parent reverse follow decorate "
+    "no-decorate format pretty abbrev-commit no-abbrev-commit all-match invert-grep left-right "
+    "regexp-ignore-case extended-regexp fixed-strings perl-regexp cherry-pick cherry-mark "
+    "topo-order date-order author-date-order simplify-by-decoration full-history no-notes source "
+    "walk-reflogs relative-date count parents children boundary"
+)
+_LOG_VALUED = (
+    "max-count skip since after until before author committer grep date min-parents max-parents "
+    "decorate-refs encoding"
+)
+_SHOWING = Rule(
+    short="puwbaRzsciEFPgm0",
+    valued="nSGUL",
+    attached="MC",
+    long=f"{_DIFF} {_LOG}",
+    long_valued=f"{_DIFF_VALUED} {_LOG_VALUED}",
+    number=True,
+)
+_LISTS = "contains no-contains merged no-merged points-at sort format"
+
+_RULES: Mapping[str, Rule] = MappingProxyType(
+    {
+        "status": Rule(
+            "sbvz",
+            attached="u",
+            long="short branch porcelain long untracked-files ignored show-stash no-renames "
+            "renames verbose ahead-behind no-ahead-behind",
+        ),
+        "diff": Rule(
+            "puwbaRzs0",
+            "SGU",
+            f"{_DIFF} cached staged merge-base base ours theirs",
+            _DIFF_VALUED,
+            attached="MC",
+        ),
+        "log": _SHOWING,
+        "show": _SHOWING,
+        "whatchanged": _SHOWING,
+        "reflog show": _SHOWING,
+        "reflog": _SHOWING._replace(operands="none"),
+        "stash list": _SHOWING._replace(operands="none"),
+        "stash show": _SHOWING,
+        "shortlog": Rule("snecw", "", "summary numbered email all no-merges", _LOG_VALUED),
+        "rev-list": Rule("", "n", _LOG, _LOG_VALUED, number=True),
+        "blame": Rule(
+            "wsefnltpc",
+            "L",
+            "porcelain line-porcelain show-name show-number show-email root",
+            "date abbrev",
+            attached="MC",
+        ),
+        "branch": Rule("arvi", "", "all remotes verbose show-current list color no-color", _LISTS),
+        "tag": Rule("li", "", "list column no-column color", _LISTS, attached="n"),
+        "remote": Rule("v", long="verbose", operands="none"),
+        "remote show": Rule("n", operands="none"),
+        "remote get-url": Rule(long="all push", operands="text", most=1),
+        "worktree list": Rule("v", long="porcelain verbose", operands="none"),
+        "ls-files": Rule(
+            "cdmoisuztv",
+            long="cached deleted modified others ignored stage unmerged exclude-standard full-name "
+            "error-unmatch directory no-empty-directory",
+        ),
+        "ls-tree": Rule("rtdlz", long="name-only name-status full-name full-tree long abbrev"),
+        "rev-parse": Rule(
+            "q",
+            long="abbrev-ref short show-toplevel git-dir absolute-git-dir git-common-dir "
+            "show-prefix show-cdup is-inside-work-tree is-inside-git-dir is-bare-repository "
+            "symbolic-full-name verify quiet all branches tags remotes",
+        ),
+        "describe": Rule(
+            long="tags always long all contains dirty exact-match first-parent",
+            long_valued="abbrev match exclude candidates",
+        ),
+        "cat-file": Rule("ptse", most=2),
+        "merge-base": Rule("a", long="all is-ancestor octopus fork-point independent"),
+        "show-ref": Rule("dsq", long="heads tags head dereference hash abbrev verify quiet"),
+        "for-each-ref": Rule(long="ignore-case", long_valued=f"{_LISTS} count"),
+        "symbolic-ref": Rule("q", long="short quiet", most=1),
+        "count-objects": Rule("vH", long="verbose human-readable", operands="none"),
+        "check-ignore": Rule("qvn", long="quiet verbose non-matching no-index"),
+        "config": Rule(long="get get-all local global", operands="text", most=1),
+        "cherry": Rule("v", long="verbose abbrev"),
+        "grep": Rule(
+            "inwlLcvEFPGhHoqWpIaz",
+            "eABC",
+            "cached ignore-case line-number word-regexp files-with-matches files-without-match "
+            "name-only count invert-match extended-regexp basic-regexp fixed-strings perl-regexp "
+            "and or not all-match heading break only-matching column full-name show-function "
+            "function-context quiet text color no-color",
+            "context after-context before-context max-depth",
+            operands="pattern",
+            number=True,
+        ),
+    }
+)
+_LISTING = MappingProxyType({"branch": {"list"}, "tag": {"list", "-l"}})
+"""With a name these make one, but for these options. What `git branch -l x` does depends on
+the version of git."""
+_IN_TWO_WORDS = frozenset(name.partition(" ")[0] for name in _RULES if " " in name)
+
+
+def git_words(words: Sequence[Word], places: Places) -> Sorted:
+    """Look at what follows `git`: the paths it names, or why it may do more than look."""
+    rest = list(words)
+    while rest and rest[0].text in _HARMLESS_BEFORE:
+        rest.pop(0)
+    name = rest.pop(0).text if rest else ""
+    if name in _IN_TWO_WORDS and rest and f"{name} {rest[0].text}" in _RULES:
+        name = f"{name} {rest.pop(0).text}"
+    if any(_SIGNATURE.search(word.text) for word in rest):
+        return Sorted(refusal="git would have a program check signatures")
+    if name not in _RULES:
+        return Sorted(refusal=f"git {name} is not on the list of what only reads")
+    found = sorted_words(f"git {name}", rest, _RULES[name])
+    texts = [word.text for word in rest]
+    apart = [value for option, value in found.values if f"--{option}={value}" not in texts]
+    if any(value.startswith("-") for value in apart):
+        return Sorted(refusal="a value of an option looks like another option")
+    refusal = found.refusal or _refusal(name, found, places) or program_danger(places)
+    if refusal:
+        return Sorted(refusal=refusal)
+    pattern = name == "grep" and "-e" not in found.options
+    named = (path for word in found.others[pattern:] for path in _paths(word))
+    return Sorted(tuple(named), found.values)
+
+
+def _refusal(name: str, found: Sorted, places: Places) -> str:
+    rule = _RULES[name]
+    if len(found.others) > (0 if rule.operands == "none" else rule.most):
+        return f"git {name} has more words than it takes for reading"
+    if name == "config" and not all(_SETTING.fullmatch(word.text) for word in found.others):
+        return "git config can show secrets"
+    if name in _LISTING and found.others and not found.options & _LISTING[name]:
+        return f"git {name} with a name changes something"
+    searches = name == "grep" and "cached" not in found.options
+    if searches and places.leads_out(places.place, without=".git"):
+        return "there are links that lead out of the project"
+    return ""
+
+
+def _paths(word: Word) -> tuple[Word, ...]:
+    """A word, and what it names after a revision or signs: HEAD:src/main.py, :(top)src, docs/*."""
+    path = _SIGNS.sub("", word.text.partition(":")[2]) or word.text
+    named = (word.text, path, path.strip("*"), path.rpartition(":")[2])
+    return tuple(word._replace(text=text) for text in named if text)

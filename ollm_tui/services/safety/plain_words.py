@@ -1,0 +1,153 @@
+"""Shell code that is nothing but plain words: read twice, and only if both readings agree.
+
+Once by a small pattern of what is allowed, once by the bash grammar; whatever one of them
+does not know is not plain.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from ollm_tui.services.safety.shell_tree import nodes, parsed, raw_words
+
+_PLAIN = r"[A-Za-z0-9_./:=,@%+*?^-]"
+# A tilde inside of a word is no home directory, a brace around one thing is not expanded.
+_HARMLESS = r"(?<=[A-Za-z0-9^])~|@\{[a-z0-9]+\}|\\[ ()!;*?\[\]'\"]"
+# In double quotes a backslash before these is taken away by the shell, else it stays.
+_DOUBLE = r'"(?:[^"$`\\!]|\\[^`!\n]|\$(?="))*"'
+_ESCAPED = re.compile(r'\\(["\\$])')
+_WORD = rf"(?:{_HARMLESS}|{_PLAIN}|'[^']*'|{_DOUBLE})+"
+_PIECE = r"[A-Za-z0-9_.*-]"
+_BRACED = re.compile(
+    rf"(--[a-z-]+={_PIECE}*)\{{({_PIECE}+(?:,{_PIECE}+)+)\}}({_PIECE}*)(?=[\s;|]|\Z)"
+)
+"""An option several times over: --exclude-dir={dist,.git}."""
+_TOKEN = re.compile(
+    rf"(?P<gap>[ \t]+)|(?P<join>&&|\|\||[;|]|\n)|(?P<note>\#[^\n]*)"
+    rf"|(?P<word>{_BRACED.pattern}|{_WORD}|[!\[](?=[ \t])|\](?=[\s;|]|\Z))"
+)
+_QUOTED = re.compile(rf"'(?P<single>[^']*)'|(?P<double>{_DOUBLE})|\\(?P<escaped>.)")
+_ASCII = re.compile(r"[\x20-\x7e\n\t]*")
+_GLOB = re.compile(r"[*?]")
+_KNOWN_NODES = frozenset(
+    (
+        *("program", "list", "pipeline", "command", "command_name", "word", "number", "string"),
+        *("string_content", "raw_string", "concatenation", "comment", '"', "$", "\n"),
+        *("&&", "||", ";", "|"),
+        *("test_command", "unary_expression", "test_operator", "[", "]"),
+    )
+)
+"""A $ alone is a sign in quotes: what it would fill in has a node of another kind."""
+_REFUSALS = {
+    "$": "the shell would fill in something ($)",
+    "`": "it runs a command inside of another (`)",
+    ">": "it redirects output",
+    "<": "it redirects input",
+    "&": "it runs something in the background (&)",
+    "(": "it has a subshell or a function",
+    ")": "it has a subshell or a function",
+    "{": "it has braces the shell would expand",
+    "}": "it has braces the shell would expand",
+    "\\": "it has a backslash outside of quotes",
+    "!": "it has a ! outside of single quotes",
+    "~": "it names a home directory (~)",
+    "[": "it has a [ outside of quotes",
+    '"': "its double quotes have something in them that the shell would change",
+    "'": "its quotes do not end",
+}
+UNKNOWN = "it is more than plain commands"
+
+
+class Word(NamedTuple):
+    """A word as the command gets it."""
+
+    text: str
+    glob: bool = False
+    """The shell would replace it by the names of files."""
+    quoted: bool = False
+
+
+class PlainCommand(NamedTuple):
+    """A command of plain words."""
+
+    words: tuple[Word, ...]
+    after: str
+    """What joins it to the one before: && || ; | or empty for the first."""
+
+
+class PlainCode(NamedTuple):
+    """The commands of some code, or why it is not plain."""
+
+    commands: tuple[PlainCommand, ...]
+    refusal: str = ""
+
+
+def plain_code(code: str) -> PlainCode:
+    """Read code as plain commands; with a refusal where it is anything else."""
+    if not _ASCII.fullmatch(code):
+        return PlainCode((), "it has characters that are not plain ASCII")
+    raw: list[list[str]] = []
+    plain = _split(code, raw)
+    return plain if plain.refusal or _agreed(code, raw) else PlainCode((), UNKNOWN)
+
+
+def _split(code: str, raw: list[list[str]]) -> PlainCode:
+    commands: list[PlainCommand] = []
+    words: list[Word] = []
+    join = ""
+    at, fresh = 0, True
+    while at < len(code):
+        token = _TOKEN.match(code, at)
+        kind = token.lastgroup if token else None
+        if token is None or (kind == "note" and not fresh) or (token[0] == "!" and not words):
+            return PlainCode((), _REFUSALS.get(code[at], UNKNOWN))
+        at, fresh = token.end(), kind != "word"
+        if kind == "word":
+            if not words:
+                raw.append([])
+            raw[-1].append(token[0])
+            words += map(_word, _expanded(token[0]))
+        elif kind == "join":
+            if words:
+                commands.append(PlainCommand(tuple(words), join))
+                words, join = [], token[0]
+            elif token[0] != "\n":  # an operator without a command before it
+                return PlainCode((), UNKNOWN)
+    if words:
+        commands.append(PlainCommand(tuple(words), join))
+    elif not commands or join not in (";", "\n"):
+        return PlainCode((), UNKNOWN)
+    return PlainCode(tuple(commands))
+
+
+def _expanded(raw: str) -> list[str]:
+    """What the shell makes of braces."""
+    if not (found := _BRACED.fullmatch(raw)):
+        return [raw]
+    return [f"{found[1]}{piece}{found[3]}" for piece in found[2].split(",")]
+
+
+def _word(raw: str) -> Word:
+    quoted = bool(_QUOTED.search(raw))
+    text = _QUOTED.sub(_unquoted, raw)
+    return Word(text, bool(_GLOB.search(_QUOTED.sub("", raw))), quoted)
+
+
+def _unquoted(found: re.Match[str]) -> str:
+    if found["double"]:
+        return _ESCAPED.sub(r"\1", found["double"][1:-1])
+    return found["single"] or found["escaped"] or ""
+
+
+def _agreed(code: str, raw: list[list[str]]) -> bool:
+    tree = parsed(code)
+    if tree.root_node.has_error:
+        return False
+    found: list[list[str]] = []
+    for node in nodes(tree.root_node):
+        if node.type not in _KNOWN_NODES or node.is_missing or node.is_error:
+            return False
+        if node.type in ("command", "test_command"):
+            found.append(raw_words(node))
+    return found == raw

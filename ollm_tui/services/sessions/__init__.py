@@ -1,0 +1,1 @@
+"""Sessions as a user handles them: recorded, listed, opened, followed, cleaned up."""

@@ -1,0 +1,189 @@
+"""What the user wrote: prompts sent before, per project, and drafts not sent yet, per session;
+and how the screen was left.
+
+Nothing here raises: what cannot be written is kept in memory, and the log says why.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
+from threading import Lock
+
+import msgspec
+
+from ollm_tui.core.intake import clean
+from ollm_tui.services.search.saved_searches import SavedSearches
+from ollm_tui.storage.files.atomic_file import read_regular
+from ollm_tui.storage.files.shared_file import append_line, keep_last_lines, replace
+from ollm_tui.storage.store_layout import is_valid_name
+
+MOST_PROMPTS = 1_000
+MOST_BYTES = 2_000_000
+"""All prompts of a project together, with what was pasted into them."""
+MOST_PROJECTS = 20
+"""Other projects whose prompts are offered: those that were used last."""
+CUT_EVERY = 50
+"""Prompts after which the file is cut back, and at the first one."""
+
+log = logging.getLogger(__name__)
+
+
+class _Line(msgspec.Struct, forbid_unknown_fields=True):
+    text: str
+
+
+class _Screen(msgspec.Struct):
+    sidebar: bool = False
+
+
+class PromptMemory:
+    """Remembers on disk, or without a directory until the program ends. Any thread may ask."""
+
+    def __init__(self, directory: Path | None, project: Path) -> None:
+        self._key = f"project-{sha256(bytes(project.absolute())).hexdigest()[:24]}"
+        self._history = directory and directory / "prompt-history" / f"{self._key}.jsonl"
+        self._folder = directory and directory / "drafts"
+        self.searches = SavedSearches(directory and directory / "searches.json")
+        """What is looked for again and again."""
+        self._screen = directory and directory / "screen.json"
+        self._sidebar = False
+        self._unwritten: list[str] = []
+        self._drafts: dict[str, str] = {}
+        self._last = ""
+        self._count = 0
+        self._lock = Lock()
+
+    def history(self) -> list[str]:
+        """What was sent in this project, the oldest first."""
+        with self._lock:
+            texts = (*self._read_history(), *self._unwritten)
+        kept = [text for text, before in zip(texts, ("", *texts), strict=False) if text != before]
+        return kept[-MOST_PROMPTS:]
+
+    def elsewhere(self) -> list[str]:
+        """What was sent in other projects, the latest first."""
+        if not self._history:
+            return []
+        try:
+            files = [each for each in self._history.parent.iterdir() if each.suffix == ".jsonl"]
+            files.sort(key=lambda file: file.stat().st_mtime_ns, reverse=True)
+        except OSError:
+            return []  # there are none yet
+        others = (file for file in files if file != self._history)
+        texts = (text for file in islice(others, MOST_PROJECTS) for text in _latest(file))
+        return list(islice(texts, MOST_PROMPTS))
+
+    def remember(self, text: str) -> None:
+        """Something was sent, or put aside."""
+        text = clean(text)
+        with self._lock:
+            if text.strip() and text != self._last:
+                self._last = text
+                self._unwritten.append(text)
+                self._write_history()
+
+    def draft(self, session_id: str | None) -> str:
+        """What was not sent yet in a session, or in the project before it has one."""
+        key = self._draft_key(session_id)
+        with self._lock:
+            if key in self._drafts or not self._folder:
+                return self._drafts.get(key, "")
+            try:
+                return clean(read_regular(self._folder / key).decode("utf-8", "replace"))
+            except FileNotFoundError:
+                return ""
+            except OSError as error:
+                log.warning("a draft cannot be read: %s", error)
+                return ""
+
+    def keep_draft(self, session_id: str | None, text: str) -> None:
+        """Keep what is being written; an empty text removes the draft."""
+        key, text = self._draft_key(session_id), clean(text)
+        with self._lock:
+            self._drafts[key] = text
+            if not self._folder:
+                return
+            try:
+                if text:
+                    replace(self._folder / key, (text.encode(),))
+                else:
+                    (self._folder / key).unlink(missing_ok=True)
+                del self._drafts[key]
+            except OSError as error:
+                log.warning("a draft cannot be kept: %s", error)
+
+    def sidebar_is_open(self) -> bool:
+        """Whether the sessions stood beside the stream when the program was left."""
+        if not self._screen:
+            return self._sidebar
+        try:
+            return msgspec.json.decode(read_regular(self._screen), type=_Screen).sidebar
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            return False  # there is none yet, or it is damaged: nothing is lost by it
+
+    def keep_sidebar(self, is_open: bool) -> None:
+        """The sessions are shown beside the stream, or no longer."""
+        self._sidebar = is_open
+        if not self._screen:
+            return
+        try:
+            replace(self._screen, (msgspec.json.encode(_Screen(is_open)),))
+        except OSError as error:
+            log.warning("how the screen looks cannot be kept: %s", error)
+
+    def _draft_key(self, session_id: str | None) -> str:
+        if session_id is None:
+            return self._key
+        if is_valid_name(session_id):
+            return session_id
+        return f"session-{sha256(session_id.encode('utf-8', 'replace')).hexdigest()[:24]}"
+
+    def _read_history(self) -> list[str]:
+        return _prompts(self._history) if self._history else []
+
+    def _write_history(self) -> None:
+        if not self._history:
+            del self._unwritten[:-MOST_PROMPTS]
+            return
+        while self._unwritten:
+            try:
+                append_line(self._history, msgspec.json.encode(_Line(self._unwritten[0])))
+                del self._unwritten[0]
+                self._cut_now_and_then(self._history)
+            except OSError as error:
+                log.warning("a prompt cannot be remembered: %s", error)
+                return
+
+    def _cut_now_and_then(self, path: Path) -> None:
+        if self._count % CUT_EVERY == 0:
+            keep_last_lines(path, MOST_PROMPTS, MOST_BYTES)
+        self._count += 1
+
+
+def _prompts(file: Path) -> list[str]:
+    """What was sent in a project, the oldest first."""
+    try:
+        lines = read_regular(file).splitlines()
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        log.warning("earlier prompts cannot be read: %s", error)
+        return []
+    texts = (_text(line) for line in lines)
+    return [text for text in texts if text.strip()]
+
+
+def _latest(file: Path) -> Iterator[str]:
+    return reversed(_prompts(file))
+
+
+def _text(line: bytes) -> str:
+    """The prompt in a line of the file, or nothing if the line is damaged."""
+    try:
+        return clean(msgspec.json.decode(line, type=_Line).text)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return ""

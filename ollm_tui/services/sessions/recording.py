@@ -1,0 +1,257 @@
+"""Recording: every fact of a session goes to disk in a worker thread, or is kept and retried."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from ollm_tui.core.errors import StoreError
+from ollm_tui.core.events import (
+    MessageRecorded,
+    SaveFailed,
+    SaveResumed,
+    SessionCreated,
+    SessionSaved,
+    StoreEvent,
+    ToolCallRecorded,
+)
+from ollm_tui.core.session.record import (
+    AnyRecord,
+    Created,
+    MessageAdded,
+    MessageFinished,
+    SessionChanged,
+    ToolCallAdded,
+)
+from ollm_tui.core.session.session import Session
+from ollm_tui.core.session.session_state import SessionState
+from ollm_tui.services.sessions.kept_outputs import without_output
+from ollm_tui.services.topic import Topic
+from ollm_tui.storage.sessions.journal import Entry
+from ollm_tui.storage.sessions.session_index import SessionIndex
+from ollm_tui.storage.sessions.session_store import LoadedSession, SessionStore
+from ollm_tui.storage.sessions.session_writer import SessionWriter
+
+R = TypeVar("R")
+log = logging.getLogger(__name__)
+
+FOLD_FROM_BYTES = 4 * 1024 * 1024
+"""A smaller journal is left alone: replaying it is as quick as reading the file."""
+FOLD_AT_GROWTH = 4
+"""Fold when the journal is this many times the file: all rewriting stays under the content."""
+
+
+class Recording:
+    """Opens sessions for recording. All disk work happens in one thread, in order."""
+
+    def __init__(
+        self,
+        store: SessionStore,
+        index: SessionIndex,
+        *,
+        autosave: bool = True,
+        keeps_outputs: bool = True,
+    ) -> None:
+        """`keeps_outputs`: also what tools and commands printed that the model was not given."""
+        self.store = store
+        self.index = index
+        self.autosave = autosave
+        self.keeps_outputs = keeps_outputs
+        self.topic: Topic[StoreEvent] = Topic()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="ollm-store")
+
+    async def in_thread(self, work: Callable[..., R], *arguments: object) -> R:
+        """Run something that touches the disk, after everything asked for before it."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
+
+    def create(self, session: Session, *, ephemeral: bool = False) -> Recorder:
+        """Record a session that begins; an ephemeral one never reaches the disk."""
+        if ephemeral:
+            return self.in_memory(SessionState(session))
+        return Recorder(self, SessionState(session), self.store.create(session.session_id))
+
+    def in_memory(self, state: SessionState) -> Recorder:
+        """Record, or go on recording, a session that never reaches the disk."""
+        return Recorder(self, state, None)
+
+    async def open(self, session_id: str) -> tuple[Recorder, LoadedSession]:
+        """Go on recording a session. The errors of `SessionStore.open`.
+
+        Where nothing can be written (a read-only disk) the session is continued in memory
+        and every record is retried.
+        """
+        try:
+            writer, loaded = await self.in_thread(self.store.open, session_id)
+        except OSError:
+            writer, loaded = await self.in_thread(self.store.open_later, session_id)
+        size = self.store.directory.fingerprint(session_id)[0]
+        return Recorder(self, loaded.state, writer, size), loaded
+
+    async def close(self) -> None:
+        """Let go of the index and the thread; recorders are closed before."""
+        await self.in_thread(self.index.close)
+        self._thread.shutdown(wait=True)
+
+
+class Recorder:
+    """Records one session. What could not be written stays here and is tried again."""
+
+    def __init__(
+        self,
+        recording: Recording,
+        state: SessionState,
+        writer: SessionWriter | None,
+        folded_bytes: int = 0,
+    ) -> None:
+        self.state = state
+        self._recording = recording
+        self._writer = writer
+        self._pending: list[Entry] = []
+        self._failed = False
+        self._flushing = asyncio.Lock()
+        self._folded_bytes = folded_bytes
+        self._folding: asyncio.Task[None] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether what is recorded reaches the disk, now or later."""
+        return self._writer is not None
+
+    @property
+    def unsaved(self) -> int:
+        """How many records are only in memory."""
+        return len(self._pending)
+
+    async def record(self, *records: AnyRecord) -> None:
+        """Take facts into account and make them durable.
+
+        Never raises: what cannot be written is kept, and SaveFailed is published.
+        """
+        if not self._recording.keeps_outputs:
+            records = tuple(map(without_output, records))
+        for record in records:
+            seq = self.state.header.journal_seq + 1
+            self.state.apply(record, seq)
+            if self._writer:
+                self._pending.append((seq, record))
+        if self._recording.autosave:
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Write what is pending.
+
+        A caller that is cancelled meanwhile leaves the writing to the thread, which has
+        begun it; the records are then written once more, and their numbers tell.
+        """
+        removed = False
+        async with self._flushing:
+            batch = list(self._pending)
+            if not batch or self._writer is None:
+                return
+            try:
+                await self._recording.in_thread(self._writer.append, batch)
+            except FileNotFoundError:
+                removed = True
+            except (OSError, StoreError) as error:
+                self._tell_failure(error)
+            else:
+                self._written(batch)
+                if self._wants_folding():
+                    self._folding = self._begin(self._fold())
+                elif any(isinstance(record, Created | SessionChanged) for _, record in batch):
+                    self._begin(self._tell_index())
+        if removed:  # by hand; all of it is still here
+            await self.save()
+
+    async def save(self) -> None:
+        """Write everything into the session file."""
+        await asyncio.shield(self._begin(self._fold()))
+
+    async def close(self) -> None:
+        """Save, tell the index, release the lock."""
+        if self._writer is None:
+            return
+        await self.flush()  # it takes less room than the whole file
+        if self._pending or self._writer.journal_bytes:
+            await self.save()
+        await asyncio.gather(*self._tasks)
+        await self._recording.in_thread(self._writer.close)
+        if not self._failed:
+            await self._tell_index()
+
+    def _begin(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
+        """Have something done that nobody waits for, before `close` at the latest."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def _fold(self) -> None:
+        async with self._flushing:
+            if self._writer is None:
+                return
+            batch = list(self._pending)
+            try:
+                await self._recording.in_thread(self._writer.fold, self.state.session())
+            except (OSError, StoreError) as error:
+                self._tell_failure(error)
+                return
+            self._written(batch)
+            marks = self._recording.store.directory.fingerprint(self.state.header.session_id)
+            self._folded_bytes = marks[0]
+        self._recording.topic.publish(SessionSaved(self.state.header.session_id))
+
+    def _wants_folding(self) -> bool:
+        if self._folding and not self._folding.done():
+            return False
+        grown = self._writer.journal_bytes if self._writer else 0
+        return grown > max(FOLD_FROM_BYTES, FOLD_AT_GROWTH * self._folded_bytes)
+
+    def _written(self, batch: list[Entry]) -> None:
+        del self._pending[: len(batch)]
+        if self._failed:
+            self._failed = False
+            self._recording.topic.publish(SaveResumed(len(batch)))
+        for _, record in batch:
+            if event := _event_of(record, self.state.header.session_id):
+                self._recording.topic.publish(event)
+
+    def _tell_failure(self, error: OSError | StoreError) -> None:
+        self._failed = True
+        session = {"session": self.state.header.session_id}
+        log.warning("%d records not saved", self.unsaved, exc_info=error, extra=session)
+        if isinstance(error, StoreError):
+            reason, hint = error.message, error.hint
+        else:
+            reason = error.strerror or str(error)
+            hint = "free some space or mend the directory; saving is tried again by itself"
+        self._recording.topic.publish(SaveFailed(f"not saved: {reason}", hint, self.unsaved))
+
+    async def _tell_index(self) -> None:
+        """Only now and then: a stale row is seen by whoever lists, by size and time."""
+        summary = self.state.summary()
+        recording = self._recording
+
+        def update() -> None:
+            marks = recording.store.directory.fingerprint(summary.session_id)
+            recording.index.update([(summary, marks)])
+
+        await recording.in_thread(update)
+
+
+def _event_of(record: AnyRecord, session_id: str) -> StoreEvent | None:
+    match record:
+        case Created():
+            return SessionCreated(session_id)
+        case MessageAdded():
+            return MessageRecorded(session_id, record.message.id)
+        case MessageFinished():
+            return MessageRecorded(session_id, record.message_id)
+        case ToolCallAdded():
+            return ToolCallRecorded(session_id, record.tool_call.id)
+        case _:
+            return None
