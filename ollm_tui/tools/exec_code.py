@@ -14,7 +14,7 @@ from ollm_tui.core.tool import Action, PlannedCall, Tell, ToolOutcome
 from ollm_tui.services.jobs.job_registry import Jobs
 from ollm_tui.services.jobs.starting import Wanted
 from ollm_tui.services.sandbox.confinement import Confinement
-from ollm_tui.tools.arguments import Arguments, spec_of, understood
+from ollm_tui.tools.call_arguments import Arguments, spec_of, understood
 from ollm_tui.tools.job_printing import JobPrinting, ending
 from ollm_tui.tools.planned import Planned
 

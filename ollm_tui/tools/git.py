@@ -14,7 +14,7 @@ from ollm_tui.core.errors import ToolError
 from ollm_tui.core.intake import clean
 from ollm_tui.core.tool import Action, PlannedCall, Tell, ToolOutcome
 from ollm_tui.services.files.repository import Repository
-from ollm_tui.tools.arguments import Arguments, one_line, spec_of, understood
+from ollm_tui.tools.call_arguments import Arguments, one_line, spec_of, understood
 from ollm_tui.tools.git_commands import GitCommand, git_command
 from ollm_tui.tools.hardened_git import HardenedGit, Printed
 from ollm_tui.tools.planned import Planned

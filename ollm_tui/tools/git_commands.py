@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from ollm_tui.core.errors import ToolError
-from ollm_tui.tools.arguments import one_line
+from ollm_tui.tools.call_arguments import one_line
 
 _COUNT = re.compile(r"-\d+")
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ollm_tui.core.errors import ToolError
 from ollm_tui.services.files.git_program import GitProgram
 from ollm_tui.services.files.repository import Repository, find_repository
-from ollm_tui.tools.arguments import one_line
+from ollm_tui.tools.call_arguments import one_line
 
 MOST_BYTES = 2_000_000
 """Of what git prints; more is not waited for."""

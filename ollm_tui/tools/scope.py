@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ollm_tui.core.errors import ToolError
 from ollm_tui.storage.files.beneath import Beneath, FoundFile
-from ollm_tui.tools.arguments import one_line
+from ollm_tui.tools.call_arguments import one_line
 
 LONGEST_PATH = 4096
 

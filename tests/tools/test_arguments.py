@@ -8,7 +8,7 @@ import pytest
 from msgspec import Meta
 
 from ollm_tui.core.errors import ToolError
-from ollm_tui.tools.arguments import Arguments, spec_of, understood
+from ollm_tui.tools.call_arguments import Arguments, spec_of, understood
 
 
 class Sample(Arguments, frozen=True):
