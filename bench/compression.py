@@ -23,8 +23,8 @@ from ollm_tui.core.session.compression import Strategy
 from ollm_tui.core.session.encoding import to_tree
 from ollm_tui.core.session.message import Message
 from ollm_tui.core.session.session import Session
-from ollm_tui.engine.conversation import Conversation
-from ollm_tui.engine.model_choice import ModelChoice
+from ollm_tui.engine.conversation.conversation import Conversation
+from ollm_tui.engine.conversation.model_choice import ModelChoice
 from ollm_tui.providers.scripted import MODEL, Scripted
 from ollm_tui.services.sessions.recording import Recording
 from ollm_tui.services.sessions.session_library import SessionLibrary

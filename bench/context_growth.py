@@ -12,8 +12,8 @@ from ollm_tui.core import clock
 from ollm_tui.core.session.record import MessageAdded
 from ollm_tui.core.session.session import Session
 from ollm_tui.core.session.session_state import SessionState
-from ollm_tui.engine.model_choice import ModelChoice
-from ollm_tui.engine.session_context import SessionContext
+from ollm_tui.engine.context.session_context import SessionContext
+from ollm_tui.engine.conversation.model_choice import ModelChoice
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.services.tokens.counters import TokenCounters
 from ollm_tui.settings.schema import Settings

@@ -8,7 +8,7 @@ from statistics import mean
 from typing import Any
 
 from bench.measure import Outcome, Promise, interleaved, milliseconds
-from ollm_tui.engine.loop_detection.detector import LoopDetector
+from ollm_tui.engine.loops.detector import LoopDetector
 from ollm_tui.settings.schema import LoopDetection
 
 EARLY, LATE = 100, 10_000

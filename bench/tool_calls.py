@@ -19,12 +19,12 @@ from ollm_tui.core.provider import ChatRequest, TextDelta, ToolCallArrived, Tool
 from ollm_tui.core.session.message import ToolCallPart
 from ollm_tui.core.session.session import Session
 from ollm_tui.core.tool import Action, PlannedCall, Tell, ToolOutcome
-from ollm_tui.engine.conversation import Conversation
-from ollm_tui.engine.goals import GoalKeeper
-from ollm_tui.engine.held_session import HeldSession
-from ollm_tui.engine.model_choice import ModelChoice
-from ollm_tui.engine.policy import Policy
-from ollm_tui.engine.tool_keeper import Outfit
+from ollm_tui.engine.conversation.conversation import Conversation
+from ollm_tui.engine.conversation.goal_keeping import GoalKeeper
+from ollm_tui.engine.conversation.held_session import HeldSession
+from ollm_tui.engine.conversation.model_choice import ModelChoice
+from ollm_tui.engine.tools.conversation_tools import Outfit
+from ollm_tui.engine.tools.policy import Policy
 from ollm_tui.providers.scripted import Scripted, Step
 from ollm_tui.services.files.file_changes import SETTLED_AFTER_NS, FileWatch
 from ollm_tui.services.safety.grants import Grants

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ollm_tui.core.errors import ModelMissing, ProviderError, Unavailable, UsageError
 from ollm_tui.core.provider import MayBeAbsent, Provider
-from ollm_tui.engine.outfitting import Outfitter
-from ollm_tui.engine.workspace import Workspace
+from ollm_tui.engine.project.workspace import Workspace
+from ollm_tui.engine.tools.tool_setup import Outfitter
 from ollm_tui.services.safety.credentials import find_key
 from ollm_tui.services.safety.encryption import cipher_for
 from ollm_tui.services.safety.project_trust import Trust
@@ -23,7 +23,7 @@ from ollm_tui.settings.schema import ProviderSettings, Settings
 from ollm_tui.storage.store_layout import StoreLayout
 
 if TYPE_CHECKING:
-    from ollm_tui.engine.jobs_keeper import JobsKeeper
+    from ollm_tui.engine.jobs.session_jobs import JobsKeeper
     from ollm_tui.services.hooks import Hooks
     from ollm_tui.services.jobs.job_registry import Jobs
 
@@ -114,7 +114,7 @@ def open_jobs_keeper(
     loaded: Loaded, environ: Mapping[str, str], *, ephemeral: bool = False
 ) -> JobsKeeper:
     """The jobs of the sessions of a front end, which may grant what is withheld."""
-    from ollm_tui.engine.jobs_keeper import JobsKeeper
+    from ollm_tui.engine.jobs.session_jobs import JobsKeeper
     from ollm_tui.services.jobs.job_registry import Jobs
     from ollm_tui.services.redaction.redactor import Redactor
     from ollm_tui.services.safety.environment import cleaned, usable_settings

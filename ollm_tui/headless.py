@@ -47,7 +47,7 @@ from ollm_tui.core.tool_events import (
 )
 
 if TYPE_CHECKING:
-    from ollm_tui.engine.conversation import Conversation
+    from ollm_tui.engine.conversation.conversation import Conversation
 
 OutputFormat = Literal["text", "json", "stream-json"]
 

@@ -14,7 +14,7 @@ from ollm_tui.core.intake import visible
 from ollm_tui.core.loop import LoopAnswer
 from ollm_tui.core.tool import Decision
 from ollm_tui.core.tool_events import ApprovalRequested, LoopPaused
-from ollm_tui.engine.conversation import Conversation
+from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.headless import Headless, with_room
 
 _HELP = """\

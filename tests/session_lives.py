@@ -17,9 +17,9 @@ from ollm_tui.core.session.message import Message, Text
 from ollm_tui.core.session.record import AnyRecord, MessageAdded, SessionChanged
 from ollm_tui.core.session.session import Metadata, ModeChange, Session
 from ollm_tui.core.session.session_state import SessionState
-from ollm_tui.engine.context import assemble
-from ollm_tui.engine.modes import BUILT_IN, current_mode
-from ollm_tui.engine.system_prompt import sections
+from ollm_tui.engine.context.prompt_assembly import assemble
+from ollm_tui.engine.context.system_prompt import sections
+from ollm_tui.engine.conversation.modes import BUILT_IN, current_mode
 from tests.engine.prompts import parts, roles
 from tests.snapshot_samples import MOMENT, checkpoint, compression
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ollm_tui.core.provider import ChatRequest, TextDelta
-from ollm_tui.engine.conversation import Conversation
+from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.plain import PlainChat
 from ollm_tui.providers.scripted import Scripted, Step
 from tests.engine.conftest import OpenWorkspace, open_workspace

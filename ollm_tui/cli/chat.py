@@ -22,9 +22,9 @@ from ollm_tui.services.logs import start_logging
 from ollm_tui.settings.loaded import Loaded
 
 if TYPE_CHECKING:
-    from ollm_tui.engine.conversation import Conversation
-    from ollm_tui.engine.jobs_keeper import JobsKeeper
-    from ollm_tui.engine.workspace import Workspace
+    from ollm_tui.engine.conversation.conversation import Conversation
+    from ollm_tui.engine.jobs.session_jobs import JobsKeeper
+    from ollm_tui.engine.project.workspace import Workspace
     from ollm_tui.headless import Headless
     from ollm_tui.services.hooks import HookTold
     from ollm_tui.services.sessions.prompt_memory import PromptMemory

@@ -22,7 +22,7 @@ from ollm_tui.core.intake import visible
 
 if TYPE_CHECKING:
     from ollm_tui.core.session.compression import Compression
-    from ollm_tui.engine.conversation import Conversation
+    from ollm_tui.engine.conversation.conversation import Conversation
 
 
 def run(arguments: Namespace) -> int:

@@ -36,9 +36,9 @@ from ollm_tui.tui.widgets.prompt import Prompt
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from ollm_tui.engine.conversation import Conversation
-    from ollm_tui.engine.jobs_keeper import JobsKeeper
-    from ollm_tui.engine.workspace import Workspace
+    from ollm_tui.engine.conversation.conversation import Conversation
+    from ollm_tui.engine.jobs.session_jobs import JobsKeeper
+    from ollm_tui.engine.project.workspace import Workspace
     from ollm_tui.services.sessions.prompt_memory import PromptMemory
     from ollm_tui.tui.shell_line import ShellLine
 

@@ -13,7 +13,7 @@ from ollm_tui.core.session.message import Message
 from ollm_tui.core.session.recorded_calls import recorded_calls
 from ollm_tui.core.session.session import Restore
 from ollm_tui.core.snapshot import ContextSnapshot
-from ollm_tui.engine.points import Point
+from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.tui.files_offer import offer_files
 from ollm_tui.tui.screens.chat import ChatScreen
 from ollm_tui.tui.shown_messages import said_before, shown_at

@@ -15,7 +15,7 @@ from ollm_tui.core.compression_events import (
 )
 from ollm_tui.core.errors import OllmError, UsageError
 from ollm_tui.core.session.compression import Compression, Strategy
-from ollm_tui.engine.compression_keeper import CompressionKeeper
+from ollm_tui.engine.compression.conversation_compression import CompressionKeeper
 from ollm_tui.tui.compression_view import CompressionView
 from ollm_tui.tui.screens.chat import ChatScreen
 from ollm_tui.tui.screens.compression_preview import (

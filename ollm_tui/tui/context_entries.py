@@ -9,15 +9,15 @@ from ollm_tui.core.counts import counted, short_count
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.session.context_entry import ContextEntry
-from ollm_tui.engine.project_context import GIT, TREE
-from ollm_tui.engine.system_prompt import about
+from ollm_tui.engine.context.system_prompt import about
+from ollm_tui.engine.project.project_context import GIT, TREE
 from ollm_tui.tui.dialogs.picker import Picker
 from ollm_tui.tui.mentions import Mentions
 from ollm_tui.tui.widgets.choice_list import Choice
 from ollm_tui.tui.widgets.completion_names import names_in
 
 if TYPE_CHECKING:
-    from ollm_tui.engine.conversation import Conversation
+    from ollm_tui.engine.conversation.conversation import Conversation
     from ollm_tui.tui.screens.chat import ChatScreen
 
 EMPTY = (

@@ -26,7 +26,7 @@ from ollm_tui.core.session.message import (
     UnknownPart,
 )
 from ollm_tui.core.session.session_state import SessionState
-from ollm_tui.engine.stray_calls import without_call
+from ollm_tui.engine.turn.stray_calls import without_call
 from ollm_tui.tui.answer_times import usage_words
 from ollm_tui.tui.tool_entries import ToolBlock, ToolFold, answered
 from ollm_tui.tui.transcript.entry import Entry, Speaker

@@ -9,7 +9,7 @@ from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import OllmError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.snapshot import ContextSnapshot
-from ollm_tui.engine.snapshot_files import SnapshotFiles
+from ollm_tui.engine.snapshots.snapshot_files import SnapshotFiles
 from ollm_tui.tui.dialogs.files_back import FilesBack
 
 if TYPE_CHECKING:

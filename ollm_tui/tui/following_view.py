@@ -16,8 +16,8 @@ from ollm_tui.tui.transcript.entry import Entry
 from ollm_tui.tui.transcript.transcript import Transcript
 
 if TYPE_CHECKING:
-    from ollm_tui.engine.conversation import Conversation
-    from ollm_tui.engine.workspace import Workspace
+    from ollm_tui.engine.conversation.conversation import Conversation
+    from ollm_tui.engine.project.workspace import Workspace
     from ollm_tui.services.sessions.following import Followed
 
 FOLLOWS = "read-only, follows another window"

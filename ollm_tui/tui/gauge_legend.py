@@ -13,7 +13,7 @@ from ollm_tui.services.tokens.prompt_count import GROUPS
 from ollm_tui.tui.widgets.gauge_bar import MARKS, Characters, Kind
 
 if TYPE_CHECKING:
-    from ollm_tui.engine.context_view import ContextView
+    from ollm_tui.engine.context.context_view import ContextView
 
 GAP = "   "
 

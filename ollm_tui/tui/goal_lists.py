@@ -9,7 +9,7 @@ from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.session.goals import Decision, Goal, Subtask
-from ollm_tui.engine.goals import GoalKeeper
+from ollm_tui.engine.conversation.goal_keeping import GoalKeeper
 from ollm_tui.tui.dialogs.picker import Picker
 from ollm_tui.tui.screens.chat import ChatScreen
 from ollm_tui.tui.widgets.choice_list import Choice

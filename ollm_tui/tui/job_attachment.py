@@ -5,7 +5,7 @@ from __future__ import annotations
 from ollm_tui.core.counts import short_count
 from ollm_tui.core.job import Job
 from ollm_tui.core.session.message import Attachment
-from ollm_tui.engine.job_text import capped, ending
+from ollm_tui.engine.jobs.job_text import capped, ending
 from ollm_tui.services.tokens.careful_estimate import careful_estimate
 from ollm_tui.tui.widgets.prompt import Prompt
 

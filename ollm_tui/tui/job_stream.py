@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ollm_tui.core.job import Job
-from ollm_tui.engine.job_text import capped, ending
+from ollm_tui.engine.jobs.job_text import capped, ending
 from ollm_tui.tui.job_entries import command_entry, keep_open, running_entry
 from ollm_tui.tui.transcript.entry import Entry
 
 if TYPE_CHECKING:
-    from ollm_tui.engine.jobs_keeper import JobsKeeper
+    from ollm_tui.engine.jobs.session_jobs import JobsKeeper
     from ollm_tui.tui.screens.chat import ChatScreen
 
 

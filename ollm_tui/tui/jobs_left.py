@@ -8,7 +8,7 @@ from ollm_tui.tui.shell_line import name_of
 from ollm_tui.tui.transcript.entry import Entry
 
 if TYPE_CHECKING:
-    from ollm_tui.engine.conversation import Conversation
+    from ollm_tui.engine.conversation.conversation import Conversation
     from ollm_tui.tui.screens.chat import ChatScreen
 
 

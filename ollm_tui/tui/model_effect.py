@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ollm_tui.core.counts import short_count
-from ollm_tui.engine.context_view import ContextView
+from ollm_tui.engine.context.context_view import ContextView
 
 
 def effect_words(view: ContextView) -> str:

@@ -8,8 +8,8 @@ from typing import NamedTuple, assert_never
 
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import clean
-from ollm_tui.engine.points import Point
-from ollm_tui.engine.workspace import Workspace
+from ollm_tui.engine.project.workspace import Workspace
+from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.tui.widgets.session_list import SessionList
 from ollm_tui.tui.widgets.session_tree import SessionTree
 

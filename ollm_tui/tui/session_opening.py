@@ -17,7 +17,7 @@ from ollm_tui.core.events import (
 from ollm_tui.tui.transcript.entry import Entry
 
 if TYPE_CHECKING:
-    from ollm_tui.engine.conversation import Conversation
+    from ollm_tui.engine.conversation.conversation import Conversation
     from ollm_tui.tui.following_run import Following
     from ollm_tui.tui.screens.chat import ChatScreen
 

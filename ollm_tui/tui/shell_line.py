@@ -22,7 +22,7 @@ from ollm_tui.core.job import (
     JobStarted,
 )
 from ollm_tui.core.session.message import Attachment
-from ollm_tui.engine.job_text import ending
+from ollm_tui.engine.jobs.job_text import ending
 from ollm_tui.tui.job_stream import JobStream
 from ollm_tui.tui.state_lines import NOTICE_SECONDS
 from ollm_tui.tui.widgets.chips import is_file

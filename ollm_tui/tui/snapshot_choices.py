@@ -9,7 +9,7 @@ from ollm_tui.core.counts import counted, short_count
 from ollm_tui.core.intake import clean
 from ollm_tui.core.session.branches import Branch
 from ollm_tui.core.snapshot import Reason, SnapshotSummary
-from ollm_tui.engine.points import Point
+from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.tui.widgets.choice_line import Choice
 
 NAMED, AUTOMATIC, DAMAGED, CURRENT = "◆", "◇", "!", "●"

@@ -24,7 +24,7 @@ from ollm_tui.tui.widgets.status import BESIDE_HINTS, StatusLine, TitleLine
 from ollm_tui.tui.widgets.welcome import Welcome
 
 if TYPE_CHECKING:
-    from ollm_tui.engine.conversation import Conversation
+    from ollm_tui.engine.conversation.conversation import Conversation
     from ollm_tui.tui.screens.chat import ChatScreen
 
 READING = (

@@ -9,9 +9,9 @@ from ollm_tui.core.events import PromptTooLong
 from ollm_tui.core.session.context_marks import ContextChange
 from ollm_tui.core.session.graft import as_written
 from ollm_tui.core.session.message import Message
-from ollm_tui.engine.context_view import AttachmentCost, ContextView
-from ollm_tui.engine.conversation import Conversation
-from ollm_tui.engine.overflow import wider_window
+from ollm_tui.engine.context.context_view import AttachmentCost, ContextView
+from ollm_tui.engine.conversation.conversation import Conversation
+from ollm_tui.engine.turn.overflow import wider_window
 from ollm_tui.tui.commands.session import new
 from ollm_tui.tui.compression_run import Asked, start
 from ollm_tui.tui.entries import entry_of

@@ -11,7 +11,7 @@ from ollm_tui.tui.tool_entries import ToolBlock, block_title
 from ollm_tui.tui.tool_words import MODES
 
 if TYPE_CHECKING:
-    from ollm_tui.engine.tool_keeper import ToolKeeper
+    from ollm_tui.engine.tools.conversation_tools import ToolKeeper
     from ollm_tui.services.safety.grants import Grant
 
 NO_TOOLS = "none: this model cannot use tools, or nothing was sent yet"

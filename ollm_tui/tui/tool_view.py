@@ -26,7 +26,7 @@ from ollm_tui.core.tool_events import (
     ToolOutputArrived,
     ToolStarted,
 )
-from ollm_tui.engine.points import Point
+from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.tui.entries import entry_of
 from ollm_tui.tui.loop_entries import loop_entry
 from ollm_tui.tui.tool_entries import (

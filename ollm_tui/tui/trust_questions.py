@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from ollm_tui.core.counts import short_count
-from ollm_tui.engine.project_context import Instructions
+from ollm_tui.engine.project.project_context import Instructions
 from ollm_tui.tui.transcript.entry import Entry
 from ollm_tui.tui.widgets.gauge import Gauge
 from ollm_tui.tui.widgets.trust_question import Question, TrustQuestion

@@ -34,7 +34,7 @@ from ollm_tui.core.events import (
 from ollm_tui.core.session.message import Message, ToolCallPart
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.tool_events import AnyToolEvent, ReplyFinished, ToolEvent
-from ollm_tui.engine.stray_calls import without_call
+from ollm_tui.engine.turn.stray_calls import without_call
 from ollm_tui.tui.compression_entries import with_compressions
 from ollm_tui.tui.entries import (
     REASONING,

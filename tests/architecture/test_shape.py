@@ -15,7 +15,7 @@ PACKAGE = REPOSITORY / "ollm_tui"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 LONGEST_MODULE, LONGEST_FUNCTION, MOST_PUBLIC_METHODS = 400, 60, 20
 
-EDGES = {"engine/model_round.py", "engine/tool_calls.py", "cli/main.py"}
+EDGES = {"engine/turn/model_round.py", "engine/tools/tool_calls.py", "cli/main.py"}
 """Where nothing may take the program down: a request, a tool call, and the command line itself."""
 
 FORBIDDEN_NAMES = re.compile(r"utils?|helpers?|common|misc|manager")

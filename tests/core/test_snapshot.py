@@ -22,7 +22,7 @@ from ollm_tui.core.snapshot import (
     snapshot_of,
 )
 from ollm_tui.core.snapshot_encoding import decode_snapshot, encode_snapshot
-from ollm_tui.engine.modes import DEFAULT_MODE
+from ollm_tui.engine.conversation.modes import DEFAULT_MODE
 from tests import generators
 from tests.snapshot_samples import MOMENT, message, rich_state, sample_snapshot
 

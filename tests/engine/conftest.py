@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest_asyncio
 
 from ollm_tui.core.provider import Provider
-from ollm_tui.engine.workspace import Workspace
+from ollm_tui.engine.project.workspace import Workspace
 from ollm_tui.providers.ollama import Ollama
 from ollm_tui.providers.scripted import MODEL, Script, Scripted
 from ollm_tui.services.sessions.recording import Recording

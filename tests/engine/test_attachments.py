@@ -9,7 +9,7 @@ import pytest
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.events import AnyTurnEvent
 from ollm_tui.core.session.message import Attachment, Message, Text
-from ollm_tui.engine.context import assemble
+from ollm_tui.engine.context.prompt_assembly import assemble
 from ollm_tui.providers.scripted import Scripted
 from tests.engine.conftest import OpenWorkspace
 

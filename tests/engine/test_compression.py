@@ -30,7 +30,7 @@ from ollm_tui.core.session.context_marks import ContextChange
 from ollm_tui.core.session.message import Attachment
 from ollm_tui.engine.compression.breaker import Breaker
 from ollm_tui.engine.compression.invariants import order_violations
-from ollm_tui.engine.conversation import Conversation
+from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.providers.scripted import Scripted, Step
 from ollm_tui.settings.schema import Compression, ModelSettings, Settings
 from tests.engine.conftest import OpenWorkspace

@@ -18,8 +18,8 @@ from ollm_tui.core.session.message import (
     ToolCallPart,
     ToolResultPart,
 )
-from ollm_tui.engine.context import LEFT_OUT, Section, assemble
-from ollm_tui.engine.prompt_message import folded
+from ollm_tui.engine.context.prompt_assembly import LEFT_OUT, Section, assemble
+from ollm_tui.engine.context.prompt_message import folded
 from tests.engine.prompts import assert_every_provider_accepts, branches, marks
 
 SYSTEM = (Section("system", "Be brief."),)

@@ -14,12 +14,12 @@ from ollm_tui.core.errors import UsageError
 from ollm_tui.core.events import Prepared, TurnCancelled, TurnFinished
 from ollm_tui.core.provider import Completed, TextDelta
 from ollm_tui.core.session.message import ToolResultPart
-from ollm_tui.engine.conversation import Conversation
-from ollm_tui.engine.model_choice import ModelChoice
-from ollm_tui.engine.policy import Policy
-from ollm_tui.engine.project_context import Instructions
-from ollm_tui.engine.tool_keeper import Outfit
-from ollm_tui.engine.workspace import Workspace
+from ollm_tui.engine.conversation.conversation import Conversation
+from ollm_tui.engine.conversation.model_choice import ModelChoice
+from ollm_tui.engine.project.project_context import Instructions
+from ollm_tui.engine.project.workspace import Workspace
+from ollm_tui.engine.tools.conversation_tools import Outfit
+from ollm_tui.engine.tools.policy import Policy
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.services.hooks import Hooks, HookTold
 from ollm_tui.services.safety.environment import CleanEnvironment

@@ -15,9 +15,9 @@ from ollm_tui.core.events import AnyTurnEvent, ReplyStarted, TextArrived, TurnFi
 from ollm_tui.core.provider import Completed, TextDelta
 from ollm_tui.core.session.context_marks import ContextChange
 from ollm_tui.core.session.message import Attachment, Usage
-from ollm_tui.engine.context_view import ContextView
-from ollm_tui.engine.conversation import Conversation
-from ollm_tui.engine.workspace import Workspace
+from ollm_tui.engine.context.context_view import ContextView
+from ollm_tui.engine.conversation.conversation import Conversation
+from ollm_tui.engine.project.workspace import Workspace
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.services.sessions.recording import Recording
 from ollm_tui.services.sessions.session_library import SessionLibrary

@@ -10,8 +10,8 @@ import pytest
 from ollm_tui.core.events import TextArrived, TurnFinished
 from ollm_tui.core.provider import Provider
 from ollm_tui.core.session.context_marks import ContextChange
-from ollm_tui.engine.conversation import Conversation
-from ollm_tui.engine.workspace import Workspace
+from ollm_tui.engine.conversation.conversation import Conversation
+from ollm_tui.engine.project.workspace import Workspace
 from ollm_tui.providers.embedded import Embedded
 from ollm_tui.providers.llama_cpp.model_catalogue import SMOLLM2
 from ollm_tui.services.sessions.recording import Recording

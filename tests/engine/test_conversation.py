@@ -30,7 +30,7 @@ from ollm_tui.core.provider import (
 )
 from ollm_tui.core.session.message import Message, Reasoning, Text, ToolCallPart, Usage
 from ollm_tui.core.session.session_state import SessionState
-from ollm_tui.engine.conversation import Conversation
+from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.settings.schema import ModelSettings, Retention, Sessions, Settings

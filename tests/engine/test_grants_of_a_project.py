@@ -8,10 +8,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from ollm_tui.core.tool import Action, Decision
-from ollm_tui.engine.conversation import Conversation
-from ollm_tui.engine.jobs_keeper import JobsKeeper
-from ollm_tui.engine.outfitting import Outfitter
-from ollm_tui.engine.policy import Policy
+from ollm_tui.engine.conversation.conversation import Conversation
+from ollm_tui.engine.jobs.session_jobs import JobsKeeper
+from ollm_tui.engine.tools.policy import Policy
+from ollm_tui.engine.tools.tool_setup import Outfitter
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.services.jobs.job_registry import Jobs
 from ollm_tui.services.safety.grants import Grants

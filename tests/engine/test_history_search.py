@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ollm_tui.core.provider import TextDelta
 from ollm_tui.core.search import IndexProgress
-from ollm_tui.engine.workspace import Workspace
+from ollm_tui.engine.project.workspace import Workspace
 from ollm_tui.services.search.query import parse_query
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.conftest import REPOSITORY

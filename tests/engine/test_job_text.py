@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ollm_tui.core.job import Job, JobOutput, JobStatus, StreamPart
-from ollm_tui.engine.job_text import RECORDED_CHARACTERS, Arrivals, capped, duration, ending
+from ollm_tui.engine.jobs.job_text import RECORDED_CHARACTERS, Arrivals, capped, duration, ending
 from ollm_tui.services.redaction.redactor import Redactor
 
 

@@ -14,8 +14,8 @@ import pytest_asyncio
 from ollm_tui.core.errors import JobError
 from ollm_tui.core.job import Job
 from ollm_tui.core.provider import Completed, TextDelta
-from ollm_tui.engine.conversation import Conversation
-from ollm_tui.engine.jobs_keeper import TAIL_BYTES, JobsKeeper
+from ollm_tui.engine.conversation.conversation import Conversation
+from ollm_tui.engine.jobs.session_jobs import TAIL_BYTES, JobsKeeper
 from ollm_tui.services.jobs.job_registry import Jobs
 from ollm_tui.services.jobs.starting import Wanted
 from ollm_tui.services.redaction.redactor import Redactor

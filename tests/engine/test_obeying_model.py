@@ -18,8 +18,8 @@ from ollm_tui.core.provider import ChatRequest, TextDelta, ToolCallArrived
 from ollm_tui.core.session.message import ToolCallPart
 from ollm_tui.core.tool import ApprovalMode, Decision
 from ollm_tui.core.tool_events import ApprovalRequested, ToolStarted
-from ollm_tui.engine.jobs_keeper import JobsKeeper
-from ollm_tui.engine.outfitting import Outfitter
+from ollm_tui.engine.jobs.session_jobs import JobsKeeper
+from ollm_tui.engine.tools.tool_setup import Outfitter
 from ollm_tui.providers.scripted import Scripted, Step
 from ollm_tui.services.jobs.job_registry import Jobs
 from ollm_tui.settings.schema import Context, LoopDetection, Settings

@@ -22,9 +22,9 @@ from ollm_tui.core.events import (
 from ollm_tui.core.provider import Capabilities, ChatRequest, TextDelta
 from ollm_tui.core.session.context_marks import ContextChange
 from ollm_tui.core.session.message import Attachment
-from ollm_tui.engine.budget import Budget
-from ollm_tui.engine.conversation import Conversation
-from ollm_tui.engine.overflow import wider_window
+from ollm_tui.engine.context.budget import Budget
+from ollm_tui.engine.conversation.conversation import Conversation
+from ollm_tui.engine.turn.overflow import wider_window
 from ollm_tui.headless import Headless
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.services.tokens.prompt_count import Parts

@@ -10,8 +10,8 @@ import pytest
 
 from ollm_tui.core.provider import Capabilities, TextDelta, ToolCallArrived
 from ollm_tui.core.session.message import Attachment, ToolCallPart, ToolResultPart
-from ollm_tui.engine.jobs_keeper import JobsKeeper
-from ollm_tui.engine.outfitting import Outfitter
+from ollm_tui.engine.jobs.session_jobs import JobsKeeper
+from ollm_tui.engine.tools.tool_setup import Outfitter
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.services.jobs.job_registry import Jobs
 from ollm_tui.settings.schema import Settings

@@ -9,9 +9,9 @@ import pytest
 from ollm_tui.core.errors import StoreError
 from ollm_tui.core.session.graft import grafted
 from ollm_tui.core.session.message import Attachment, Message, Retrieval, Text
-from ollm_tui.engine.conversation import Conversation
-from ollm_tui.engine.points import Point
-from ollm_tui.engine.workspace import Workspace
+from ollm_tui.engine.conversation.conversation import Conversation
+from ollm_tui.engine.project.workspace import Workspace
+from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.settings.schema import Settings, Snapshots

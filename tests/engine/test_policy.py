@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ollm_tui.core.tool import APPROVAL_MODES, Action, ApprovalMode, Decision, Tool
-from ollm_tui.engine.policy import Policy, scope_of
+from ollm_tui.engine.tools.policy import Policy, scope_of
 from ollm_tui.services.files.project_files import ProjectFiles
 from ollm_tui.services.safety.grants import Grants
 from ollm_tui.settings.schema import Tools

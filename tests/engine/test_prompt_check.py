@@ -5,7 +5,7 @@ from __future__ import annotations
 from ollm_tui.core.events import AnyTurnEvent, PromptCut, TurnFinished
 from ollm_tui.core.provider import Completed, StreamEvent, TextDelta
 from ollm_tui.core.session.message import Usage
-from ollm_tui.engine.conversation import Conversation
+from ollm_tui.engine.conversation.conversation import Conversation
 from tests.engine.conftest import OpenWorkspace
 
 LONG = "word " * 6000

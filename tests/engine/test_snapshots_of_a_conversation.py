@@ -11,7 +11,7 @@ from ollm_tui.core.session.compression import was_undone
 from ollm_tui.core.session.context_marks import ContextChange
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.snapshot import snapshot_of
-from ollm_tui.engine.points import Point
+from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.settings.schema import Settings, Snapshots
 from tests.engine.conftest import OpenWorkspace
 from tests.engine.test_compression import collected, garden, gardener, result, settings, talk

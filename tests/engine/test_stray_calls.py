@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ollm_tui.core.session.message import ToolCallPart
-from ollm_tui.engine.stray_calls import stray_calls, without_call
+from ollm_tui.engine.turn.stray_calls import stray_calls, without_call
 
 CALL = {"name": "read_file", "arguments": {"path": "a.py"}}
 TEXT = json.dumps(CALL)

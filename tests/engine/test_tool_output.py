@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ollm_tui.engine.tool_output import LEAST_TOKENS, MOST_TOKENS, allowance, cut
+from ollm_tui.engine.tools.tool_output import LEAST_TOKENS, MOST_TOKENS, allowance, cut
 
 
 def words(text: str) -> int:

@@ -25,11 +25,11 @@ from ollm_tui.core.tool_events import (
     ToolOutputArrived,
     ToolStarted,
 )
-from ollm_tui.engine.conversation import Conversation
-from ollm_tui.engine.goals import GoalKeeper
-from ollm_tui.engine.held_session import HeldSession
-from ollm_tui.engine.policy import Policy
-from ollm_tui.engine.tool_keeper import Outfit
+from ollm_tui.engine.conversation.conversation import Conversation
+from ollm_tui.engine.conversation.goal_keeping import GoalKeeper
+from ollm_tui.engine.conversation.held_session import HeldSession
+from ollm_tui.engine.tools.conversation_tools import Outfit
+from ollm_tui.engine.tools.policy import Policy
 from ollm_tui.providers.scripted import Script, Scripted, Step
 from ollm_tui.services.safety.grants import Grants
 from ollm_tui.settings.schema import LoopDetection, Settings, Tools

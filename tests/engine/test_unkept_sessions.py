@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from ollm_tui.core.errors import StoreError, UsageError
-from ollm_tui.engine.conversation import Conversation
-from ollm_tui.engine.points import Point
-from ollm_tui.engine.workspace import Workspace
+from ollm_tui.engine.conversation.conversation import Conversation
+from ollm_tui.engine.project.workspace import Workspace
+from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.settings.schema import Retention, Settings
 from tests.engine.conftest import OpenWorkspace
 from tests.tui.browser_samples import fill_with_snapshots, full_id

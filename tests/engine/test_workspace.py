@@ -12,7 +12,7 @@ from ollm_tui.core.errors import SessionBusy, SessionNotFound, StoreError, Usage
 from ollm_tui.core.events import AnyTurnEvent
 from ollm_tui.core.provider import TextDelta
 from ollm_tui.core.session.session_state import SessionState
-from ollm_tui.engine.workspace import LONGEST_TITLE, Workspace
+from ollm_tui.engine.project.workspace import LONGEST_TITLE, Workspace
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.settings.schema import ModelSettings, Sessions, Settings

@@ -11,8 +11,8 @@ import pytest_asyncio
 
 from ollm_tui.core.errors import Unavailable, UsageError
 from ollm_tui.core.provider import ModelInfo, Provider
-from ollm_tui.engine.model_choice import ModelChooser, ProviderOffer
-from ollm_tui.engine.workspace import Workspace
+from ollm_tui.engine.conversation.model_choice import ModelChooser, ProviderOffer
+from ollm_tui.engine.project.workspace import Workspace
 from ollm_tui.providers.scripted import MODEL, Scripted
 from ollm_tui.services.sessions.recording import Recording
 from ollm_tui.services.sessions.session_library import SessionLibrary

@@ -18,8 +18,8 @@ from ollm_tui.core.provider import TextDelta
 from ollm_tui.core.session.compression import Compression, Strategy
 from ollm_tui.core.session.message import Message, Text, ToolCallPart, ToolResultPart
 from ollm_tui.core.session.session import Session, new_session_id
-from ollm_tui.engine.conversation import Conversation
-from ollm_tui.engine.model_choice import ModelChoice
+from ollm_tui.engine.conversation.conversation import Conversation
+from ollm_tui.engine.conversation.model_choice import ModelChoice
 from ollm_tui.providers.scripted import MODEL, Scripted
 from ollm_tui.services.sessions.recording import Recording
 from ollm_tui.services.sessions.session_library import SessionLibrary

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ollm_tui.core.loop import LoopFound
-from ollm_tui.engine.loop_detection.detector import LoopDetector
+from ollm_tui.engine.loops.detector import LoopDetector
 from ollm_tui.settings.schema import LoopDetection
 
 EXAMPLES = settings(max_examples=150)

@@ -24,9 +24,9 @@ from ollm_tui.core.session.context_marks import Marks
 from ollm_tui.core.session.encoding import metadata_from_tree, to_tree
 from ollm_tui.core.session.message import Message, Text
 from ollm_tui.core.session.session import Metadata, Session
-from ollm_tui.engine.context import assemble
-from ollm_tui.engine.modes import Mode
-from ollm_tui.engine.system_prompt import sections
+from ollm_tui.engine.context.prompt_assembly import assemble
+from ollm_tui.engine.context.system_prompt import sections
+from ollm_tui.engine.conversation.modes import Mode
 from tests.engine.prompts import assert_every_provider_accepts, branches, marks
 
 NOW = "2026-01-01T00:00:00Z"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ollm_tui.engine.budget import Budget, BudgetRules
+from ollm_tui.engine.context.budget import Budget, BudgetRules
 from ollm_tui.services.tokens.prompt_count import Parts
 
 

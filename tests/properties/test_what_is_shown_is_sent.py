@@ -16,7 +16,7 @@ from ollm_tui.core.events import PromptTooLong, TextArrived, TurnFailed
 from ollm_tui.core.provider import Capabilities, ChatRequest, Completed, TextDelta
 from ollm_tui.core.session.context_marks import Action, ContextChange
 from ollm_tui.core.session.message import Usage
-from ollm_tui.engine.conversation import Conversation
+from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.providers.scripted import Scripted, Turn
 from ollm_tui.services.tokens.tokenizer import Tokenizer
 from ollm_tui.settings.schema import ModelSettings, Settings

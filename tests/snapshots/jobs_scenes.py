@@ -11,8 +11,8 @@ from textual.pilot import Pilot
 
 from ollm_tui.core.job import Job, JobStatus
 from ollm_tui.core.session.session import Session, ToolCall, ToolResult
-from ollm_tui.engine.job_text import ending
-from ollm_tui.engine.jobs_keeper import TOOL, JobsKeeper
+from ollm_tui.engine.jobs.job_text import ending
+from ollm_tui.engine.jobs.session_jobs import TOOL, JobsKeeper
 from ollm_tui.services.jobs.job_registry import Jobs
 from ollm_tui.services.jobs.records import JobRecord, JobRecords, this_program
 from ollm_tui.tui.app import OllmApp

@@ -12,9 +12,9 @@ from textual.pilot import Pilot
 from ollm_tui.core.errors import AuthFailed
 from ollm_tui.core.provider import Capabilities, ModelInfo, Provider
 from ollm_tui.core.session.session import Session
-from ollm_tui.engine.conversation import Conversation
-from ollm_tui.engine.jobs_keeper import JobsKeeper
-from ollm_tui.engine.workspace import Workspace
+from ollm_tui.engine.conversation.conversation import Conversation
+from ollm_tui.engine.jobs.session_jobs import JobsKeeper
+from ollm_tui.engine.project.workspace import Workspace
 from ollm_tui.providers.scripted import Script, Scripted
 from ollm_tui.services.jobs.job_registry import Jobs
 from ollm_tui.services.sessions.prompt_memory import PromptMemory

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from textual.pilot import Pilot
 
-from ollm_tui.engine.tool_keeper import Outfit
+from ollm_tui.engine.tools.conversation_tools import Outfit
 from ollm_tui.tui.app import OllmApp
 from tests.snapshots.stage import stage, until
 from tests.tui.seen import chat

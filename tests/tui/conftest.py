@@ -11,9 +11,9 @@ from typing import NamedTuple, cast
 import pytest
 from textual.pilot import Pilot
 
-from ollm_tui.engine.conversation import Conversation
-from ollm_tui.engine.jobs_keeper import JobsKeeper
-from ollm_tui.engine.workspace import Workspace
+from ollm_tui.engine.conversation.conversation import Conversation
+from ollm_tui.engine.jobs.session_jobs import JobsKeeper
+from ollm_tui.engine.project.workspace import Workspace
 from ollm_tui.providers.scripted import Script, Scripted
 from ollm_tui.services.jobs.job_registry import Jobs
 from ollm_tui.services.redaction.redactor import Redactor

@@ -8,7 +8,7 @@ from pathlib import Path
 from textual import events
 from textual.drivers.headless_driver import HeadlessDriver
 
-from ollm_tui.engine.points import Point
+from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.tui.screens.browser import SessionBrowser
 from ollm_tui.tui.screens.chat import ChatScreen
 from ollm_tui.tui.session_actions import Done

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ollm_tui.engine.points import Point
+from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.settings.schema import Settings
 from ollm_tui.tui.dialogs.question import Question
 from ollm_tui.tui.screens.browser import SessionBrowser

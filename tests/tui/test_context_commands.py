@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 
 from ollm_tui.core.provider import TextDelta
 from ollm_tui.core.session.context_marks import Marks
-from ollm_tui.engine.conversation import Conversation
+from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.providers.scripted import Script, Scripted
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.dialogs.picker import Picker

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from ollm_tui.engine.conversation import Conversation
+from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.dialogs.picker import Picker
 from ollm_tui.tui.widgets.choice_list import ChoiceList

@@ -16,7 +16,7 @@ from textual.widgets import Input, Static
 from ollm_tui.core.provider import Completed, TextDelta
 from ollm_tui.core.session.context_marks import Marks
 from ollm_tui.core.session.message import Attachment, Usage
-from ollm_tui.engine.conversation import Conversation
+from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.providers.scripted import Script
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.screens.compression_preview import CompressionPreview

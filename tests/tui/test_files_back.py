@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from msgspec.structs import replace
 
-from ollm_tui.engine.tool_keeper import Outfit
+from ollm_tui.engine.tools.conversation_tools import Outfit
 from ollm_tui.services.files.file_changes import FileWatch
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from textual.app import App, ComposeResult
 
 from ollm_tui.core.session.message import Message, Text
-from ollm_tui.engine.budget import Budget, Room
-from ollm_tui.engine.context import assemble
-from ollm_tui.engine.context_view import ContextView
+from ollm_tui.engine.context.budget import Budget, Room
+from ollm_tui.engine.context.context_view import ContextView
+from ollm_tui.engine.context.prompt_assembly import assemble
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.services.tokens.counters import TokenCounters
 from ollm_tui.services.tokens.prompt_count import Count, Parts, PromptCount, Source

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.pilot import Pilot
 
 from ollm_tui.core.provider import TextDelta
-from ollm_tui.engine.conversation import Conversation
+from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.dialogs.picker import Picker

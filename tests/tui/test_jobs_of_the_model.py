@@ -11,7 +11,7 @@ from typing import Any
 
 from textual.pilot import Pilot
 
-from ollm_tui.engine.outfitting import Outfitter
+from ollm_tui.engine.tools.tool_setup import Outfitter
 from ollm_tui.settings.schema import Settings, Tools
 from ollm_tui.storage.files.cipher import Plain
 from ollm_tui.storage.store_layout import StoreLayout

@@ -6,7 +6,7 @@ import asyncio
 
 from ollm_tui.core.provider import Completed, TextDelta
 from ollm_tui.core.session.message import Usage
-from ollm_tui.engine.workspace import Workspace
+from ollm_tui.engine.project.workspace import Workspace
 from ollm_tui.settings.schema import Context, Settings
 from ollm_tui.tui.keymap import check_keymap
 from ollm_tui.tui.widgets.waiting import Waiting

@@ -9,7 +9,7 @@ import pytest
 
 from ollm_tui.core.provider import TextDelta
 from ollm_tui.core.session.message import Retrieval
-from ollm_tui.engine.workspace import Workspace
+from ollm_tui.engine.project.workspace import Workspace
 from ollm_tui.settings.schema import Settings
 from ollm_tui.tui.dialogs.line_input import LineInput
 from ollm_tui.tui.transcript.transcript import Transcript

@@ -14,8 +14,8 @@ from textual.worker import WorkerCancelled
 
 from ollm_tui.core.session.message import Message
 from ollm_tui.core.snapshot import ContextSnapshot
-from ollm_tui.engine.points import Point
-from ollm_tui.engine.workspace import Workspace
+from ollm_tui.engine.project.workspace import Workspace
+from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.settings.schema import Settings
 from ollm_tui.storage.store_layout import StoreLayout

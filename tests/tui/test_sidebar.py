@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.pilot import Pilot
 from textual.widgets import TextArea
 
-from ollm_tui.engine.points import Point
+from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.settings.schema import Settings
 from ollm_tui.tui.widgets.live_keys import LiveKeys
 from ollm_tui.tui.widgets.session_list import SessionList

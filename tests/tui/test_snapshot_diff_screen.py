@@ -7,8 +7,8 @@ from msgspec.structs import replace
 from ollm_tui.core.session.message import Text
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.snapshot import ContextSnapshot, snapshot_of
-from ollm_tui.engine.budget import Budget
-from ollm_tui.engine.snapshot_parts import parts_of
+from ollm_tui.engine.context.budget import Budget
+from ollm_tui.engine.snapshots.snapshot_parts import parts_of
 from ollm_tui.services.snapshots.snapshot_diff import diff
 from ollm_tui.tui.screens.snapshot_diff import DiffSide, SnapshotDiffScreen
 from ollm_tui.tui.snapshot_diff_lines import diff_lines, summary

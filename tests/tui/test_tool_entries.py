@@ -19,7 +19,7 @@ from ollm_tui.core.session.message import (
 from ollm_tui.core.session.session import Session
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.tool import Decision
-from ollm_tui.engine import tool_calls, tool_output
+from ollm_tui.engine.tools import tool_calls, tool_output
 from ollm_tui.tui.entries import branch_entries
 from ollm_tui.tui.toned_lines import TonedLine, argument_lines, diff_lines, exact_lines
 from ollm_tui.tui.tool_entries import (

@@ -11,7 +11,7 @@ import pytest
 from textual.pilot import Pilot
 
 from ollm_tui.core.provider import Completed, TextDelta
-from ollm_tui.engine.workspace import Workspace
+from ollm_tui.engine.project.workspace import Workspace
 from ollm_tui.services.hooks import Hooks
 from ollm_tui.services.safety.environment import CleanEnvironment
 from ollm_tui.services.safety.project_trust import Trust

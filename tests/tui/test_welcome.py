@@ -8,7 +8,7 @@ from pathlib import Path
 from textual.app import App, ComposeResult
 
 from ollm_tui.core.provider import ModelInfo
-from ollm_tui.engine.conversation import Conversation
+from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.settings.schema import Settings
 from ollm_tui.tui.key_names import Hints

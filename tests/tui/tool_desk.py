@@ -22,7 +22,7 @@ from ollm_tui.core.tool import (
     ToolOutcome,
     Verdict,
 )
-from ollm_tui.engine.tool_keeper import Outfit
+from ollm_tui.engine.tools.conversation_tools import Outfit
 from ollm_tui.providers.scripted import Step
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.widgets.approval import Approval

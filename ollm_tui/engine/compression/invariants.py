@@ -9,9 +9,9 @@ from ollm_tui.core.intake import clean
 from ollm_tui.core.provider import PromptMessage
 from ollm_tui.core.session.compression import Checkpoint
 from ollm_tui.core.session.message import Message, ToolCallPart, ToolResultPart
-from ollm_tui.engine.compression.checkpoint_sizes import LEAST_CAP
-from ollm_tui.engine.compression.summary_syntax import sanitised
-from ollm_tui.engine.context_view import ContextView
+from ollm_tui.engine.compression.fold.checkpoint_sizes import LEAST_CAP
+from ollm_tui.engine.compression.summary.summary_syntax import sanitised
+from ollm_tui.engine.context.context_view import ContextView
 
 FAR_OFF = 1.25
 """So much more than estimated is no longer believed of a single part of a prompt."""

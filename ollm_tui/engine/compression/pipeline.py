@@ -29,18 +29,18 @@ from ollm_tui.core.compression_events import (
 from ollm_tui.core.counts import counted
 from ollm_tui.core.session.compression import CompressedContext, Compression
 from ollm_tui.core.session.session import compressed, next_number
-from ollm_tui.engine.compression.checkpoints import CheckpointMaker
-from ollm_tui.engine.compression.folding import Folding
+from ollm_tui.engine.compression.fold.checkpoints import CheckpointMaker
+from ollm_tui.engine.compression.fold.folding import Folding
 from ollm_tui.engine.compression.invariants import checkpoint_tokens, violations
-from ollm_tui.engine.compression.ledger import KnownFacts
-from ollm_tui.engine.compression.material import Material
-from ollm_tui.engine.compression.plan import Plan, cannot_fit, make_plan, own_messages_fill
-from ollm_tui.engine.compression.summariser import Summariser
-from ollm_tui.engine.compression.summary_guard import SummaryFailed
-from ollm_tui.engine.compression.summary_writer import SummaryWriter
-from ollm_tui.engine.compression.wanted import CompressionWanted
-from ollm_tui.engine.context_view import ContextView
-from ollm_tui.engine.session_context import SessionContext
+from ollm_tui.engine.compression.ledger.ledger import KnownFacts
+from ollm_tui.engine.compression.plan.material import Material
+from ollm_tui.engine.compression.plan.plan import Plan, cannot_fit, make_plan, own_messages_fill
+from ollm_tui.engine.compression.plan.wanted import CompressionWanted
+from ollm_tui.engine.compression.summary.summariser import Summariser
+from ollm_tui.engine.compression.summary.summary_guard import SummaryFailed
+from ollm_tui.engine.compression.summary.summary_writer import SummaryWriter
+from ollm_tui.engine.context.context_view import ContextView
+from ollm_tui.engine.context.session_context import SessionContext
 from ollm_tui.services.redaction.redactor import Redactor
 
 log = logging.getLogger(__name__)

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.session.goals import Decision, Goal
-from ollm_tui.engine.goals import GoalKeeper
+from ollm_tui.engine.conversation.goal_keeping import GoalKeeper
 from ollm_tui.tui import goal_lists
 from ollm_tui.tui.screens.chat import ChatScreen
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import visible
-from ollm_tui.engine.job_text import ending
+from ollm_tui.engine.jobs.job_text import ending
 from ollm_tui.tui.screens.chat import ChatScreen
 from ollm_tui.tui.screens.jobs import JobsScreen
 from ollm_tui.tui.shell_line import shell_of

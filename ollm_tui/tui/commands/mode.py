@@ -6,7 +6,7 @@ from typing import Literal
 
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import visible
-from ollm_tui.engine.modes import Mode
+from ollm_tui.engine.conversation.modes import Mode
 from ollm_tui.tui.dialogs.picker import Picker
 from ollm_tui.tui.screens.chat import ChatScreen
 from ollm_tui.tui.widgets.choice_list import Choice

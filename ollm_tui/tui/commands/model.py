@@ -5,7 +5,7 @@ from __future__ import annotations
 from ollm_tui.core.counts import short_count
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import visible
-from ollm_tui.engine.conversation import Conversation
+from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.tui.dialogs.confirmation import Confirmation
 from ollm_tui.tui.dialogs.model_picker import ModelPicker, ability_words
 from ollm_tui.tui.model_effect import change_words, effect_words

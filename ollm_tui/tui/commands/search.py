@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from ollm_tui.core.errors import UsageError
-from ollm_tui.engine.recall import Passage
+from ollm_tui.engine.project.recall import Passage
 from ollm_tui.tui.chat_points import ChatPoints
 from ollm_tui.tui.dialogs.passage_picker import PassagePicker
 from ollm_tui.tui.screens.activity import ActivityScreen

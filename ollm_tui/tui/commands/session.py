@@ -6,7 +6,7 @@ import asyncio
 
 from ollm_tui.core.errors import StoreError, UsageError
 from ollm_tui.core.intake import visible
-from ollm_tui.engine.conversation import Conversation
+from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.tui.chat_points import ChatPoints
 from ollm_tui.tui.chat_sidebar import ChatSidebar
 from ollm_tui.tui.dialogs.question import Question

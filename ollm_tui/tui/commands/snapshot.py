@@ -8,7 +8,7 @@ from ollm_tui.core.errors import StoreError, UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.session.message import Message
 from ollm_tui.core.snapshot import SnapshotSummary
-from ollm_tui.engine.points import Point
+from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.tui.chat_points import ChatPoints, end_before_turn, end_of_turn
 from ollm_tui.tui.commands.session import open_browser
 from ollm_tui.tui.screens.chat import ChatScreen

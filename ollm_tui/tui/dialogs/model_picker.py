@@ -12,7 +12,7 @@ from textual.widgets import Input
 from ollm_tui.core.errors import OllmError
 from ollm_tui.core.intake import clean
 from ollm_tui.core.provider import Capabilities, ModelInfo
-from ollm_tui.engine.model_choice import ProviderOffer
+from ollm_tui.engine.conversation.model_choice import ProviderOffer
 from ollm_tui.tui.dialogs.picker import PickerOf
 from ollm_tui.tui.widgets.choice_list import Choice, ChoiceList
 

@@ -10,7 +10,7 @@ from textual.binding import Binding
 from ollm_tui.core.counts import short_count
 from ollm_tui.core.intake import visible
 from ollm_tui.core.session.titles import UNTITLED
-from ollm_tui.engine.recall import Passage
+from ollm_tui.engine.project.recall import Passage
 from ollm_tui.tui.dialogs.picker import PickerOf
 from ollm_tui.tui.hit_lines import SPEAKERS, day_of
 from ollm_tui.tui.widgets.choice_list import Choice, ChoiceList

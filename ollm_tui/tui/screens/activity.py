@@ -16,7 +16,7 @@ from ollm_tui.core.counts import counted, short_count
 from ollm_tui.core.errors import OllmError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.search import IndexProgress
-from ollm_tui.engine.history_search import History
+from ollm_tui.engine.project.history_search import History
 from ollm_tui.tui.activity_days import ActivityDays, ModelTotal
 from ollm_tui.tui.widgets.day_map import DayMap
 from ollm_tui.tui.widgets.live_keys import LiveKeys

@@ -14,7 +14,7 @@ from textual.screen import Screen
 from ollm_tui.core.errors import OllmError, SessionBusy
 from ollm_tui.core.session.message import Message
 from ollm_tui.core.snapshot import ContextSnapshot
-from ollm_tui.engine.points import Point
+from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.tui.screens.browser_deeds import BrowserDeeds
 from ollm_tui.tui.screens.browser_keys import keys_for
 from ollm_tui.tui.screens.browser_reading import BrowserReading

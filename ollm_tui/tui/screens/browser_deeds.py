@@ -10,7 +10,7 @@ from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import OllmError, UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.session.message import Message
-from ollm_tui.engine.points import Point
+from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.tui.chat_points import end_before_turn, end_of_turn
 from ollm_tui.tui.clipboard import copy
 from ollm_tui.tui.dialogs.question import Question

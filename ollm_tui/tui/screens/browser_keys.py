@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ollm_tui.engine.points import Point
+from ollm_tui.engine.snapshots.points import Point
 
 FROM_FINDING = "list: fork, diff, rename, pin, export, delete, undo"
 """What waits there: while one types, letters are words to find."""

@@ -14,7 +14,7 @@ from ollm_tui.core.session.message import Message
 from ollm_tui.core.session.session import SessionSummary
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.snapshot import ContextSnapshot
-from ollm_tui.engine.points import Overview, Point
+from ollm_tui.engine.snapshots.points import Overview, Point
 from ollm_tui.tui.point_words import branch_title, point_facts, snapshot_title
 from ollm_tui.tui.snapshot_choices import Inside, key_of
 from ollm_tui.tui.widgets.timeline import TimelineStrip

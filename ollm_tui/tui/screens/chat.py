@@ -39,7 +39,7 @@ from ollm_tui.tui.widgets.welcome import Welcome
 if TYPE_CHECKING:
     from ollm_tui.core.compression_events import AnyCompressionEvent
     from ollm_tui.core.tool_events import AnyToolEvent
-    from ollm_tui.engine.conversation import Conversation
+    from ollm_tui.engine.conversation.conversation import Conversation
     from ollm_tui.tui.app import OllmApp
     from ollm_tui.tui.chat_sidebar import ChatSidebar
     from ollm_tui.tui.compression_view import CompressionView

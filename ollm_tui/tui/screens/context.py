@@ -27,7 +27,7 @@ from ollm_tui.tui.widgets.gauge_line import COMPACT
 from ollm_tui.tui.widgets.live_keys import LiveKeys
 
 if TYPE_CHECKING:
-    from ollm_tui.engine.conversation import Conversation
+    from ollm_tui.engine.conversation.conversation import Conversation
     from ollm_tui.tui.app import OllmApp
 
 NOTHING_SAID = (

@@ -12,8 +12,8 @@ from ollm_tui.core.intake import visible
 from ollm_tui.core.session.message import Usage
 from ollm_tui.core.session.session import Metadata
 from ollm_tui.core.session.session_state import SessionState
-from ollm_tui.engine.conversation import Conversation
-from ollm_tui.engine.goals import GoalKeeper
+from ollm_tui.engine.conversation.conversation import Conversation
+from ollm_tui.engine.conversation.goal_keeping import GoalKeeper
 from ollm_tui.tui.answer_times import cached_words, why_slow
 from ollm_tui.tui.entries import local_time
 from ollm_tui.tui.goal_lists import decided_words

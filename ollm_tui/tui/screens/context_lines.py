@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ollm_tui.core.session.context_marks import Action, ContextChange, Mark, Marks
 from ollm_tui.core.session.message import Usage
-from ollm_tui.engine.context_view import ContextItem, ContextView
+from ollm_tui.engine.context.context_view import ContextItem, ContextView
 from ollm_tui.services.tokens.prompt_count import Count, Group
 from ollm_tui.tui.answer_times import cached_words, why_slow
 from ollm_tui.tui.widgets.choice_list import Choice

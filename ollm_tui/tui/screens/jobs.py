@@ -17,7 +17,7 @@ from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import OllmError, UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.job import Job, JobEvent, JobOutputArrived
-from ollm_tui.engine.job_text import ending
+from ollm_tui.engine.jobs.job_text import ending
 from ollm_tui.services.redaction.mark import carries_mark
 from ollm_tui.tui.clipboard import copy
 from ollm_tui.tui.dialogs.confirmation import Confirmation

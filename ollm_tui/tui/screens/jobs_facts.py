@@ -7,7 +7,7 @@ from textual.content import Content
 from ollm_tui.core.intake import clean, visible
 from ollm_tui.core.job import Job
 from ollm_tui.core.session.session_state import SessionState
-from ollm_tui.engine.job_text import ending
+from ollm_tui.engine.jobs.job_text import ending
 from ollm_tui.tui.entries import local_time
 from ollm_tui.tui.job_entries import output_and_ending
 

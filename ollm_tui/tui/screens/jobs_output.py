@@ -14,7 +14,7 @@ from textual.widgets import Static
 
 from ollm_tui.core.intake import clean
 from ollm_tui.core.job import Job, JobEvent, JobFinished, JobOutputArrived
-from ollm_tui.engine.job_text import ending
+from ollm_tui.engine.jobs.job_text import ending
 from ollm_tui.tui.clipboard import copy
 from ollm_tui.tui.dialogs.line_input import LineInput
 from ollm_tui.tui.screens.reading import ReadingScreen
@@ -24,7 +24,7 @@ from ollm_tui.tui.transcript.transcript import Transcript
 from ollm_tui.tui.widgets.find_bar import FindBar
 
 if TYPE_CHECKING:
-    from ollm_tui.engine.jobs_keeper import JobsKeeper
+    from ollm_tui.engine.jobs.session_jobs import JobsKeeper
     from ollm_tui.tui.app import OllmApp
 
 KEYS = "j k PgUp PgDn g G read   / find   n N hits   y copy   Esc close"

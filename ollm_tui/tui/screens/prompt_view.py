@@ -16,7 +16,7 @@ from ollm_tui.tui.transcript.entry import Entry
 from ollm_tui.tui.transcript.transcript import Transcript
 
 if TYPE_CHECKING:
-    from ollm_tui.engine.conversation import Conversation
+    from ollm_tui.engine.conversation.conversation import Conversation
     from ollm_tui.tui.app import OllmApp
 
 KEYS = "j k PgUp PgDn g G read   Esc close"

@@ -18,7 +18,7 @@ from textual.widgets import Input, Static
 
 from ollm_tui.core.errors import OllmError
 from ollm_tui.core.search import Hit, Overview, Results
-from ollm_tui.engine.workspace import Workspace
+from ollm_tui.engine.project.workspace import Workspace
 from ollm_tui.services.search.filter_words import toggled, within
 from ollm_tui.services.search.query import FILTER_EXAMPLES
 from ollm_tui.services.search.saved_searches import SavedSearches

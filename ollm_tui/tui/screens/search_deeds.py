@@ -10,7 +10,7 @@ from ollm_tui.core.errors import OllmError, SessionBusy, UsageError
 from ollm_tui.core.intake import clean, visible
 from ollm_tui.core.search import Hit
 from ollm_tui.core.session.message import Message, Text
-from ollm_tui.engine.points import Point
+from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.tui.chat_points import end_of_turn
 from ollm_tui.tui.clipboard import copy
 from ollm_tui.tui.dialogs.question import Question

@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from ollm_tui.core.snapshot import ContextSnapshot, summary_of
-from ollm_tui.engine.budget import Budget
+from ollm_tui.engine.context.budget import Budget
 from ollm_tui.services.snapshots.snapshot_diff import diff
 from ollm_tui.services.tokens.prompt_count import GROUPS
 from ollm_tui.tui.entries import local_time

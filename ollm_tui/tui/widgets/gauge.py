@@ -17,7 +17,7 @@ from ollm_tui.tui.widgets.gauge_bar import ASCII, COLOURED, WITHOUT_COLOUR, Char
 from ollm_tui.tui.widgets.gauge_line import Line, Reading, Text, gauge_line
 
 if TYPE_CHECKING:
-    from ollm_tui.engine.context_view import ContextView
+    from ollm_tui.engine.context.context_view import ContextView
     from ollm_tui.services.tokens.prompt_count import Count
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from ollm_tui.services.tokens.prompt_count import GROUPS, Group, Parts, shared_out
 
 if TYPE_CHECKING:
-    from ollm_tui.engine.budget import Room
+    from ollm_tui.engine.context.budget import Room
 
 MarkKind = Literal["trigger", "snapshot"]
 Kind = Group | Literal["free", "reserve"] | MarkKind

@@ -11,8 +11,8 @@ from ollm_tui.tui.widgets.gauge_bar import LEAST_CELLS, Run, bar
 
 if TYPE_CHECKING:
     from ollm_tui.core.session.session import Metadata
-    from ollm_tui.engine.budget import Room
-    from ollm_tui.engine.context_view import CompressesAt, ContextView
+    from ollm_tui.engine.context.budget import Room
+    from ollm_tui.engine.context.context_view import CompressesAt, ContextView
 
 FULL, COMPACT = 98, 70
 """Cells from which there is room for the long and for the short numbers beside a bar; a

@@ -10,7 +10,7 @@ from textual.binding import Binding
 from ollm_tui.core import clock
 from ollm_tui.core.intake import visible
 from ollm_tui.core.job import Job, JobStatus
-from ollm_tui.engine.job_text import duration, ending
+from ollm_tui.engine.jobs.job_text import duration, ending
 from ollm_tui.tui.widgets.choice_list import Choice, ChoiceList
 
 EMPTY = (

@@ -12,7 +12,7 @@ from textual.message import Message
 
 from ollm_tui.core.session.session import SessionSummary
 from ollm_tui.core.snapshot import SnapshotSummary
-from ollm_tui.engine.points import Point
+from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.tui.session_choices import age_labels, session_choices
 from ollm_tui.tui.snapshot_choices import Inside, choices_inside, point_of, snapshot_name
 from ollm_tui.tui.widgets.choice_list import Choice, ChoiceList

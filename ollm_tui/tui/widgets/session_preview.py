@@ -20,7 +20,7 @@ from ollm_tui.core.session.message import Message
 from ollm_tui.core.session.session import SessionSummary
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.session.titles import UNTITLED
-from ollm_tui.engine.budget import Budget
+from ollm_tui.engine.context.budget import Budget
 from ollm_tui.tui.entries import entry_of, local_time
 from ollm_tui.tui.transcript.entry import Entry
 from ollm_tui.tui.transcript.layout import TranscriptStyles

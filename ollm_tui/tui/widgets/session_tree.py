@@ -15,7 +15,7 @@ from ollm_tui.core.counts import counted
 from ollm_tui.core.intake import clean
 from ollm_tui.core.session.session import SessionSummary
 from ollm_tui.core.snapshot import SnapshotSummary
-from ollm_tui.engine.points import Point
+from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.tui.session_choices import PINNED, SHORT_ID, age_labels, session_choices
 from ollm_tui.tui.snapshot_choices import CURRENT, Inside, choices_inside
 from ollm_tui.tui.widgets.choice_list import Choice

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ollm_tui.engine.budget import Budget
+from ollm_tui.engine.context.budget import Budget
 from ollm_tui.tui.widgets.gauge import Gauge
 from ollm_tui.tui.widgets.gauge_bar import LEAST_CELLS, bar
 from ollm_tui.tui.widgets.gauge_line import Line, Reading, Text

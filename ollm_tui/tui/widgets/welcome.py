@@ -10,7 +10,7 @@ from textual.widgets import Static
 from ollm_tui.tui.key_names import Hints
 
 if TYPE_CHECKING:
-    from ollm_tui.engine.conversation import Conversation
+    from ollm_tui.engine.conversation.conversation import Conversation
 
 DEMONSTRATION = ("embedded", "smollm2:135m")
 """The provider and the model that answer where nothing else was set up."""

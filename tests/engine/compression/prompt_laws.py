@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from ollm_tui.core.session.compression import Compression, checkpoints_of
 from ollm_tui.core.session.message import Message, Text, ToolResultPart
-from ollm_tui.engine.conversation import Conversation
+from ollm_tui.engine.conversation.conversation import Conversation
 
 Prompt = list[dict[str, Any]]
 

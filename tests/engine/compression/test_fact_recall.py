@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from ollm_tui.core.session.ledger import Ledger
-from ollm_tui.engine.compression.ledger import ledger_of, merged, rendered
+from ollm_tui.engine.compression.ledger.ledger import ledger_of, merged, rendered
 from tests.engine.compression import (
     fact_phrases,
     fact_phrases_changing,

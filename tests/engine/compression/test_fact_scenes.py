@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from ollm_tui.engine.compression.ledger import rendered
+from ollm_tui.engine.compression.ledger.ledger import rendered
 from tests.engine.compression.fact_scenes import conversations, scenes
 from tests.engine.compression.test_fact_recall import SHARE, folded, recall, tokens
 

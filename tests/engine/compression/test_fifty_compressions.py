@@ -20,8 +20,8 @@ from ollm_tui.core.compression_events import (
 from ollm_tui.core.events import TurnFinished
 from ollm_tui.core.session.message import Attachment, Message, new_id
 from ollm_tui.core.session.record import MessageAdded
-from ollm_tui.engine.conversation import Conversation
-from ollm_tui.engine.workspace import Workspace
+from ollm_tui.engine.conversation.conversation import Conversation
+from ollm_tui.engine.project.workspace import Workspace
 from ollm_tui.providers.embedded import Embedded
 from ollm_tui.providers.llama_cpp.model_catalogue import SMOLLM2
 from ollm_tui.services.sessions.recording import Recording

@@ -31,8 +31,8 @@ from ollm_tui.core.session.context_marks import Action, ContextChange
 from ollm_tui.core.session.message import Usage
 from ollm_tui.core.session.record import MessageAdded
 from ollm_tui.core.session.session import Session, new_session_id
-from ollm_tui.engine.conversation import Conversation
-from ollm_tui.engine.workspace import Workspace
+from ollm_tui.engine.conversation.conversation import Conversation
+from ollm_tui.engine.project.workspace import Workspace
 from ollm_tui.providers.scripted import MODEL, Scripted, Step
 from ollm_tui.services.sessions.recording import Recording
 from ollm_tui.services.sessions.session_library import SessionLibrary

@@ -27,7 +27,7 @@ from ollm_tui.core.session.message import (
     ToolResultPart,
 )
 from ollm_tui.core.session.record import MessageAdded
-from ollm_tui.engine.conversation import Conversation
+from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.providers.scripted import Scripted, Step
 from ollm_tui.settings.schema import Settings
 from tests.engine.compression.fact_conversations import conversation as written

@@ -15,7 +15,7 @@ from ollm_tui.core.session.message import (
     ToolResultPart,
 )
 from ollm_tui.core.session.session import ToolCall, ToolResult
-from ollm_tui.engine.compression.ledger import KnownFacts, ledger_of, merged, rendered
+from ollm_tui.engine.compression.ledger.ledger import KnownFacts, ledger_of, merged, rendered
 
 
 def message(role: Role, *parts: Part | str, name: str = "m1") -> Message:

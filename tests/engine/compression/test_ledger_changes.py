@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ollm_tui.core.session.message import Message, Role, Text
-from ollm_tui.engine.compression.ledger import ledger_of, rendered
+from ollm_tui.engine.compression.ledger.ledger import ledger_of, rendered
 
 
 def shown(*turns: tuple[Role, str]) -> str:

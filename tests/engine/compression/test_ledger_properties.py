@@ -15,7 +15,7 @@ from ollm_tui.core.session.encoding import encode
 from ollm_tui.core.session.ledger import Fact, Ledger
 from ollm_tui.core.session.message import Message, Role, Text, ToolResultPart
 from ollm_tui.core.session.session import ToolCall
-from ollm_tui.engine.compression.ledger import ledger_of, merged, rendered
+from ollm_tui.engine.compression.ledger.ledger import ledger_of, merged, rendered
 from tests.generators import messages, texts, tool_calls
 
 SENTENCES = (

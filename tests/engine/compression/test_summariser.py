@@ -17,7 +17,7 @@ from ollm_tui.core.session.message import (
     ToolCallPart,
     ToolResultPart,
 )
-from ollm_tui.engine.compression.summariser import (
+from ollm_tui.engine.compression.summary.summariser import (
     Rejected,
     Summarised,
     Summariser,
@@ -25,9 +25,9 @@ from ollm_tui.engine.compression.summariser import (
     Took,
     Wrote,
 )
-from ollm_tui.engine.compression.summary_guard import SummaryFailed
-from ollm_tui.engine.compression.summary_request import SummaryWanted
-from ollm_tui.engine.model_choice import ModelChoice
+from ollm_tui.engine.compression.summary.summary_guard import SummaryFailed
+from ollm_tui.engine.compression.summary.summary_request import SummaryWanted
+from ollm_tui.engine.conversation.model_choice import ModelChoice
 from ollm_tui.providers.scripted import MODEL, Script, Scripted
 
 GOOD = "The user wants the parser mended. Blank lines are skipped now in src/parser.py. Tests pass."

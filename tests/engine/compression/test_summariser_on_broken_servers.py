@@ -9,7 +9,7 @@ import pytest
 
 from ollm_tui.core.errors import BadAnswer, OverLimit, Unavailable
 from ollm_tui.core.provider import TextDelta
-from ollm_tui.engine.compression.summariser import Rejected, Summarised, Took, Wrote
+from ollm_tui.engine.compression.summary.summariser import Rejected, Summarised, Took, Wrote
 from ollm_tui.providers.scripted import Scripted
 from tests.engine.compression.test_summariser import (
     GOOD,

@@ -9,16 +9,16 @@ import pytest
 from ollm_tui.core.provider import ChatRequest
 from ollm_tui.core.session.compression import DETAILED
 from ollm_tui.core.session.message import Message, Role, Text
-from ollm_tui.engine.compression.summariser import Summarised, Summariser, Took, Wrote
-from ollm_tui.engine.compression.summary_input import transcript
-from ollm_tui.engine.compression.summary_request import (
+from ollm_tui.engine.compression.summary.summariser import Summarised, Summariser, Took, Wrote
+from ollm_tui.engine.compression.summary.summary_input import transcript
+from ollm_tui.engine.compression.summary.summary_request import (
     SummaryWanted,
     most_tokens_within,
     prompt_room,
     request_for,
     write_prompt,
 )
-from ollm_tui.engine.model_choice import ModelChoice
+from ollm_tui.engine.conversation.model_choice import ModelChoice
 from ollm_tui.providers.embedded import Embedded
 from ollm_tui.providers.llama_cpp.model_catalogue import SMOLLM2
 from ollm_tui.services.tokens.careful_estimate import careful_estimate

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ollm_tui.engine.compression.summary_guard import (
+from ollm_tui.engine.compression.summary.summary_guard import (
     Fault,
     Given,
     Verdict,

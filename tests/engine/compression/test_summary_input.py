@@ -16,8 +16,14 @@ from ollm_tui.core.session.message import (
     ToolCallPart,
     ToolResultPart,
 )
-from ollm_tui.engine.compression.summary_input import CUT, Count, fitted, shortened, transcript
-from ollm_tui.engine.compression.summary_request import (
+from ollm_tui.engine.compression.summary.summary_input import (
+    CUT,
+    Count,
+    fitted,
+    shortened,
+    transcript,
+)
+from ollm_tui.engine.compression.summary.summary_request import (
     TEMPLATE_TOKENS,
     SummaryWanted,
     most_tokens_within,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ollm_tui.core.intake import UNSAFE
-from ollm_tui.engine.compression.summary_syntax import sanitised, without_template_tokens
+from ollm_tui.engine.compression.summary.summary_syntax import sanitised, without_template_tokens
 
 SYNTAX = (
     "<tool_call>",

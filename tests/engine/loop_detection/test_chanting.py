@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ollm_tui.engine.loop_detection.chanting import MOST_KEPT, Chant, Chanting
+from ollm_tui.engine.loops.chanting import MOST_KEPT, Chant, Chanting
 
 LIMIT = 3
 

@@ -7,8 +7,8 @@ import tracemalloc
 import pytest
 
 from ollm_tui.core.intake import UNSAFE
-from ollm_tui.engine.loop_detection.detector import LoopDetector
-from ollm_tui.engine.loop_detection.evidence import told_to_the_model
+from ollm_tui.engine.loops.detector import LoopDetector
+from ollm_tui.engine.loops.evidence import told_to_the_model
 from ollm_tui.settings.schema import LoopDetection
 from tests.engine.loop_detection.trace import Do, Event, Say, Stream, User, found_in, play
 

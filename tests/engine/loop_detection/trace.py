@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ollm_tui.core.loop import LoopFound
-from ollm_tui.engine.loop_detection.detector import LoopDetector
+from ollm_tui.engine.loops.detector import LoopDetector
 from ollm_tui.settings.schema import LoopDetection
 
 CHUNK = 7

@@ -298,7 +298,7 @@ async def test_several_askers_wait_for_one_vocabulary() -> None:
 
 def test_the_library_is_not_loaded_before_something_is_settled() -> None:
     code = (
-        "from ollm_tui.engine.budget import Budget\n"
+        "from ollm_tui.engine.context.budget import Budget\n"
         "from ollm_tui.services.tokens.counters import TokenCounters\n"
         "import sys; print('tiktoken' in sys.modules, 'regex' in sys.modules)"
     )

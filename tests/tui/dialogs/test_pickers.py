@@ -9,7 +9,7 @@ import pytest
 
 from ollm_tui.core.errors import Unavailable
 from ollm_tui.core.provider import Capabilities, ModelInfo
-from ollm_tui.engine.model_choice import ProviderOffer
+from ollm_tui.engine.conversation.model_choice import ProviderOffer
 from ollm_tui.tui.dialogs.line_input import LineInput
 from ollm_tui.tui.dialogs.model_picker import NOBODY, REST_SECONDS, ModelPicker, ability_words
 from ollm_tui.tui.dialogs.palette import CommandPalette, PaletteEntry

@@ -1,0 +1,289 @@
+"""Compression of one conversation: when it is due, how it runs, how it is applied and undone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from importlib import import_module
+from typing import TYPE_CHECKING, Literal
+
+from msgspec.structs import replace
+
+from ollm_tui.core import clock
+from ollm_tui.core.compression_events import (
+    AnyCompressionEvent,
+    CompressionCancelled,
+    CompressionDrafted,
+    CompressionFailed,
+    CompressionSkipped,
+    ContextCompressed,
+    Draft,
+    StageReached,
+)
+from ollm_tui.core.errors import OllmError, UsageError
+from ollm_tui.core.intake import clean
+from ollm_tui.core.session.compression import Compression, Strategy, Trigger, last_undoable
+from ollm_tui.core.session.record import Compressed, CompressionUndone
+from ollm_tui.core.session.session import next_number
+from ollm_tui.core.snapshot import Reason
+from ollm_tui.engine.compression.breaker import Breaker
+from ollm_tui.engine.compression.plan.wanted import CompressionWanted
+from ollm_tui.engine.context.session_context import SessionContext
+from ollm_tui.engine.conversation.held_session import HeldSession
+from ollm_tui.engine.conversation.stoppable import Stoppable
+from ollm_tui.settings.schema import Settings
+
+if TYPE_CHECKING:
+    from ollm_tui.engine.compression.ledger.ledger import KnownFacts
+    from ollm_tui.engine.compression.pipeline import Pipeline
+
+Snapshot = Callable[[Reason], Awaitable[str | None]]
+"""Takes a snapshot for a reason; its id, or None where there are none."""
+RunHooks = Callable[[Literal["pre-compress", "post-compress"]], Awaitable[None]]
+TakeSnapshot = Callable[[], Awaitable[str | None]]
+LARGEST_TOLD = 3
+
+
+class CompressionKeeper:
+    """Compresses the context of one session. One compression runs at a time, never in a turn
+    but where the turn itself asks for it.
+    """
+
+    def __init__(
+        self,
+        session: HeldSession,
+        context: SessionContext,
+        settings: Settings,
+        check_free: Callable[[], None],
+        snapshot: Snapshot,
+        run_hooks: RunHooks | None = None,
+    ) -> None:
+        self._session = session
+        self._context = context
+        self._settings = settings
+        self._check_free = check_free
+        self._snapshot = snapshot
+        self._run_hooks = run_hooks
+        self._breaker = Breaker()
+        self._running: Stoppable | None = None
+        self._known: KnownFacts | None = None
+        self._can_hold = False
+        """Whether the compression that is under way may still end with a draft."""
+        self._holds = False
+        self.folds_own = False
+        """Whether the user's oldest messages are folded unasked, where nobody can be asked."""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a compression is under way."""
+        return self._running is not None
+
+    @property
+    def history(self) -> tuple[Compression, ...]:
+        """Every compression of the session, the oldest first."""
+        return self._context.metadata.compression_history
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the context should be compressed before the next message.
+
+        Not after an undo: then it waits until a prompt does not fit any more.
+        """
+        view = self._context.view()
+        if view.compresses != "trigger" or self._breaker.paused_seconds:
+            return False
+        return view.budget.needs_compression
+
+    def run(
+        self,
+        trigger: Trigger = "manual",
+        *,
+        strategy: Strategy | None = None,
+        above: str | None = None,
+        instructions: str = "",
+        fold_own: bool = False,
+    ) -> AsyncGenerator[AnyCompressionEvent, None]:
+        """Compress the context. UsageError while the model answers."""
+        self._check_free()
+        self._can_hold, self._holds = True, False
+        return self.make_room(trigger, strategy, above, instructions, fold_own)
+
+    def hold(self) -> bool:
+        """Have the compression that is under way end with a draft, as a preview does: nothing is
+        changed until `apply`. False if it is too late, or if a turn waits for it."""
+        self._holds = self.is_running and self._can_hold
+        return self._holds
+
+    async def make_room(
+        self,
+        trigger: Trigger = "overflow",
+        strategy: Strategy | None = None,
+        above: str | None = None,
+        instructions: str = "",
+        fold_own: bool = False,
+    ) -> AsyncGenerator[AnyCompressionEvent, None]:
+        """The same in the middle of a turn, for a prompt that does not fit."""
+        wanted = self._wanted(trigger, strategy, above, instructions, fold_own)
+        async with aclosing(self._events(wanted, self._take_snapshot)) as events:
+            async for event in events:
+                if isinstance(event, CompressionDrafted) and not self._holds:
+                    self._can_hold = False
+                    yield StageReached(stage="apply")
+                    yield await self._applied(event.draft)
+                else:
+                    yield event
+
+    def preview(
+        self,
+        *,
+        strategy: Strategy | None = None,
+        above: str | None = None,
+        instructions: str = "",
+        fold_own: bool = False,
+    ) -> AsyncGenerator[AnyCompressionEvent, None]:
+        """All of it but the last step: ends with a draft, and nothing is changed."""
+        self._check_free()
+        return self._events(self._wanted("manual", strategy, above, instructions, fold_own), None)
+
+    async def own_foldable(self) -> tuple[int, int]:
+        """How many of the user's own messages folding the oldest of them would fold now, and
+        how many tokens less the context would have at least."""
+        from ollm_tui.engine.compression.plan.plan import Plan, make_plan
+
+        material = await self._context.material()
+        plan = make_plan(material, self._wanted("manual", None, None, "", fold_own=True))
+        if not isinstance(plan, Plan):
+            return 0, 0
+        own = sum(message.role == "user" for message in plan.fold)
+        return own, max(0, material.budget.used - plan.expected)
+
+    async def apply(self, draft: Draft, summary: str | None = None) -> Compression:
+        """Apply a draft, with another summary if one is given. UsageError if it came too late
+        or cannot be used."""
+        self._check_free()
+        if (draft.head, draft.based_on) != (self._context.leaf, self._context.metadata.compressed):
+            raise UsageError("the conversation went on meanwhile", "compress it again: /compact")
+        if summary is not None and draft.checkpoint:
+            draft = _with_summary(draft, clean(summary).strip())
+        checked = await self._validated(draft)
+        if isinstance(checked, CompressionFailed):
+            raise UsageError(checked.error, checked.hint)
+        draft = checked.draft
+        compression = replace(
+            draft.compression,
+            # Another one may have been made and undone since.
+            number=next_number(self._context.metadata),
+            snapshot=await self._take_snapshot(),
+        )
+        return (await self._applied(replace(draft, compression=compression))).compression
+
+    async def undo(self) -> Compression:
+        """Give the context back as it was before the last compression; answers with that one,
+        as undone. UsageError if there is none, or if the context was restored since."""
+        self._check_free()
+        last = last_undoable(self.history, self._context.metadata.compressed)
+        if last is None:
+            raise UsageError("there is no compression to undo", "/compact makes one")
+        undone = CompressionUndone(at=clock.now(), number=last.number)
+        await self._session.record(undone)
+        return replace(last, undone_at=undone.at)
+
+    def stop(self) -> None:
+        """Give up the compression that is under way; the context stays as it was."""
+        if self._running:
+            self._running.stop()
+
+    async def _events(
+        self, wanted: CompressionWanted, snapshot: TakeSnapshot | None
+    ) -> AsyncGenerator[AnyCompressionEvent, None]:
+        running = self._running = Stoppable()
+        try:
+            if self._run_hooks:
+                await running.wait(self._run_hooks("pre-compress"))
+            # In a thread: it takes longer to load than a key may wait.
+            await asyncio.to_thread(import_module, "ollm_tui.engine.compression.pipeline")
+            async with aclosing(self._pipeline(wanted, snapshot).events()) as steps:
+                while (event := await running.wait(anext(steps, None))) is not None:
+                    yield self._noted(event, wanted)
+            if running.stopped:
+                yield CompressionCancelled()
+        except OllmError as error:
+            kind = type(error).__name__
+            failed = CompressionFailed(error=error.message, hint=error.hint, kind=kind)
+            yield self._noted(failed, wanted)
+        finally:
+            self._running = None
+            self._can_hold = self._holds = False
+
+    def _noted(self, event: AnyCompressionEvent, wanted: CompressionWanted) -> AnyCompressionEvent:
+        """What came to nothing is counted; after too many the event says what follows."""
+        match event:
+            case CompressionFailed() | CompressionSkipped(reason="not-enough"):
+                pass
+            case _:
+                return event
+        if wanted.trigger == "manual":
+            return event
+        if not self._breaker.failed():
+            return event
+        minutes = self._breaker.paused_seconds // 60
+        hint = f"not tried again for {minutes} minutes; /compact does it by hand"
+        return replace(event, hint=hint)
+
+    def _wanted(
+        self,
+        trigger: Trigger,
+        strategy: Strategy | None,
+        above: str | None,
+        instructions: str,
+        fold_own: bool,
+    ) -> CompressionWanted:
+        chosen = strategy or self._settings.compression.strategy
+        if trigger == "overflow" and self._breaker.paused_seconds:
+            chosen = "truncate"
+        own = "fold" if fold_own else "fold-if-full" if self.folds_own else "keep"
+        return CompressionWanted(chosen, trigger, above, clean(instructions).strip(), own)
+
+    def _pipeline(self, wanted: CompressionWanted, snapshot: TakeSnapshot | None) -> Pipeline:
+        # Loaded when first used: its patterns take longer to compile than the rest to start.
+        from ollm_tui.engine.compression.ledger.ledger import KnownFacts
+        from ollm_tui.engine.compression.pipeline import Pipeline
+
+        self._known = self._known or KnownFacts()
+        longest = self._settings.compression.summary_max_tokens
+        return Pipeline(self._context, wanted, longest, snapshot, self._known)
+
+    async def _applied(self, draft: Draft) -> ContextCompressed:
+        """Record it. The context changes with the record, and with nothing else."""
+        compression = draft.compression
+        turns = sum(1 for message in self._session.state.branch() if message.role == "user")
+        if self._breaker.succeeded(turns):
+            told = self._largest()
+            compression = replace(compression, note=f"{compression.note} {told}".strip())
+        await self._session.record(Compressed(at=compression.at, compression=compression))
+        if self._run_hooks:
+            await self._run_hooks("post-compress")
+        return ContextCompressed(compression=compression)
+
+    def _largest(self) -> str:
+        """What fills the context again and again."""
+        items = sorted(self._context.view().items, key=lambda item: -item.tokens.tokens)
+        names = ", ".join(f"{item.title[:40]} ({item.tokens})" for item in items[:LARGEST_TOLD])
+        return f"it fills up again at once, mostly with: {names}"
+
+    async def _validated(self, draft: Draft) -> CompressionDrafted | CompressionFailed:
+        from ollm_tui.engine.compression.pipeline import validated
+
+        return await validated(self._context, draft)
+
+    async def _take_snapshot(self) -> str | None:
+        return await self._snapshot("compression")
+
+
+def _with_summary(draft: Draft, summary: str) -> Draft:
+    """The user's words in the place of the model's."""
+    assert draft.checkpoint is not None
+    edited = replace(draft.checkpoint, summary=summary, edited=True, compacted=None)
+    made = tuple(edited if each.id == edited.id else each for each in draft.compression.created)
+    return replace(draft, checkpoint=edited, compression=replace(draft.compression, created=made))

@@ -1,0 +1,211 @@
+"""Messages become a checkpoint, and the older checkpoints make way for it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from ollm_tui.core.compression_events import (
+    AnyCompressionEvent,
+    CheckpointAged,
+    CheckpointCreated,
+    LedgerMade,
+)
+from ollm_tui.core.session.compression import COMPACT, DETAILED, Checkpoint
+from ollm_tui.core.session.goals import active_goal
+from ollm_tui.core.session.ledger import Ledger
+from ollm_tui.engine.compression.fold.checkpoints import CheckpointMaker, ledger_for
+from ollm_tui.engine.compression.fold.server_compaction import compacted
+from ollm_tui.engine.compression.ledger.ledger import KnownFacts, merged
+from ollm_tui.engine.compression.plan.material import Material
+from ollm_tui.engine.compression.plan.plan import Plan
+from ollm_tui.engine.compression.summary.summariser import SummaryWanted
+from ollm_tui.engine.compression.summary.summary_guard import SummaryFailed
+from ollm_tui.engine.compression.summary.summary_writer import FACTS_ALONE, SummaryWriter
+from ollm_tui.engine.conversation.model_choice import ModelChoice
+
+log = logging.getLogger(__name__)
+
+
+class Folding:
+    """Makes the checkpoints of one compression; they are in `checkpoints` when it is over."""
+
+    def __init__(
+        self,
+        material: Material,
+        plan: Plan,
+        maker: CheckpointMaker,
+        writer: SummaryWriter,
+        longest_summary: int,
+        known: KnownFacts,
+        choice: ModelChoice,
+    ) -> None:
+        self._choice = choice
+        self._known = known
+        self._plan = plan
+        self._maker = maker
+        self._writer = writer
+        self._longest = longest_summary
+        self._material = material
+        rolled = {checkpoint.id for checkpoint in plan.rolled}
+        older = material.assembly.shortening.checkpoints
+        self._older = [checkpoint for checkpoint in older if checkpoint.id not in rolled]
+        self.new: Checkpoint | None = None
+        self.note = ""
+        """What the user should know about it."""
+
+    @property
+    def checkpoints(self) -> tuple[Checkpoint, ...]:
+        """All checkpoints of the context, in the order of the prompt."""
+        return (*self._older, self.new) if self.new else tuple(self._older)
+
+    async def events(self, *, may_do_without: bool) -> AsyncGenerator[AnyCompressionEvent, None]:
+        """Make them. SummaryFailed if the model is of no use and must not be done without."""
+        ledger = Ledger()
+        if self._plan.fold:
+            ledger = await asyncio.to_thread(self._ledger)
+            async with aclosing(self._fold(ledger, may_do_without)) as steps:
+                async for step in steps:
+                    yield step
+        async with aclosing(self._age(ledger)) as steps:
+            async for step in steps:
+                yield step
+
+    async def _fold(
+        self, ledger: Ledger, may_do_without: bool
+    ) -> AsyncGenerator[AnyCompressionEvent, None]:
+        """The new checkpoint."""
+        wanted = await asyncio.to_thread(self._wanted, ledger)
+        if wanted.facts:
+            yield LedgerMade(text=wanted.facts)
+        try:
+            async with aclosing(self._writer.write(wanted)) as steps:
+                async for step in steps:
+                    yield step
+        except SummaryFailed as error:
+            if not may_do_without:
+                raise
+            self.note = f"{error.message}: {FACTS_ALONE}"
+        self.note = self.note or self._writer.note
+        folded, rolled = self._plan.fold, self._plan.rolled
+        tokens = self._material.total(folded)
+        text = self._writer.text
+        made = await asyncio.to_thread(self._maker.made, folded, rolled, ledger, text, tokens)
+        self.new = await compacted(made, self._plan, self._choice)
+        yield CheckpointCreated(checkpoint=self.new)
+
+    def shrink(self, share: float) -> None:
+        """Cut all checkpoints down to a share of what they have: they were estimated too low."""
+
+        def smaller(checkpoint: Checkpoint) -> Checkpoint:
+            return self._maker.within(checkpoint, int(checkpoint.current_tokens * share))
+
+        self._older = [smaller(checkpoint) for checkpoint in self._older]
+        self.new = smaller(self.new) if self.new else None
+
+    def _ledger(self) -> Ledger:
+        keys = {message.id for message in self._plan.fold}
+        # What older checkpoints stand for is in their ledgers: a long past is not read again.
+        there = [message for message in self._material.messages if self._material.is_sent(message)]
+        ledger = ledger_for(there, keys, self._known)
+        for checkpoint in reversed(self._plan.rolled):
+            ledger = merged(checkpoint.ledger, ledger)
+        return ledger
+
+    def _wanted(self, ledger: Ledger) -> SummaryWanted:
+        goal, facts = active_goal(self._material.metadata.goals), self._maker.facts(ledger)
+        return SummaryWanted(
+            messages=self._plan.fold,
+            earlier="\n".join(each.summary for each in self._plan.rolled if each.summary),
+            facts=facts,
+            goal=goal.text if goal else "",
+            instructions=self._plan.wanted.instructions,
+            most_tokens=min(self._longest, self._maker.room_beside(facts)),
+            level=DETAILED,
+            known_tokens=self._known_tokens(),
+        )
+
+    def _known_tokens(self) -> int:
+        """What the messages take as they were said; 0 if some of them are sent in short."""
+        assembly = self._material.assembly
+        in_short = assembly.shortening.elided.keys() | assembly.marks.folded.keys()
+        if any(message.id in in_short for message in self._plan.fold):
+            return 0
+        return self._material.total(self._plan.fold)
+
+    async def _age(self, newer: Ledger) -> AsyncGenerator[AnyCompressionEvent, None]:
+        """Older checkpoints lose what is superseded, become shorter, and are merged until all
+        of them together have room."""
+        for place, checkpoint in enumerate(self._older):
+            corrected = await asyncio.to_thread(self._maker.corrected, checkpoint, newer)
+            if self._maker.wants_aging(corrected):
+                text = None
+                if self._maker.wants_shortening(corrected):
+                    async with aclosing(self._shorten(corrected.summary, corrected)) as steps:
+                        async for step in steps:
+                            yield step
+                    text = self._writer.text
+                corrected = await asyncio.to_thread(self._maker.aged, corrected, text)
+            if corrected is not checkpoint:
+                self._older[place] = corrected
+                yield CheckpointAged(checkpoint=corrected, replaces=(checkpoint.id,))
+        while self._excess() > 0 and self._older:
+            first, *others = self._older
+            second = others[0] if others else self.new
+            if second is None:
+                cap = self._maker.sizes.cap
+                only = await asyncio.to_thread(self._maker.within, first, cap)
+                self._older = [only]
+                yield CheckpointAged(checkpoint=only, replaces=(first.id,))
+                break
+            async with aclosing(self._merge(first, second)) as steps:
+                async for step in steps:
+                    yield step
+
+    async def _merge(
+        self, first: Checkpoint, second: Checkpoint
+    ) -> AsyncGenerator[AnyCompressionEvent, None]:
+        """The two oldest become one; the last of the older ones becomes part of the new one."""
+        room = first.current_tokens + second.current_tokens - self._excess()
+        both = "\n".join(text for text in (first.summary, second.summary) if text)
+        async with aclosing(self._shorten(both, second)) as steps:
+            async for step in steps:
+                yield step
+        least = self._maker.sizes.at_level(COMPACT)
+        text, size = self._writer.text, max(least, room)
+        only = await asyncio.to_thread(self._maker.merged, first, second, text, size)
+        if second is self.new:
+            self._older, self.new = [], only
+        else:
+            self._older = [only, *self._older[2:]]
+        yield CheckpointAged(checkpoint=only, replaces=(first.id, second.id))
+
+    async def _shorten(
+        self, summary: str, checkpoint: Checkpoint
+    ) -> AsyncGenerator[AnyCompressionEvent, None]:
+        """A shorter summary of a summary; if the model is of no use, its first sentences."""
+        most = self._maker.sizes.at_level(max(COMPACT, checkpoint.level - 1))
+        wanted = SummaryWanted(
+            messages=(),
+            earlier=summary,
+            facts=checkpoint.facts,
+            goal="",
+            instructions="",
+            most_tokens=min(self._longest, most),
+            level=max(COMPACT, checkpoint.level - 1),
+        )
+        self._writer.text = ""
+        try:
+            if summary:
+                async with aclosing(self._writer.write(wanted)) as steps:
+                    async for step in steps:
+                        yield step
+        except SummaryFailed as error:
+            log.info("an older checkpoint keeps its first sentences: %s", error.message)
+        self._writer.text = self._writer.text or summary
+
+    def _excess(self) -> int:
+        total = sum(checkpoint.current_tokens for checkpoint in self.checkpoints)
+        return total - self._maker.sizes.cap

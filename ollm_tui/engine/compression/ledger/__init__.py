@@ -1,0 +1,1 @@
+"""The part of a checkpoint that is made without a model."""

@@ -1,0 +1,188 @@
+"""Facts brought together: the same one once, what was done closed, what was replaced gone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from msgspec.structs import replace
+
+from ollm_tui.core.session.ledger import Fact, FactKind
+from ollm_tui.engine.compression.ledger.facts_kinds import is_task
+from ollm_tui.engine.compression.ledger.facts_words import slot_of
+from ollm_tui.engine.compression.ledger.ledger_closing import is_closed_by, is_met_by
+from ollm_tui.engine.compression.ledger.ledger_correcting import Corrections
+from ollm_tui.engine.compression.ledger.ledger_entries import CHANGEABLE, Entry, Reading
+from ollm_tui.engine.compression.ledger.ledger_replacing import may_take_back, settle_between
+
+_MOST: dict[FactKind, int] = {"constraint": 200, "todo": 150}
+_MOST_OTHERS = 120
+"""Facts of one kind a ledger keeps, the newest; of constraints and tasks more."""
+
+_MOST_OVER = 40
+_MOST_SHARING = 100
+"""Facts with one word in common that a later one is compared with, the newest."""
+_FEW_SHARING = 6
+"""A word of no more facts than this is a rare one."""
+_RUNS_SHOWN = 3
+
+
+class _Settling:
+    """Facts taken in one after the other; each may close or replace earlier ones."""
+
+    def __init__(self) -> None:
+        self._entries: dict[tuple[FactKind, str], Entry] = {}
+        self._by_word: dict[str, list[Entry]] = {}
+        self._tasks_by_word: dict[str, list[Entry]] = {}
+        self._last: dict[FactKind, Entry] = {}
+        self._sentence: Entry | None = None
+        self._added = 0
+        self._corrections = Corrections()
+
+    def take(self, fact: Fact) -> None:
+        """One more fact, newer than all before."""
+        known = self._entries.pop(_key(fact), None)
+        if known and known.fact.current == fact.current and self._changes_nothing(known):
+            known.fact = _again(known.fact, fact)
+            self._entries[_key(fact)] = self._last[fact.kind] = known
+            self._corrections.take(known)
+            return
+        if known:
+            known.holds = False
+        newer = Entry(_again(known.fact, fact) if known else fact)
+        if not self._was_told(newer.fact):
+            self._take_back(newer, known.number if known else 0)
+        self._drop_if_repeated(newer.fact)
+        self._add(newer)
+        self._corrections.take(newer)
+        if newer.fact.kind not in ("value", "todo"):
+            self._sentence = newer
+
+    def _was_told(self, fact: Fact) -> bool:
+        """Whether a value stands in the sentence before it, which has taken back what it does."""
+        last = self._sentence
+        return (
+            fact.kind == "value"
+            and last is not None
+            and last.read.states
+            and last.fact.source == fact.source
+            and fact.text in last.fact.text
+        )
+
+    def _add(self, newer: Entry) -> None:
+        self._entries[_key(newer.fact)] = newer
+        self._last[newer.fact.kind] = newer
+        self._added += 1
+        newer.number = self._added
+        if newer.fact.kind in CHANGEABLE and newer.holds:
+            is_task = newer.fact.kind == "todo"
+            for word in newer.read.content:
+                self._by_word.setdefault(word, []).append(newer)
+                if is_task:
+                    self._tasks_by_word.setdefault(word, []).append(newer)
+
+    def _changes_nothing(self, known: Entry) -> bool:
+        """Whether it gives no value, or nothing was said since that shares a word with it."""
+        if known.fact.kind == "note" and known.holds and not known.read.said.about.values:
+            return True
+        return all(
+            self._by_word[word][-1].number <= known.number
+            for word in known.read.content
+            if word in self._by_word
+        )
+
+    def facts(self) -> list[Fact]:
+        """What still holds, in the order it was last said."""
+        return [entry.fact for entry in self._entries.values()]
+
+    def _drop_if_repeated(self, fact: Fact) -> None:
+        """A sentence that is told again together with the next one is told once."""
+        last = self._last.get(fact.kind)
+        if last and fact.source == last.fact.source and fact.text.startswith(last.fact.text):
+            self._entries.pop(_key(last.fact), None)
+            last.holds = False
+
+    def _take_back(self, newer: Entry, since: int) -> None:
+        """What was there when the same was said before has met it already."""
+        if newer.fact.kind == "todo" and not newer.fact.current:
+            words = sorted(newer.read.content & self._tasks_by_word.keys())
+            for entry in [entry for word in words for entry in self._tasks_by_word[word]]:
+                if entry.holds and is_closed_by(entry, newer):
+                    entry.end()
+        elif newer.read.content and not is_task(newer.fact):
+            for entry in self._akin(newer.read, since):
+                if is_met_by(entry, newer):
+                    entry.end()
+                elif may_take_back(newer.fact, entry.fact) and (
+                    rest := settle_between(entry, newer)
+                ):
+                    self._add(Entry(rest))
+
+    def _akin(self, read: Reading, since: int) -> list[Entry]:
+        """The earlier facts that share a rare word, two common ones or what they give a value
+        to, in a fixed order: to compare all that share any word takes too long."""
+        replaced = frozenset[str]().union(*map(slot_of, read.said.replaced))
+        shared: dict[Entry, int] = {}
+        for word in sorted((read.content | replaced) & self._by_word.keys()):
+            sharing = self._sharing(word)
+            weight = 2 if len(sharing) <= _FEW_SHARING or word in replaced else 1
+            for entry in reversed(sharing) if since else sharing:
+                if entry.number <= since:
+                    break
+                shared[entry] = shared.get(entry, 0) + weight
+        return [entry for entry, weight in shared.items() if weight > 1 or _meet(read, entry.read)]
+
+    def _sharing(self, word: str) -> list[Entry]:
+        sharing = self._by_word[word]
+        if not all(entry.holds for entry in sharing) or len(sharing) > 2 * _MOST_SHARING:
+            sharing[:] = [entry for entry in sharing if entry.holds][-_MOST_SHARING:]
+        return sharing
+
+
+def _meet(new: Reading, old: Reading) -> bool:
+    """Whether both give the same thing a value; where a change is told, a like one will do."""
+    if new.said.changes:
+        return not new.slot_words.isdisjoint(old.slot_words)
+    return not new.slots.isdisjoint(old.slots)
+
+
+def settled(facts: Iterable[Fact]) -> tuple[Fact, ...]:
+    """The facts that still hold, each once, where it was said last; oldest first."""
+    settling = _Settling()
+    for fact in facts:
+        if fact.text:
+            settling.take(fact)
+    return _newest(settling.facts())
+
+
+def _key(fact: Fact) -> tuple[FactKind, str]:
+    return fact.kind, fact.text.casefold()
+
+
+def _again(known: Fact, fact: Fact) -> Fact:
+    """A fact said once more: the user's word stays the user's, a command gains a run."""
+    about = _runs(known.about, fact.about) if fact.kind == "command" else fact.about
+    from_user = known.from_user or fact.from_user
+    if (about, from_user) == (fact.about, fact.from_user):
+        return fact
+    return replace(fact, about=about, from_user=from_user)
+
+
+def _runs(known: str, more: str) -> str:
+    if not more or known.endswith(more):
+        return known
+    runs = [run for run in f"{known}, then {more}".split(", then ") if run]
+    distinct = [run for at, run in enumerate(runs) if not at or runs[at - 1] != run]
+    return ", then ".join(distinct[-_RUNS_SHOWN:])
+
+
+def _newest(facts: Sequence[Fact]) -> tuple[Fact, ...]:
+    """As many of each kind as a ledger keeps, and fewer of those that are over."""
+    kept: list[Fact] = []
+    told: Counter[tuple[FactKind, bool]] = Counter()
+    for fact in reversed(facts):
+        told[fact.kind, fact.current] += 1
+        most = _MOST.get(fact.kind, _MOST_OTHERS) if fact.current else _MOST_OVER
+        if told[fact.kind, fact.current] <= most:
+            kept.append(fact)
+    return tuple(reversed(kept))

@@ -1,0 +1,1 @@
+"""What a compression will do, before anything is done."""

@@ -1,0 +1,115 @@
+"""What a compression has to work with: the messages in the context, what each costs, the room."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from ollm_tui.core.session.message import Attachment, Message, Retrieval
+from ollm_tui.core.session.session import Metadata
+from ollm_tui.engine.context.budget import Budget, Room
+from ollm_tui.engine.context.context_view import cost_of
+from ollm_tui.engine.context.prompt_assembly import Assembly
+from ollm_tui.services.tokens.counter import TokenCounter
+from ollm_tui.services.tokens.prompt_count import shared_out
+
+
+@dataclass(frozen=True)
+class Material:
+    """The context at one moment, as the planner looks at it."""
+
+    assembly: Assembly
+    counter: TokenCounter
+    budget: Budget
+    room: Room
+    metadata: Metadata
+
+    @cached_property
+    def costs(self) -> dict[str, int]:
+        """The tokens each message takes in the prompt now; all together no more than it has."""
+        costs = {message.id: 0 for message in self.messages}
+        for piece, owners in zip(self.assembly.pieces, self.assembly.owners, strict=True):
+            tokens = self.counter.message(piece).tokens
+            shares = shared_out(tokens, [owner.size for owner in owners]) if owners else []
+            for owner, share in zip(owners, shares, strict=True):
+                costs[owner.key] = costs.get(owner.key, 0) + share
+        return costs
+
+    @property
+    def messages(self) -> Sequence[Message]:
+        """All messages of the branch that are no part of the system prompt."""
+        return self.assembly.messages
+
+    @property
+    def conversation(self) -> int:
+        """What is compared with the trigger."""
+        return self.budget.parts.conversation
+
+    @cached_property
+    def own_tokens(self) -> int:
+        """What the user's own words take; files and pastes that came along can be cut short."""
+        return sum(self._own_cost(message) for message in self.messages if message.role == "user")
+
+    def is_sent(self, message: Message) -> bool:
+        """Whether a message stands in the prompt by itself."""
+        return message.id in self._sent
+
+    def is_pinned(self, message: Message) -> bool:
+        """Whether the user wants it to stay, or it answers a call of one that stays."""
+        return message.id in self._pinned
+
+    @cached_property
+    def turns(self) -> list[int]:
+        """Where turns begin: at every message of the user."""
+        return [place for place, m in enumerate(self.messages) if m.role == "user"]
+
+    def total(self, messages: Sequence[Message]) -> int:
+        """What some messages take together."""
+        return sum(self.costs[message.id] for message in messages)
+
+    def _own_cost(self, message: Message) -> int:
+        cost = self.costs[message.id]
+        if cost and any(isinstance(part, Attachment | Retrieval) for part in message.parts):
+            return min(cost, cost_of(self.counter, message, None, ""))
+        return cost
+
+    @cached_property
+    def _sent(self) -> frozenset[str]:
+        return frozenset(owner.key for owners in self.assembly.owners for owner in owners)
+
+    def batch_start(self, place: int) -> int:
+        """Where the calls and results begin that a message stands among."""
+        while place and not self.begins_batch(self.messages[place]):
+            place -= 1
+        return place
+
+    def begins_batch(self, message: Message) -> bool:
+        """Whether calls and results that belong together begin with a message."""
+        return message.id in self._batch_starts
+
+    @cached_property
+    def _batch_starts(self) -> frozenset[str]:
+        """Replies that follow one another are sent as one, so they share their results."""
+        before = "user"
+        starts: set[str] = set()
+        for message in self.messages:
+            if message.role != "tool" and (message.role, before) != ("assistant", "assistant"):
+                starts.add(message.id)
+            before = message.role
+        return frozenset(starts)
+
+    @cached_property
+    def _pinned(self) -> frozenset[str]:
+        """A call and its results stay together."""
+        pinned = self.assembly.marks.pinned
+        kept: set[str] = set()
+        batch: list[str] = []
+        for message in (*self.messages, None):
+            if message is None or self.begins_batch(message):
+                if pinned.intersection(batch):
+                    kept.update(batch)
+                batch = []
+            if message is not None:
+                batch.append(message.id)
+        return frozenset(kept)

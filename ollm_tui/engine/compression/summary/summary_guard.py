@@ -1,0 +1,205 @@
+"""Whether an answer is a summary: not empty, no echo, no refusal, no chant, and short enough.
+
+What can be saved is: a chant is cut off where it begins, a long answer where a sentence ends.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from ollm_tui.core.errors import OllmError
+from ollm_tui.engine.compression.summary.summary_input import Count
+from ollm_tui.engine.compression.summary.summary_syntax import sanitised, sentences
+
+Fault = Literal["empty", "refused", "repeating", "echo", "long"]
+REASONS: dict[Fault, str] = {
+    "empty": "the summary was empty",
+    "refused": "the model refused to summarise",
+    "repeating": "the model repeated itself",
+    "echo": "the model only repeated what it was given",
+    "long": "the summary was too long",
+}
+
+TOO_LONG = 1.1
+FEWEST_WORDS = 8
+"""What is left after something was cut off has to say at least this much."""
+SHINGLE_WORDS = 8
+ECHO_SHARE = 0.6
+ECHO_WORDS = 40
+"""A sentence or two in the words of the conversation make a fine summary; more is a copy."""
+LONGEST_PERIOD = 40
+PERIODS = 3
+CHANT_WORDS = 12
+"""Numbers such as 0.0.0.0 and names said a few times are no chant."""
+REPEATED_WORDS = 6
+"""A sentence of so many words is not said twice by chance."""
+
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_\u3040-\u9fff\uac00-\ud7af]+")
+_SENTENCE_END = re.compile(r"[.!?][\"'”’)\]]*(?=\s|$)|[。！？]|\n")
+_STUTTER = re.compile(r"([^\s\-=_*.~#|]{1,8}?)\1{15,}")
+_REFUSAL = re.compile(
+    r"(?:(?:i['’]?m|i\s+am)\s+(?:\w+\s+)?(?:sorry|unable|not\s+able)|sorry\b|i\s+apologi[sz]e"
+    r"|i\s+(?:can['’]?t|can\s*not|cannot|won['’]?t|will\s+not|do\s+not|don['’]?t)\s+"
+    r"(?:\w+\s+)?(?:assist|help|summari[sz]e|provide|comply|fulfil|do|have|see|process)"
+    r"|as\s+an?\s+(?:ai|language)\b|unfortunately,?\s+i\b)",
+    re.IGNORECASE,
+)
+
+
+class SummaryFailed(OllmError):
+    """No attempt gave a summary worth having; the conversation can only be shortened without."""
+
+
+class Given(NamedTuple):
+    """What the model was given, so that a copy of it is known as one."""
+
+    instructions: str
+    transcript: str
+    earlier: str = ""
+
+
+class Verdict(NamedTuple):
+    """A summary that may be used, or else what is wrong with it."""
+
+    text: str
+    fault: Fault | None = None
+
+
+def judged(answer: str, given: Given, most_tokens: int, count: Count) -> Verdict:
+    """A whole answer as the summary it can be."""
+    text = sanitised(answer)
+    if not _words(text):
+        return Verdict("", "empty")
+    text, refused = _without_refusal(text)
+    if refused and len(_words(text)) < FEWEST_WORDS:
+        return Verdict("", "refused")
+    if (begins := repetition(text)) is not None:
+        text = _whole_sentences(text[:begins])
+        if len(_words(text)) < FEWEST_WORDS:
+            return Verdict("", "repeating")
+    if is_echo(text, given):
+        return Verdict("", "echo")
+    if count(text) > most_tokens * TOO_LONG:
+        text = cut_at_sentence(text, most_tokens, count)
+        if len(_words(text)) < FEWEST_WORDS:
+            return Verdict("", "long")
+    return Verdict(text)
+
+
+def repetition(text: str) -> int | None:
+    """Where a text begins to say the same again; None if it does not."""
+    places = (_stutter(text), _chant(text), _said_before(text))
+    return min((place for place in places if place is not None), default=None)
+
+
+def is_echo(text: str, given: Given) -> bool:
+    """Whether a text is mostly one stretch of what was given.
+
+    A new summary may well take over most of the earlier one, but not be nothing else.
+    """
+    said = _words(text)
+    told, source, earlier = map(_words, given)
+    if len(said) < SHINGLE_WORDS:
+        return bool(said) and f" {' '.join(said)} " in f" {' '.join(told)} "
+    wanted = ECHO_SHARE * (len(said) - SHINGLE_WORDS + 1)
+    if _copied(said, told) >= wanted:
+        return True
+    if source and earlier and _copied(said, earlier) == len(said) - SHINGLE_WORDS + 1:
+        return True
+    copied = _copied(said, source)
+    stretch = copied + SHINGLE_WORDS - 1
+    return copied >= wanted and (stretch >= ECHO_WORDS or stretch * 2 >= len(source))
+
+
+def cut_at_sentence(text: str, most_tokens: int, count: Count) -> str:
+    """As many whole sentences as fit; nothing if not even one does."""
+    ends = [found.end() for found in _SENTENCE_END.finditer(text)]
+    low, high = 0, len(ends)
+    while low < high:
+        middle = (low + high) // 2
+        if count(text[: ends[middle]]) <= most_tokens:
+            low = middle + 1
+        else:
+            high = middle
+    return text[: ends[low - 1]].rstrip() if low else ""
+
+
+def without_broken_end(text: str) -> str:
+    """An answer that was cut off, up to its last whole sentence if it has one."""
+    return _whole_sentences(text) or text
+
+
+def _whole_sentences(text: str) -> str:
+    ends = [found.end() for found in _SENTENCE_END.finditer(text)]
+    return text[: ends[-1]].rstrip() if ends else ""
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
+
+
+def _without_refusal(text: str) -> tuple[str, bool]:
+    """A text without the sentences at its beginning that refuse to write it."""
+    rest = said = sentences(text)
+    while rest and _REFUSAL.match(rest[0]):
+        rest = rest[1:]
+    return ("\n".join(rest), True) if len(rest) < len(said) else (text, False)
+
+
+def _stutter(text: str) -> int | None:
+    """Where the same few characters come over and over."""
+    found = _STUTTER.search(text)
+    return found.end(1) if found else None
+
+
+def _chant(text: str) -> int | None:
+    """Where the second of several equal runs of words begins."""
+    found = list(_WORD.finditer(text))
+    words = [word[0].casefold() for word in found]
+    for start, word in enumerate(words):
+        for second in range(start + 1, min(start + LONGEST_PERIOD, len(words) - 1) + 1):
+            if words[second] == word and _goes_on(words, start, second):
+                return found[second].start()
+    return None
+
+
+def _goes_on(words: Sequence[str], start: int, second: int) -> bool:
+    period = second - start
+    end = start + max(PERIODS * period, CHANT_WORDS)
+    return end <= len(words) and words[start : end - period] == words[second:end]
+
+
+def _said_before(text: str) -> int | None:
+    """Where a sentence stands that was there already: just before, or not the only such one."""
+    seen: set[str] = set()
+    first, before, at = None, "", 0
+    for sentence in sentences(text):
+        at = text.index(sentence, at)
+        words = _words(sentence)
+        key = " ".join(words)
+        if len(words) >= REPEATED_WORDS and key in seen:
+            if first is not None or key == before:
+                return at if first is None else first
+            first = at
+        seen.add(key)
+        before = key
+        at += len(sentence)
+    return None
+
+
+def _copied(said: Sequence[str], source: Sequence[str]) -> int:
+    """How many runs of words are in the source at the same distance from each other."""
+    places: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+    for place in range(len(said) - SHINGLE_WORDS + 1):
+        places[tuple(said[place : place + SHINGLE_WORDS])].append(place)
+    begins = {shingle[0] for shingle in places}
+    distances: Counter[int] = Counter()
+    for place in range(len(source) - SHINGLE_WORDS + 1):
+        if source[place] not in begins:
+            continue
+        for found in places.get(tuple(source[place : place + SHINGLE_WORDS]), ()):
+            distances[place - found] += 1
+    return max(distances.values(), default=0)

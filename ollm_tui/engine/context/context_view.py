@@ -1,0 +1,309 @@
+"""The context as a front end shows it: how full it is, with what, and what happens next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+from ollm_tui.core.counts import counted
+from ollm_tui.core.intake import clean
+from ollm_tui.core.provider import PromptMessage
+from ollm_tui.core.session.compression import Checkpoint
+from ollm_tui.core.session.context_marks import Mark
+from ollm_tui.core.session.message import Attachment, Message, Retrieval, ToolResultPart
+from ollm_tui.engine.context.budget import EXCHANGES_LOOKED_AT, Budget
+from ollm_tui.engine.context.prompt_assembly import FrozenPrompt, Section, digest
+from ollm_tui.engine.context.prompt_message import attached, pieces_of, recalled
+from ollm_tui.services.tokens.counter import TokenCounter
+from ollm_tui.services.tokens.prompt_count import Count, Group, PromptCount, shared_out
+from ollm_tui.services.tokens.prompt_piece import Piece
+
+CompressesAt = Literal["trigger", "limit", "never"]
+"""When the context is compressed by itself: in time, or only where a prompt does not fit."""
+TITLE_CHARACTERS = 80
+SECTION_TITLES = {
+    "system": "system prompt and chat template",
+    "mode": "mode",
+    "goals": "goal and locked decisions",
+    "tools": "tools the model may use",
+}
+
+
+class AttachmentCost(NamedTuple):
+    """What came along with a message, and what it costs."""
+
+    name: str
+    tokens: Count
+
+
+class ContextItem(NamedTuple):
+    """One line of the breakdown. The tokens of all items add up to those of the prompt."""
+
+    key: str
+    """The id of a message, or system, mode, note:KEY, data:KEY, goals, tools, reply."""
+    group: Group
+    title: str
+    """The first words, in one line."""
+    tokens: Count
+    """What it takes in the prompt now; nothing if it is left out."""
+    whole: Count
+    """What it takes when it is neither folded nor left out."""
+    mark: Mark | Literal["covered", "elided"] = ""
+    """Also `excluded` where it is not sent because what it belongs to is not; `covered` where
+    a checkpoint stands for it; `elided` where its data is cut short."""
+    attachments: tuple[AttachmentCost, ...] = ()
+    recalled: AttachmentCost | None = None
+    """What of its tokens are passages of earlier sessions, where it brought some along."""
+
+
+@dataclass(frozen=True)
+class ContextView:
+    """What the model sees at one moment. `items` are made when they are first asked for."""
+
+    count: PromptCount
+    budget: Budget
+    prompt: FrozenPrompt
+    counter: TokenCounter
+    writing: int = 0
+    """Tokens of the reply that is being written."""
+    compresses: CompressesAt = "never"
+    tools: int = 0
+    """Tokens that the descriptions of the model's tools take."""
+
+    @cached_property
+    def items(self) -> tuple[ContextItem, ...]:
+        """Everything in the prompt, and what is left out, in the order of the prompt."""
+        taken = self._tokens_by_message()
+        said = list(self._said(taken))
+        parts = [self._section(section, taken) for section in self.prompt.assembly.sections]
+        if self.tools:
+            taught = Count(self.tools, "estimated")
+            parts.append(ContextItem("tools", "system", SECTION_TITLES["tools"], taught, taught))
+        if self.writing:
+            writing = Count(self.writing, "estimated")
+            said.append(ContextItem("reply", "assistant", "being written", writing, writing))
+        # What the template adds, and what stands for messages left out, has no other place.
+        others = [item for item in (*parts, *said) if item.key != "system"]
+        rest = self.count.tokens - sum(item.tokens.tokens for item in others)
+        system = Count(rest, self.count.source)
+        first = ContextItem("system", "system", SECTION_TITLES["system"], system, system)
+        return (first, *others)
+
+    @cached_property
+    def exchanges_left(self) -> int | None:
+        """About how many more exchanges until it is compressed, or full, if they go on like the
+        last ones."""
+        latest = list(self._latest_exchanges())
+        if self.compresses == "trigger":
+            return self.budget.exchanges_left(latest[::-1])
+        if self.budget.room is None or not latest:
+            return None
+        return self.budget.room.free * len(latest) // sum(latest)
+
+    @property
+    def words(self) -> str:
+        """What happens next, in one line."""
+        room = self.budget.room
+        if room is None:
+            return "the server does not say how large its window is"
+        if self.refuses:
+            return f"too long: {room.limit:,} fit; fold or leave out something"
+        is_due = self.compresses == "trigger" and self.budget.needs_compression
+        if is_due or self.budget.over_limit:
+            return "is compressed before the next message"
+        left = self.exchanges_left
+        more = f": about {counted(left, 'more exchange')}" if left else ""
+        if left == 0:
+            more = ": with the next exchange"
+        if self.compresses == "trigger":
+            return f"compresses at {self.budget.trigger_mark:,}{more}"
+        if self.compresses == "limit":
+            return f"compresses when full, at {room.limit:,}{more}"
+        return f"full at {room.limit:,}{more}"
+
+    @property
+    def refuses(self) -> bool:
+        """Whether the next message is refused until something is left out."""
+        return self.compresses == "never" and self.budget.over_limit
+
+    def beside_the_prompt(self) -> list[Piece]:
+        """What the items count besides the prompt itself; counted exactly once it is settled."""
+        marks, elided = self.prompt.assembly.marks, self.prompt.assembly.shortening.elided
+        sections = self.prompt.assembly.sections
+        pieces = [_section_piece(section) for section in sections if not section.is_data]
+        for message in self.prompt.messages:
+            pieces += [piece for _, piece in _attachments(message)]
+            if brought := _recalled(message):
+                pieces.append(brought[1])
+            if message.id in elided or marks.mark(message.id) in ("excluded", "folded"):
+                pieces += pieces_of(message)
+        return pieces
+
+    def _said(self, taken: Mapping[str, Count]) -> Iterator[ContextItem]:
+        checkpoints = self.prompt.assembly.shortening.checkpoints
+        endings = {each.messages[-1]: each for each in checkpoints}
+        for message in self.prompt.messages:
+            if pieces_of(message):
+                yield self._item(message, taken.get(message.id))
+            if (checkpoint := endings.get(message.id)) and checkpoint.id in taken:
+                yield _checkpoint_item(checkpoint, taken[checkpoint.id])
+
+    def _section(self, section: Section, taken: Mapping[str, Count]) -> ContextItem:
+        """Data is a share of the message it begins; what a template adds to the system message
+        is counted with the system prompt."""
+        tokens = taken.get(section.key)
+        if tokens is None:
+            whole = self.counter.message(_section_piece(section))
+            tokens = Count(max(0, whole.tokens - self.counter.around_message), whole.source)
+        title = one_line(section.title) or SECTION_TITLES[section.key]
+        return ContextItem(section.key, "system", title, tokens, tokens)
+
+    def _item(self, message: Message, taken: Count | None) -> ContextItem:
+        mark = self._mark(message.id, is_sent=taken is not None)
+        whole = taken
+        if whole is None or mark in ("folded", "elided"):
+            whole = _total(self.counter, pieces_of(message))
+        return ContextItem(
+            key=message.id,
+            group="system" if mark == "pinned" else _group(message),
+            title=title_of(message),
+            tokens=taken or Count(0, "exact"),
+            whole=whole,
+            mark=mark,
+            attachments=tuple(
+                AttachmentCost(name, self.counter.message(piece))
+                for name, piece in _attachments(message)
+            ),
+            recalled=None if mark in ("folded", "elided") else self._recalled(message, taken),
+        )
+
+    def _recalled(self, message: Message, taken: Count | None) -> AttachmentCost | None:
+        """A share of the message: what a template adds to one is counted with its words."""
+        brought = _recalled(message)
+        if brought is None or taken is None:
+            return None
+        count = self.counter.message(brought[1])
+        share = max(0, count.tokens - self.counter.around_message)
+        return AttachmentCost(brought[0], Count(min(share, taken.tokens), count.source))
+
+    def _mark(self, key: str, *, is_sent: bool) -> Mark | Literal["covered", "elided"]:
+        assembly = self.prompt.assembly
+        if is_sent:
+            mark = assembly.marks.mark(key)
+            return "elided" if not mark and key in assembly.shortening.elided else mark
+        is_covered = key not in assembly.marks.excluded and key in assembly.shortening.covered
+        return "covered" if is_covered else "excluded"
+
+    def _tokens_by_message(self) -> dict[str, Count]:
+        """A piece that several messages were joined into is shared out by their lengths."""
+        taken: dict[str, Count] = {}
+        for piece, owners in self.prompt.pieces():
+            count = self.counter.message(piece)
+            shares = [count.tokens]
+            if len(owners) > 1:
+                shares = shared_out(count.tokens, [owner.size for owner in owners])
+            for owner, share in zip(owners, shares, strict=False):
+                before = taken.get(owner.key, Count(0, count.source))
+                taken[owner.key] = Count(before.tokens + share, _worse(before, count).source)
+        return taken
+
+    def _latest_exchanges(self) -> Iterator[int]:
+        """The tokens of the last whole exchanges, the newest first."""
+        tokens = found = 0
+        answered = False
+        for piece in self.prompt.backwards():
+            count = self.counter.message(piece).tokens
+            tokens += count - piece.fixed(count)
+            if piece.message.role == "user":
+                if answered:  # without its answer it is none yet
+                    found += 1
+                    yield max(1, tokens)
+                tokens = 0
+            answered = True
+            if found == EXCHANGES_LOOKED_AT:
+                return
+
+
+def cost_of(
+    counter: TokenCounter,
+    message: Message,
+    folded_tokens: int | None = None,
+    facts: str | None = None,
+) -> int:
+    """The tokens of one message by itself; folded or cut short as `said_by` does it."""
+    return _total(counter, pieces_of(message, folded_tokens, facts)).tokens
+
+
+def _total(counter: TokenCounter, pieces: Sequence[Piece]) -> Count:
+    counts = [counter.message(piece) for piece in pieces]
+    worst = "estimated" if any(count.source == "estimated" for count in counts) else "exact"
+    return Count(sum(count.tokens for count in counts), worst)
+
+
+def _worse(one: Count, other: Count) -> Count:
+    return one if one.source == "estimated" else other
+
+
+def _section_piece(section: Section) -> Piece:
+    message = PromptMessage(role="system", text=section.text)
+    return Piece.of(f"{section.key}:{digest(section.text)}", message)
+
+
+def _attachments(message: Message) -> list[tuple[str, Piece]]:
+    """Images are counted with their message: nobody knows what a single one takes."""
+    texts = [
+        part
+        for part in message.parts
+        if isinstance(part, Attachment) and not part.media_type.startswith("image/")
+    ]
+    return [
+        (
+            clean(part.name),
+            Piece.of(f"{message.id}:file:{n}", PromptMessage(role="user", text=attached(part))),
+        )
+        for n, part in enumerate(texts)
+    ]
+
+
+def _recalled(message: Message) -> tuple[str, Piece] | None:
+    """All passages that came along, as one: how it begins, and what the model reads of it."""
+    passages = [part for part in message.parts if isinstance(part, Retrieval)]
+    if not passages:
+        return None
+    several = f"{len(passages)} passages of earlier sessions"
+    title = "from an earlier session" if len(passages) == 1 else several
+    text = "\n\n".join(map(recalled, passages))
+    piece = Piece.of(f"{message.id}:recalled", PromptMessage(role="user", text=text))
+    return f"{title}: {one_line(passages[0].text)}", piece
+
+
+def _checkpoint_item(checkpoint: Checkpoint, tokens: Count) -> ContextItem:
+    title = f"checkpoint of {counted(len(checkpoint.messages), 'message')}"
+    whole = Count(checkpoint.original_tokens, "estimated")
+    words = one_line(checkpoint.summary or checkpoint.facts)
+    return ContextItem(checkpoint.id, "checkpoints", f"{title}: {words}", tokens, whole)
+
+
+def _group(message: Message) -> Group:
+    if message.role == "assistant":
+        return "assistant"
+    return "tools" if message.role == "tool" else "user"
+
+
+def title_of(message: Message) -> str:
+    """The first words; of a message without any, what it carries."""
+    text = message.text
+    if not text.strip():
+        names = [part.name for part in message.parts if isinstance(part, Attachment)]
+        names += [call.name for call in message.tool_calls]
+        results = [part for part in message.parts if isinstance(part, ToolResultPart)]
+        text = ", ".join(names) or " ".join(f"{r.name}: {r.content[:200]}" for r in results)
+    return one_line(text)
+
+
+def one_line(text: str) -> str:
+    """The first words of a text."""
+    line = " ".join(clean(text[: TITLE_CHARACTERS * 4]).split())
+    return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1].rstrip() + "…"

@@ -1,0 +1,293 @@
+"""The prompt as a pure function of the record: the same record gives the same bytes.
+
+Adding a message costs the same however long the conversation is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import blake2b
+from typing import Literal, NamedTuple
+
+from ollm_tui.core.provider import PromptMessage
+from ollm_tui.core.session.compression import Shortening
+from ollm_tui.core.session.context_marks import Marks
+from ollm_tui.core.session.message import Message, Text
+from ollm_tui.engine.context.prompt_message import Said, checkpoint_text, said_by
+from ollm_tui.services.tokens.prompt_piece import Piece
+
+LEFT_OUT = PromptMessage(role="user", text="[earlier messages were left out]")
+"""Stands before a reply whose question is not sent: many templates insist on taking turns."""
+
+
+class Section(NamedTuple):
+    """A part of the system prompt, or data that is sent before the conversation."""
+
+    key: str
+    text: str
+    title: str = ""
+    """What it is called in the breakdown, where its key does not say it."""
+    is_data: bool = False
+    """Whether it is nobody's word: then it has no place in the system message."""
+
+
+class Owner(NamedTuple):
+    """A message, or a checkpoint, that a piece is made of, and how much of the text is its."""
+
+    key: str
+    size: int
+
+
+Kind = Literal["user", "reply", "checkpoint"]
+
+
+class _Run:
+    """Messages that become one step of the prompt: the user's words, a reply and its tools, or
+    a checkpoint in the place of some.
+    """
+
+    __slots__ = ("kind", "results", "said", "start")
+
+    def __init__(self, kind: Kind, start: int) -> None:
+        self.kind = kind
+        self.start = start
+        self.said: list[tuple[str, Said]] = []
+        self.results: list[tuple[str, PromptMessage]] = []
+
+    @property
+    def owners(self) -> list[Owner]:
+        """Who speaks in it, and how much."""
+        return [Owner(key, said.size) for key, said in self.said]
+
+    def take_results(self, key: str, results: Iterable[PromptMessage]) -> None:
+        """Those that answer a call of this reply, each once."""
+        open_calls = {call.call_id for _, said in self.said for call in said.calls}
+        open_calls -= {result.tool_call_id or "" for _, result in self.results}
+        for result in results:
+            if result.tool_call_id in open_calls:
+                open_calls.discard(result.tool_call_id)
+                self.results.append((key, result))
+
+
+class Assembly:
+    """The prompt of one branch, in an order every provider accepts.
+
+    The user's messages that follow one another are joined, and so are replies; calls and
+    results of tools are sent in pairs or not at all. A checkpoint speaks in the place of the
+    last message it stands for: what stands before it is the same before and after compressing.
+    Data of the context begins the first message of the user: it never speaks as the system.
+    """
+
+    def __init__(self, sections: Sequence[Section], marks: Marks, shortening: Shortening) -> None:
+        self.sections = tuple(sections)
+        self.marks = marks
+        self.shortening = shortening
+        """As far as it holds on this branch."""
+        self._covered = shortening.covered
+        self._compacted = {each.id: each.compacted for each in shortening.checkpoints}
+        self._endings = {each.messages[-1]: each for each in shortening.checkpoints}
+        self.leaf: str | None = None
+        """The last message."""
+        self.messages: list[Message] = []
+        """All but those that are part of the system prompt."""
+        self.pieces: list[Piece] = []
+        self.owners: list[tuple[Owner, ...]] = []
+        """For each piece the messages it is made of."""
+        self._runs: list[_Run] = []
+        spoken = [section for section in self.sections if section.text]
+        self._head = [section.text for section in spoken if not section.is_data]
+        self._data = {section.key: Said(section.text) for section in spoken if section.is_data}
+        self._write_head()
+
+    @property
+    def prompt(self) -> tuple[PromptMessage, ...]:
+        """What is sent."""
+        return tuple(piece.message for piece in self.pieces)
+
+    def frozen(self) -> FrozenPrompt:
+        """The prompt as it is now."""
+        spoken = (run.start for run in reversed(self._runs) if run.start < len(self.pieces))
+        fixed = next(spoken, 0)
+        return FrozenPrompt(
+            self, len(self.messages), fixed, self.pieces[fixed:], self.owners[fixed:]
+        )
+
+    def add(self, message: Message) -> None:
+        """One more message at the end."""
+        self.leaf = message.id
+        if message.role == "system" and not self.messages and _is_trusted(message):
+            self._head.append(message.text)
+            self._write_head()
+            return
+        self.messages.append(message)
+        if self._is_sent(message.id):
+            self._say(message)
+        if checkpoint := self._endings.get(message.id):
+            run = self._run_for("checkpoint")
+            run.said.append((checkpoint.id, Said(checkpoint_text(checkpoint))))
+            self._write(run)
+
+    def _is_sent(self, key: str) -> bool:
+        """What a checkpoint stands for is only sent beside it if the user pinned it since."""
+        marks = self.marks
+        return key not in marks.excluded and (key not in self._covered or key in marks.pinned)
+
+    def _say(self, message: Message) -> None:
+        said = said_by(
+            message,
+            self.marks.folded.get(message.id),
+            self.shortening.elided.get(message.id),
+        )
+        kind = "reply" if message.role == "assistant" else "user"
+        if kind == "user" and said.results and self._runs:
+            self._add_results(self._runs[-1], message.id, said)
+        if said.speaks:
+            run = self._run_for(kind)
+            run.said.append((message.id, said))
+            run.take_results(message.id, said.results)
+            self._write(run)
+
+    def _add_results(self, run: _Run, key: str, said: Said) -> None:
+        if run.kind == "reply":
+            run.take_results(key, said.results)
+            self._write(run)
+
+    def _run_for(self, kind: Kind) -> _Run:
+        """The run a message belongs to. A reply of nothing but unanswered calls was none."""
+        runs = self._runs
+        while runs and runs[-1].kind != kind and runs[-1].start == len(self.pieces):
+            runs.pop()
+        if not runs or runs[-1].kind != kind or runs[-1].results or kind == "checkpoint":
+            runs.append(_Run(kind, len(self.pieces)))
+        return runs[-1]
+
+    def _write(self, run: _Run) -> None:
+        del self.pieces[run.start :]
+        del self.owners[run.start :]
+        write = {"user": self._user, "reply": self._reply, "checkpoint": self._checkpoint}
+        written = list(write[run.kind](run))
+        before = self.pieces[-1].message.role if self.pieces else "system"
+        if written and run.kind != "user" and before not in ("user", "tool"):
+            written.insert(0, ((), Piece.of("left out", LEFT_OUT)))
+        for owners, piece in written:
+            self.owners.append(owners)
+            self.pieces.append(piece)
+
+    def _user(self, run: _Run) -> Iterable[tuple[tuple[Owner, ...], Piece]]:
+        message = PromptMessage(
+            role="user",
+            text=_joined(said.text for _, said in run.said),
+            images=tuple(image for _, said in run.said for image in said.images),
+        )
+        yield self._piece(run.owners, message)
+
+    def _checkpoint(self, run: _Run) -> Iterable[tuple[tuple[Owner, ...], Piece]]:
+        key, said = run.said[0]
+        text, compacted = said.text, self._compacted.get(key)
+        message = PromptMessage(role="assistant", text=text, compacted=compacted)
+        key = f"checkpoint:{digest(text)}"
+        yield tuple(run.owners), Piece.of(key, message, "checkpoints")
+
+    def _reply(self, run: _Run) -> Iterable[tuple[tuple[Owner, ...], Piece]]:
+        all_calls = [call for _, said in run.said for call in said.calls]
+        answered = {result.tool_call_id for _, result in run.results}
+        by_id = {call.call_id: call for call in reversed(all_calls) if call.call_id in answered}
+        calls = tuple(reversed(by_id.values()))
+        message = PromptMessage(
+            role="assistant",
+            text=_joined(said.text for _, said in run.said),
+            images=tuple(image for _, said in run.said for image in said.images),
+            tool_calls=calls,
+        )
+        if not (message.text or message.images or calls):
+            return
+        some = "" if len(calls) == len(all_calls) else ":" + ",".join(c.call_id for c in calls)
+        yield self._piece(run.owners, message, some)
+        for key, result in run.results:
+            yield self._piece([Owner(key, 1)], result, f":{result.tool_call_id}")
+
+    def _piece(
+        self, owners: Sequence[Owner], message: PromptMessage, suffix: str = ""
+    ) -> tuple[tuple[Owner, ...], Piece]:
+        """A piece is known by its message, or by its words where it is made of several."""
+        keys = [owner.key for owner in owners if owner.key not in self._data]
+        is_one = len(keys) == len(owners) == 1
+        name = keys[0] if is_one else f"joined:{digest(message.text)}"
+        if any(key in self.marks.folded for key in keys):
+            suffix += ":folded"
+        if any(key in self.shortening.elided for key in keys):
+            suffix += ":elided"
+        pinned = all(key in self.marks.pinned for key in keys)
+        data = sum(owner.size for owner in owners if owner.key in self._data)
+        group = "system" if pinned else None
+        return tuple(owners), Piece.of(name + suffix, message, group, data)
+
+    def _write_head(self) -> None:
+        """The system message, and data; only ever before anything was said."""
+        text = _joined(self._head)
+        if text:
+            message = PromptMessage(role="system", text=text)
+            self.pieces = [Piece.of(f"system:{digest(text)}", message)]
+            self.owners = [()]
+        if self._data:
+            run = _Run("user", int(bool(text)))
+            run.said = list(self._data.items())
+            self._runs = [run]
+            self._write(run)
+
+
+class FrozenPrompt(NamedTuple):
+    """A prompt that stays as it is when its assembly grows: only the last run of that is ever
+    written anew, so nothing but that is copied.
+    """
+
+    assembly: Assembly
+    said: int
+    fixed: int
+    last_pieces: list[Piece]
+    last_owners: list[tuple[Owner, ...]]
+
+    @property
+    def messages(self) -> list[Message]:
+        """The messages, sent or not."""
+        return self.assembly.messages[: self.said]
+
+    def pieces(self) -> Iterator[tuple[Piece, tuple[Owner, ...]]]:
+        """The pieces, and the messages each is made of."""
+        assembly = self.assembly
+        yield from zip(assembly.pieces[: self.fixed], assembly.owners[: self.fixed], strict=True)
+        yield from zip(self.last_pieces, self.last_owners, strict=True)
+
+    def backwards(self) -> Iterator[Piece]:
+        """The pieces from the last one on, as far as they are looked at."""
+        yield from reversed(self.last_pieces)
+        for place in range(self.fixed - 1, -1, -1):
+            yield self.assembly.pieces[place]
+
+
+def assemble(
+    sections: Sequence[Section],
+    branch: Sequence[Message],
+    marks: Marks | None = None,
+    shortening: Shortening | None = None,
+) -> Assembly:
+    """The prompt of a branch from its beginning."""
+    known = {message.id for message in branch}
+    holding = shortening.within(known) if shortening else Shortening()
+    assembly = Assembly(sections, marks or Marks(), holding)
+    for message in branch:
+        assembly.add(message)
+    return assembly
+
+
+def _is_trusted(message: Message) -> bool:
+    return all(isinstance(part, Text) and part.trusted for part in message.parts)
+
+
+def _joined(texts: Iterable[str]) -> str:
+    return "\n\n".join(text for text in texts if text.strip())
+
+
+def digest(text: str) -> str:
+    """A short name for a text, another one for every text."""
+    return blake2b(text.encode("utf-8", "replace"), digest_size=12).hexdigest()

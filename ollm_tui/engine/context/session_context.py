@@ -1,0 +1,328 @@
+"""The context of one session, kept up to date as it grows: the prompt, its count, its budget."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from ollm_tui.core.provider import ChatRequest, PromptMessage, ToolSpec
+from ollm_tui.core.session.compression import Shortening, was_undone
+from ollm_tui.core.session.context_marks import (
+    AnyContextChange,
+    Mark,
+    Marks,
+    MarksRestored,
+    marked,
+    resolved,
+)
+from ollm_tui.core.session.message import Message
+from ollm_tui.core.session.session import Metadata, Session
+from ollm_tui.core.session.session_state import SessionState
+from ollm_tui.engine.compression.plan.material import Material
+from ollm_tui.engine.context.budget import Budget, BudgetRules
+from ollm_tui.engine.context.context_view import CompressesAt, ContextView, cost_of
+from ollm_tui.engine.context.live_count import LiveCount
+from ollm_tui.engine.context.prompt_assembly import Assembly, assemble
+from ollm_tui.engine.context.prompt_message import pieces_of, without_pictures
+from ollm_tui.engine.context.system_prompt import sections
+from ollm_tui.engine.conversation.model_choice import ModelChoice
+from ollm_tui.engine.conversation.modes import Mode, current_mode, modes_of
+from ollm_tui.services.tokens.counters import TokenCounters
+from ollm_tui.services.tokens.prompt_count import PromptCount
+from ollm_tui.services.tokens.prompt_piece import Piece
+from ollm_tui.settings.schema import Settings
+
+PIECES_AT_A_TIME = 200
+UNKNOWN_WINDOW = 8192
+SURE_SHARE = 0.5
+"""An estimate below this share of the limit cannot be wrong by so much that it matters."""
+
+
+class _Counted(NamedTuple):
+    """A count and the end of the prompt it belongs to."""
+
+    assembly: Assembly
+    pieces: int
+    last: Piece | None
+    tokens: PromptCount
+
+
+class SessionContext:
+    """Assembles and counts what is sent. Only what is new is looked at, unless the user
+    changed the context or went to another branch.
+    """
+
+    def __init__(
+        self,
+        state: SessionState,
+        choice: ModelChoice,
+        counters: TokenCounters,
+        settings: Settings,
+    ) -> None:
+        self._state = state
+        self._counters = counters
+        self._rules = BudgetRules.of(settings)
+        self._may_compress = settings.compression.enabled
+        self.modes = modes_of(settings)
+        self._assembly: Assembly | None = None
+        self._short = Shortening()
+        self._covered = frozenset[str]()
+        self._counted: _Counted | None = None
+        self._asked: str | None = None
+        """The message that is being answered."""
+        self.tools: tuple[ToolSpec, ...] = ()
+        """What the model is told it may ask for; with others, forget the count."""
+        self.live = LiveCount()
+        self._is_watched = False
+        self.read = 0
+        """The most the model read of a prompt that the present one begins with."""
+        self.choice = choice
+        self.counter = counters.counter(choice.provider, choice.model)
+
+    def use(self, choice: ModelChoice) -> None:
+        """Count for another model from now on, or for the same one in another window."""
+        before, self.choice = self.choice, choice
+        if (before.provider, before.model) != (choice.provider, choice.model):
+            self.counter = self._counters.counter(choice.provider, choice.model)
+            self._assembly = None
+            self.forget_count()
+            self.read = 0
+
+    @property
+    def mode(self) -> Mode:
+        """The way of working the session is in."""
+        return current_mode(self._state.header.metadata, self.modes)
+
+    @property
+    def assembly(self) -> Assembly:
+        """The prompt as it is now; while a reply is written, the one that was sent."""
+        header, leaf = self._state.header, self.leaf
+        marks = self._marks(header)
+        parts, short = sections(header, self.mode), _shortening(header)
+        known = self._assembly
+        if known and (known.sections, known.marks, self._short) == (parts, marks, short):
+            new = self._since(known.leaf, leaf)
+            # What a checkpoint stands for was not all there before: now it may hold.
+            if new is not None and not any(message.id in self._covered for message in new):
+                for message in _seen_by(self.choice, new):
+                    known.add(message)
+                return known
+        self._short, self._covered = short, short.covered
+        branch = self._state.branch(leaf) if leaf else ()
+        self._assembly = assemble(parts, _seen_by(self.choice, branch), marks, short)
+        self.read = 0
+        return self._assembly
+
+    def count(self) -> PromptCount:
+        """The tokens of the prompt, at once."""
+        assembly = self.assembly
+        pieces, known = assembly.pieces, self._counted
+        last = pieces[-1] if pieces else None
+        if known and known.assembly is assembly and _begins_with(pieces, known):
+            count = self.counter.extended(known.tokens, *pieces[known.pieces :])
+        else:
+            count = self.counter.count(pieces, self.tools)
+        self._counted = _Counted(assembly, len(pieces), last, count)
+        return count
+
+    def forget_count(self) -> None:
+        """The counter knows better now."""
+        self._counted = None
+
+    async def settle(self) -> None:
+        """Count exactly what was only estimated; the vocabulary is loaded in a thread."""
+        self._is_watched = True
+        pieces = list(self.assembly.pieces)
+        for start in range(0, len(pieces), PIECES_AT_A_TIME):
+            self.counter.count(pieces[start : start + PIECES_AT_A_TIME])
+            await asyncio.sleep(0)  # a long history is not to hold up the keys
+        await self.counter.settle(self.view().beside_the_prompt())
+        await self.counter.settle(self.assembly.pieces, self.tools)
+        self.forget_count()
+
+    async def settle_end(self) -> None:
+        """Count exactly what came last, where that takes no loading: after the first answer."""
+        if await self.counter.settle_end(self.assembly.pieces):
+            self.forget_count()
+
+    def budget(self, count: PromptCount) -> Budget:
+        """The prompt in its window."""
+        return Budget.of(self.choice.window, count.parts, self._rules)
+
+    def view(self) -> ContextView:
+        """The context as it is now."""
+        count = self.count()
+        live = self.live.count or count
+        writing = max(0, live.tokens - count.tokens)
+        frozen, compresses = self.assembly.frozen(), self._compresses
+        taught = self.counter.tools(self.tools)
+        return ContextView(
+            live, self.budget(live), frozen, self.counter, writing, compresses, taught
+        )
+
+    def view_as(
+        self, metadata: Metadata | None = None, choice: ModelChoice | None = None
+    ) -> ContextView:
+        """The context as it would be with other metadata, or for another model."""
+        header = self._state.header
+        if metadata is not None:
+            header = replace(header, metadata=metadata)
+        return self._view_of(header, choice or self.choice)
+
+    async def view_with(self, metadata: Metadata) -> ContextView:
+        """The context as it would be with other metadata, counted as well as can be."""
+        assembly = self.view_as(metadata).prompt.assembly
+        if self.choice.counting:
+            await self.counter.check(self._request(assembly), assembly.pieces)
+        else:
+            await self.counter.settle(assembly.pieces, self.tools)
+        self.forget_count()
+        return self.view_as(metadata)
+
+    @property
+    def metadata(self) -> Metadata:
+        """The marks, goals and checkpoints of the session."""
+        return self._state.header.metadata
+
+    @property
+    def _compresses(self) -> CompressesAt:
+        """After an undo it waits until a prompt does not fit any more."""
+        if not self._may_compress:
+            return "never"
+        return "limit" if was_undone(self.metadata.compression_history) else "trigger"
+
+    @property
+    def leaf(self) -> str | None:
+        """The last message of the prompt."""
+        return self._asked or self._state.header.head
+
+    async def material(self) -> Material:
+        """The context as a compression looks at it, counted as well as can be."""
+        assembly = self.assembly
+        await self.counter.settle(assembly.pieces, self.tools)
+        await self.counter.settle([p for m in assembly.messages for p in pieces_of(m)])
+        self.forget_count()
+        count = self.count()
+        budget = self.budget(count)
+        # Where nobody knows the window, twice of what there is.
+        window = max(UNKNOWN_WINDOW, 2 * count.tokens)
+        room = budget.room or Budget.of(window, count.parts, self._rules).room
+        assert room is not None
+        return Material(assembly, self.counter, budget, room, self.metadata)
+
+    def changed(self, change: AnyContextChange) -> tuple[Metadata, dict[str, Mark]]:
+        """The session's metadata after a change, and which messages get which mark."""
+        metadata = self._state.header.metadata
+        changes = resolved(change, self._state.branch(), Marks.of(metadata))
+        before = dict(change.folded) if isinstance(change, MarksRestored) else {}
+
+        def tokens_of(key: str) -> int:
+            return before[key] if key in before else cost_of(self.counter, self._state[key])
+
+        return marked(metadata, changes, tokens_of), changes
+
+    def begin_turn(self, question: Message) -> None:
+        """From now on the prompt is the one that asks this."""
+        self._asked = question.id
+
+    def sent(self, count: PromptCount) -> None:
+        """A prompt goes out; what arrives is added to its count."""
+        self.live.begin(count, self.counter.growing(count, self.assembly.pieces[-1]))
+
+    def end_turn(self) -> None:
+        """The reply is part of the conversation, and of the next prompt."""
+        self._asked = None
+        self.live.end()
+
+    def request(self) -> ChatRequest:
+        """What would be sent now."""
+        return self._request(self.assembly)
+
+    def _request(self, assembly: Assembly) -> ChatRequest:
+        choice, mode = self.choice, self.mode
+        return ChatRequest(
+            model=choice.model,
+            messages=tuple(_for_server(choice, message) for message in assembly.prompt),
+            tools=self.tools,
+            window=choice.window,
+            max_output=choice.max_output,
+            temperature=choice.temperature if mode.temperature is None else mode.temperature,
+            thinking=choice.thinking,
+        )
+
+    async def check(self, request: ChatRequest) -> PromptCount:
+        """The count of a prompt that is about to be sent, as exact as it can be had.
+
+        An estimate far below the limit is enough where no better one can be had, or where
+        nobody looks: a vocabulary takes its time to load.
+        """
+        count = self.count()
+        room = self.budget(count).room
+        is_sure = room is None or count.tokens <= room.limit * SURE_SHARE
+        if is_sure and not (self.choice.counting and self._is_watched):
+            await self.settle_end()
+            return self.count()
+        count = await self.counter.check(request, self.assembly.pieces)
+        self.forget_count()
+        return count
+
+    def _view_of(self, header: Session, choice: ModelChoice) -> ContextView:
+        mode = current_mode(header.metadata, self.modes)
+        leaf = self._asked or header.head
+        branch = self._state.branch(leaf) if leaf else ()
+        marks = self._marks(header)
+        seen = _seen_by(choice, branch)
+        assembly = assemble(sections(header, mode), seen, marks, _shortening(header))
+        counter = self.counter
+        if (choice.provider, choice.model) != (self.choice.provider, self.choice.model):
+            counter = self._counters.counter(choice.provider, choice.model)
+        count = counter.count(assembly.pieces, self.tools)
+        budget = Budget.of(choice.window, count.parts, self._rules)
+        compresses = self._compresses
+        taught = counter.tools(self.tools)
+        return ContextView(
+            count, budget, assembly.frozen(), counter, compresses=compresses, tools=taught
+        )
+
+    def _marks(self, header: Session) -> Marks:
+        """What is being answered is sent in any case."""
+        marks = Marks.of(header.metadata)
+        return marks.including(self._asked) if self._asked else marks
+
+    def _since(self, known: str | None, leaf: str | None) -> list[Message] | None:
+        """The messages after a known one up to a leaf; None if that one is not above it."""
+        found: list[Message] = []
+        seen: set[str] = set()
+        while leaf != known:
+            if leaf is None or leaf in seen:
+                return None
+            seen.add(leaf)
+            found.append(self._state[leaf])
+            leaf = self._state.parent(leaf)
+        return found[::-1]
+
+
+def _for_server(choice: ModelChoice, message: PromptMessage) -> PromptMessage:
+    """What one server has compacted is of no use to another one, or to another model."""
+    made = message.compacted
+    if made is None or (made.provider, made.model) == (choice.provider.name, choice.model):
+        return message
+    return replace(message, compacted=None)
+
+
+def _seen_by(choice: ModelChoice, messages: Sequence[Message]) -> Sequence[Message]:
+    """Messages without what a model is known not to see: its server would refuse them all."""
+    return messages if choice.images is not False else [*map(without_pictures, messages)]
+
+
+def _shortening(header: Session) -> Shortening:
+    return Shortening.of(header.metadata.compressed, header.metadata.compression_history)
+
+
+def _begins_with(pieces: list[Piece], known: _Counted) -> bool:
+    if known.pieces > len(pieces):
+        return False
+    return not known.pieces or pieces[known.pieces - 1] is known.last

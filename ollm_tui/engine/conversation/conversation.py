@@ -1,0 +1,325 @@
+"""A conversation being held: the one owner of what was said."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+from msgspec.structs import replace
+
+from ollm_tui.core import clock
+from ollm_tui.core.errors import StoreError, UsageError
+from ollm_tui.core.events import (
+    AnyTurnEvent,
+    PromptTooLong,
+    ReasoningArrived,
+    StoreEvent,
+    TextArrived,
+    TurnCancelled,
+    TurnFailed,
+    TurnFinished,
+    TurnStarted,
+)
+from ollm_tui.core.intake import clean
+from ollm_tui.core.session.context_marks import AnyContextChange, Marks, MarksRestored, way_back
+from ollm_tui.core.session.graft import as_sent
+from ollm_tui.core.session.message import Attachment, Message, Retrieval, Text, new_id
+from ollm_tui.core.session.session import Metadata, ModeChange
+from ollm_tui.engine.compression.conversation_compression import CompressionKeeper
+from ollm_tui.engine.context.context_view import ContextView
+from ollm_tui.engine.context.prompt_text import as_json, readable
+from ollm_tui.engine.context.session_context import SessionContext
+from ollm_tui.engine.conversation.conversation_hooks import HookKeeper
+from ollm_tui.engine.conversation.goal_keeping import GoalKeeper
+from ollm_tui.engine.conversation.held_session import HeldSession
+from ollm_tui.engine.conversation.model_choice import ModelChoice
+from ollm_tui.engine.conversation.modes import Mode
+from ollm_tui.engine.conversation.notes import NoteKeeper
+from ollm_tui.engine.conversation.stoppable import Stoppable
+from ollm_tui.engine.snapshots.conversation_snapshots import SnapshotKeeper
+from ollm_tui.engine.tools.conversation_tools import ToolKeeper
+from ollm_tui.engine.turn.overflow import OverflowPolicy
+from ollm_tui.engine.turn.prompt_check import PromptCheck
+from ollm_tui.engine.turn.turn import Turn
+from ollm_tui.services.sessions.recording import Recorder
+from ollm_tui.services.snapshots.restore_points import Snapshots
+from ollm_tui.services.tokens.counters import TokenCounters
+from ollm_tui.services.tokens.prompt_count import Count
+from ollm_tui.services.topic import Topic
+from ollm_tui.settings.schema import Settings
+
+if TYPE_CHECKING:
+    from ollm_tui.services.hooks import Hooks
+
+log = logging.getLogger(__name__)
+
+
+class Conversation(HeldSession):
+    """Holds one session: sends, branches by editing and regenerating, changes the context.
+
+    Every method that talks to the model is an async generator of events; closing it or
+    calling `cancel` stops the model and keeps what arrived.
+    """
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        choice: ModelChoice,
+        saving: Topic[StoreEvent],
+        *,
+        begun: bool,
+        counters: TokenCounters | None = None,
+        settings: Settings | None = None,
+        snapshots: Snapshots | None = None,
+        hooks: Hooks | None = None,
+    ) -> None:
+        super().__init__(recorder, saving, begun=begun)
+        settings = settings or Settings()
+        self._context = SessionContext(
+            self.state, choice, counters or TokenCounters(None), settings
+        )
+        self._turn: Turn | None = None
+        self.snapshots = SnapshotKeeper(
+            self, self._context, snapshots, settings.snapshots, self._check_free
+        )
+        self._hooks = HookKeeper(self, NoteKeeper(self, super().change_metadata), hooks)
+        self.compression = CompressionKeeper(
+            self, self._context, settings, self._check_free, self.snapshots.before, self._hooks.run
+        )
+        self.tools = ToolKeeper(
+            self,
+            self._context,
+            settings,
+            super().change_metadata,
+            self.snapshots.before,
+            self._hooks.run,
+        )
+        self.snapshots.files = self.tools.file_versions
+        self.on_overflow: OverflowPolicy = "fail"
+        """What happens to a prompt that is too long, where nobody can be asked."""
+        self.recall: Callable[[str], Awaitable[tuple[Retrieval, ...]]] | None = None
+        """What of earlier sessions goes along with a message by itself."""
+        self.goals = GoalKeeper(self)
+        self.notes = NoteKeeper(self)
+
+    @property
+    def choice(self) -> ModelChoice:
+        """Who answers."""
+        return self._context.choice
+
+    @property
+    def modes(self) -> tuple[Mode, ...]:
+        """The ways of working there are."""
+        return tuple(self._context.modes.values())
+
+    @property
+    def mode(self) -> Mode:
+        """The way of working now."""
+        return self._context.mode
+
+    @property
+    def live_tokens(self) -> Count:
+        """The prompt, and what arrived of the reply so far; costs the same at any length."""
+        return (self._context.live.count or self._context.count()).total
+
+    def context(self) -> ContextView:
+        """What the model sees: how much of the window it takes, and with what."""
+        return self._context.view()
+
+    def preview(self, change: AnyContextChange) -> ContextView:
+        """The context as a change would make it. UsageError for an unknown message."""
+        return self._context.view_as(self._context.changed(change)[0])
+
+    def preview_model(self, choice: ModelChoice) -> ContextView:
+        """The context as it would be for another model."""
+        return self._context.view_as(choice=choice)
+
+    async def change_context(self, change: AnyContextChange) -> MarksRestored:
+        """Pin, leave out or fold messages: one record. Gives back the change that undoes it."""
+        self._check_free()
+        metadata, changes = self._context.changed(change)
+        undo = way_back(changes, Marks.of(self.state.header.metadata))
+        if changes:
+            await super().change_metadata(metadata)
+        return undo
+
+    async def change_metadata(self, metadata: Metadata) -> None:
+        """Give the session other marks, goals, modes or notes: one record. UsageError while the
+        model answers: what it measures belongs to the prompt it was sent, not to another one."""
+        self._check_free()
+        await super().change_metadata(metadata)
+
+    async def settle_context(self) -> None:
+        """Count exactly what was only estimated: may take a second when first asked for."""
+        await self.tools.ready()
+        await self._context.settle()
+
+    def prompt_text(self) -> str:
+        """The exact prompt as it would be sent now, to be read."""
+        return readable(self._context.request())
+
+    def prompt_json(self) -> str:
+        """The whole request as it would be sent now."""
+        return as_json(self._context.request())
+
+    async def change_mode(
+        self,
+        name: str,
+        trigger: Literal["manual", "auto", "command"] = "manual",
+        confidence: float | None = None,
+    ) -> None:
+        """Work in another way from the next message on. UsageError if there is no such mode."""
+        if name not in self._context.modes:
+            known = ", ".join(self._context.modes)
+            raise UsageError(f"there is no mode {clean(name)!r}", f"there are: {known}")
+        metadata = self.state.header.metadata
+        if name != self.mode.name:
+            self._check_free()
+            await self.snapshots.before("mode")
+            change = ModeChange(self.mode.name, name, clock.now(), trigger, confidence)
+            history = (*metadata.mode_history, change)
+            await self.change_metadata(replace(metadata, mode_history=history))
+
+    async def use(self, choice: ModelChoice) -> None:
+        """Have another model answer from the next message on; the session remembers it."""
+        await self.snapshots.before("model")
+        self._context.use(choice)
+        await self.change(model=choice.model, provider=choice.provider.name, window=choice.window)
+
+    def send(
+        self, text: str, attachments: Sequence[Attachment] = ()
+    ) -> AsyncGenerator[AnyTurnEvent, None]:
+        """Say something at the end of the current branch and get the answer.
+
+        Attachments may come along, or alone; whatever they contain is data.
+        """
+        return self._ask(text, attachments, self.state.header.head)
+
+    def edit(
+        self, message_id: str, text: str, attachments: Sequence[Attachment] = ()
+    ) -> AsyncGenerator[AnyTurnEvent, None]:
+        """Say something else in the place of an earlier message; that one stays, as a sibling."""
+        message = self._message(message_id)
+        if message.role != "user":
+            raise UsageError("only your own messages can be edited", "regenerate the reply instead")
+        return self._ask(text, attachments, self.state.parent(message_id))
+
+    async def regenerate(self, message_id: str | None = None) -> AsyncGenerator[AnyTurnEvent, None]:
+        """Have the last reply, or a given one, written again beside the one there is."""
+        step = message_id or self.state.header.head
+        while step is not None and self._message(step).role != "user":
+            step = self.state.parent(step)
+        if step is None:
+            raise UsageError("there is no reply to write again", "send a message first")
+        async with aclosing(self._answer(self.state[step])) as events:
+            async for event in events:
+                yield event
+
+    async def switch_to(self, message_id: str) -> None:
+        """Make another branch the current one: the given message becomes its end."""
+        self._check_free()
+        self._message(message_id)
+        await self.change(head=message_id)
+
+    def cancel(self) -> None:
+        """Stop the model, if it is writing, or the compression that is under way."""
+        if self._turn:
+            self._turn.cancel()
+        else:
+            self.compression.stop()
+            self._hooks.stop()
+
+    async def _ask(
+        self, text: str, attachments: Sequence[Attachment], parent_id: str | None
+    ) -> AsyncGenerator[AnyTurnEvent, None]:
+        words = clean(text)
+        data = tuple(_as_data(attachment) for attachment in attachments)
+        if not (words.strip() or data):
+            raise UsageError("there is nothing to send", "type a message first")
+        moment = clock.now()
+        said = (Text(words),) if words.strip() else ()
+        recalled = await self.recall(words) if self.recall and said else ()
+        parts = (*said, *map(as_sent, data), *recalled)
+        message = Message(new_id(), "user", parts, moment, parent_id=parent_id)
+        await self._add(message, words if said else data[0].content)
+        async with aclosing(self._answer(message)) as events:
+            async for event in events:
+                yield event
+
+    async def _answer(self, question: Message) -> AsyncGenerator[AnyTurnEvent, None]:
+        self._check_free()
+        turn = self._turn = Turn(
+            self._recorder,
+            self.choice,
+            question,
+            partial(self._check_of, question),
+            Stoppable(),
+            self.tools,
+        )
+        reply: Message | None = None
+        refused: Message | None = None
+        try:
+            self._context.begin_turn(question)
+            self.tools.begin_turn(question.text)
+            await self.tools.ready()
+            for notice in self._saving_notices():
+                yield notice
+            yield TurnStarted(self.session_id, question)
+            async with aclosing(turn.events()) as events:
+                async for event in events:
+                    for notice in self._saving_notices():
+                        yield notice
+                    if isinstance(event, TextArrived | ReasoningArrived):
+                        self._context.live.add(event.text)
+                    elif isinstance(event, PromptTooLong):
+                        refused = question
+                    elif isinstance(event, TurnFinished | TurnCancelled | TurnFailed):
+                        reply = event.message
+                        self._end_turn()
+                        await self._context.settle_end()
+                    yield event
+            await self.snapshots.check_thresholds(refused)
+            await self._hooks.after_turn(reply)
+        finally:
+            self._end_turn()
+
+    def _check_of(self, question: Message, last: Message) -> PromptCheck:
+        """How the prompt that ends with a message is checked; hooks run before the first."""
+        self._context.begin_turn(last)
+        make_room = self.compression.make_room if self.on_overflow == "compress" else None
+        prepare = self._hooks.before_turn if last is question else None
+        return PromptCheck(self._context, last, make_room, self._narrow, prepare)
+
+    async def _narrow(self, window: int) -> None:
+        """The server has less room than was known: from now on the gauge shows that."""
+        log.warning("the server takes no more than %d tokens", window)
+        self._context.use(self.choice._replace(window=window, largest_window=window))
+        await self.change(window=window)
+
+    def _check_free(self) -> None:
+        if self._turn:
+            raise UsageError("the model is still answering", "wait for it, or stop it first")
+        if self.compression.is_running:
+            raise UsageError("the context is being compressed", "wait for it, or stop it first")
+
+    def _end_turn(self) -> None:
+        self._turn = None
+        self._context.end_turn()
+
+    def _message(self, message_id: str) -> Message:
+        if message_id not in self.state:
+            raise StoreError(f"there is no message {message_id}", "ollm sessions view ID")
+        return self.state[message_id]
+
+
+def _as_data(attachment: Attachment) -> Attachment:
+    """What came along, safe to show and never to be obeyed."""
+    return replace(
+        attachment,
+        name=" ".join(clean(attachment.name).split()),
+        content=clean(attachment.content),
+        trusted=False,
+    )

@@ -1,0 +1,1 @@
+"""Jobs of the user and of the model: started, read as safe text, recorded."""

@@ -1,0 +1,249 @@
+"""The jobs of the user's sessions: started, read as safe text, recorded when they are over."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Mapping
+from functools import lru_cache, partial
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from ollm_tui.core.errors import JobError
+from ollm_tui.core.job import Job, JobEvent, JobFinished, JobLanguage, JobOutputArrived
+from ollm_tui.core.session.session import ToolCall, ToolResult
+from ollm_tui.engine.conversation.held_session import HeldSession
+from ollm_tui.engine.jobs.job_files import JobFiles
+from ollm_tui.engine.jobs.job_text import Arrivals, capped, ending
+from ollm_tui.services.jobs.job_registry import Jobs
+from ollm_tui.services.jobs.safe_text import LEAD_BYTES
+from ollm_tui.services.jobs.starting import Wanted
+from ollm_tui.services.redaction.redactor import Redactor
+from ollm_tui.services.topic import Topic
+
+TOOL = "exec"
+TAIL_BYTES = 16 * 1024
+"""Of each stream, for a look at the end: reading it takes two milliseconds at any length."""
+MOST_ORDERS = 500
+"""Jobs of which it is known in what order their streams grew."""
+
+
+class JobsKeeper:
+    """Runs commands in the shells of sessions. Secrets in what they print are never shown.
+
+    `withheld` are the variables that shells do not get unless they are granted.
+    """
+
+    def __init__(
+        self,
+        jobs: Jobs,
+        place: Path,
+        withheld: Mapping[str, str],
+        redactor: Redactor | None = None,
+    ) -> None:
+        self._jobs = jobs
+        self._place = place
+        self._withheld = dict(withheld)
+        self._redactor = redactor or Redactor()
+        self.redact = self._redactor.redact
+        """Takes secrets out of a text."""
+        self._safe_code = lru_cache(MOST_ORDERS)(self._redactor.redact)
+        self._granted: dict[str, dict[str, str]] = {}
+        self._sessions: dict[str, HeldSession] = {}
+        """Who is told when a job is over."""
+        self._arrivals: dict[str, Arrivals] = {}
+        self._recording: set[asyncio.Task[None]] = set()
+        self.files = JobFiles()
+        """What jobs do to files, in sessions that keep that."""
+        self._is_settled = False
+        self._settling = asyncio.Lock()
+        self._settled: set[str] = set()
+        """Jobs that were found to be cut off, and of which nobody was told yet."""
+        jobs.events.subscribe(self._hear)
+
+    @property
+    def service(self) -> Jobs:
+        """What runs the jobs, for the tools of the model."""
+        return self._jobs
+
+    @property
+    def events(self) -> Topic[JobEvent]:
+        """Tells of every job when it starts, prints, moves to the background and ends."""
+        return self._jobs.events
+
+    # Running
+
+    async def open(self, session_id: str) -> None:
+        """Have the shell of a session ready; the first time, settle what earlier runs left."""
+        async with self._settling:
+            if not self._is_settled:
+                self._is_settled = True
+                self._settled |= {job.id for job in await self._jobs.reconcile()}
+        await self._jobs.open_shell(session_id, self._place, self._granted.get(session_id))
+
+    async def settle(self, session: HeldSession) -> list[Job]:
+        """What ran in a session when the program ended: recorded there, and answered once."""
+        mine = session.session_id
+        async with self._settling:
+            self._settled |= {job.id for job in await self._jobs.reconcile(mine)}
+        known = {call.id for call in session.state.tool_calls}
+        told: list[Job] = []
+        for job in await self._jobs.cut_off(mine):
+            is_missing = not job.by_model and job.parent is None and job.id not in known
+            if is_missing:
+                await session.add_tool_call(_tool_call(job, self.code(job), ""))
+            if job.parent is None and (is_missing or job.id in self._settled):
+                told.append(job)
+            self._settled.discard(job.id)
+        return told
+
+    async def start(
+        self,
+        session: HeldSession,
+        code: str,
+        language: JobLanguage = "shell",
+        *,
+        background: bool = False,
+    ) -> Job:
+        """Run code in a session's shell; it is recorded there when it is over. JobError."""
+        await self.open(session.session_id)
+        await self.files.before(session.session_id)
+        wanted = Wanted(code=code, language=language, background=background)
+        started = await self._jobs.start(session.session_id, wanted)
+        self._sessions[started.id] = session
+        session.before_closing = partial(self._leave, session)
+        job = self.job(started.id)
+        if not job.running:
+            self._begin_recording(job)
+        return job
+
+    def to_background(self, job_id: str) -> Job:
+        """Let a job go on without changing the shell any more."""
+        return self._jobs.move_to_background(job_id)
+
+    async def kill(self, job_id: str, signal_name: str = "SIGTERM") -> Job:
+        """End a job with all it started, and wait for that."""
+        return await self._jobs.kill(job_id, signal_name)
+
+    async def wait(self, job_id: str) -> Job:
+        """Wait for a job's end."""
+        return await self._jobs.wait(job_id)
+
+    # Reading
+
+    def jobs(self, session_id: str) -> list[Job]:
+        """The jobs of a session whose shell is open, the newest first; then what runs elsewhere."""
+        own = self._jobs.list_jobs(session_id)
+        return own + [job for job in self.running if job.session_id != session_id]
+
+    @property
+    def running(self) -> list[Job]:
+        """Every job that runs now and ends with the program; those that code has started count
+        with it, those that another program runs do not."""
+        return [
+            job
+            for shell in self._jobs.shells()
+            for job in self._jobs.list_jobs(shell.id, "running")
+            if job.parent is None and self._jobs.is_ours(job.id)
+        ]
+
+    def job(self, job_id: str) -> Job:
+        """One job as it is now. JobError if there is none."""
+        return self._jobs.job(job_id)
+
+    def find(self, session_id: str, wanted: str) -> Job:
+        """A job by its number in the session, or by its id. JobError if there is none."""
+        for job in self.jobs(session_id):
+            if wanted in (job.id, str(job.sequence)):
+                return job
+        raise JobError(f"there is no job {wanted!r}", "/jobs shows what there is")
+
+    def tail(self, job_id: str) -> str:
+        """The end of what a job printed so far, for showing."""
+        empty = self._jobs.job_output(job_id, sys.maxsize, sys.maxsize)
+        more = TAIL_BYTES + LEAD_BYTES
+        starts = [max(part.end - more, 0) for part in (empty.stdout, empty.stderr)]
+        output = self._jobs.job_output(job_id, *starts)
+        text = self._order(job_id).joined(output, self._redactor)
+        # What comes before the tail is read to know what it belongs to, and is not shown.
+        return text[-TAIL_BYTES:] if any(starts) else text
+
+    async def text(self, job_id: str) -> str:
+        """All that is kept of what a job printed, for showing; made in a thread."""
+        output = self._jobs.job_output(job_id)
+        joined = self._order(job_id).joined
+        return await asyncio.to_thread(joined, output, self._redactor)
+
+    def code(self, job: Job) -> str:
+        """What a job runs, for showing and recording."""
+        return self._safe_code(job.code)
+
+    def shown(self, job: Job) -> Job:
+        """A job as it may be shown: what it runs has marks in place of secrets."""
+        return replace(job, code=self.code(job))
+
+    # The environment
+
+    def withheld(self, session_id: str) -> tuple[str, ...]:
+        """Names of variables that jobs of a session do not get."""
+        granted = self.granted(session_id)
+        return tuple(name for name in sorted(self._withheld) if name not in granted)
+
+    def granted(self, session_id: str) -> tuple[str, ...]:
+        """Names of variables that were granted to a session."""
+        return tuple(sorted(self._granted.get(session_id, ())))
+
+    def grant(self, session_id: str, name: str) -> None:
+        """Let the jobs that a session starts from now on have a variable."""
+        value = {name: self._withheld[name]}
+        self._granted.setdefault(session_id, {}).update(value)
+        if any(shell.id == session_id for shell in self._jobs.shells()):
+            self._jobs.change_shell(session_id, env=value)
+
+    async def close(self) -> None:
+        """End every job and record it; conversations are closed after this."""
+        await self._jobs.close()
+        await asyncio.gather(*self._recording)
+        await self.files.close()
+
+    # Recording
+
+    def _hear(self, event: JobEvent) -> None:
+        self.files.hear(event)
+        if isinstance(event, JobOutputArrived):
+            order = self._arrivals.setdefault(event.job_id, Arrivals())
+            order.note(event.stdout_end, event.stderr_end)
+            if len(self._arrivals) > MOST_ORDERS:
+                del self._arrivals[next(iter(self._arrivals))]
+        elif isinstance(event, JobFinished):
+            self._begin_recording(event.job)
+
+    def _order(self, job_id: str) -> Arrivals:
+        return self._arrivals.get(job_id) or Arrivals()
+
+    def _begin_recording(self, job: Job) -> None:
+        """It may end before whoever started it is known; then that is done by `start`."""
+        if session := self._sessions.pop(job.id, None):
+            task = asyncio.create_task(self._record(session, job))
+            self._recording.add(task)
+            task.add_done_callback(self._recording.discard)
+
+    async def _record(self, session: HeldSession, job: Job) -> None:
+        text = await self.text(job.id)
+        await session.add_tool_call(_tool_call(job, self.code(job), text))
+
+    async def _leave(self, session: HeldSession) -> None:
+        """A session is closed: what still runs is recorded as it is."""
+        for job_id in [job_id for job_id, each in self._sessions.items() if each is session]:
+            del self._sessions[job_id]
+            await self._record(session, self.job(job_id))
+        await asyncio.gather(*self._recording)
+
+
+def _tool_call(job: Job, code: str, text: str) -> ToolCall:
+    """A job as the record has it; the last line of the result says how it ended."""
+    shown = capped(text.rstrip("\n"))
+    result = f"{shown}\n[{ending(job)}]".lstrip("\n")
+    args = {"code": code, "language": job.language}
+    return ToolCall(job.id, TOOL, args, ToolResult(result), job.started_at)

@@ -1,0 +1,145 @@
+"""What happens when the model repeats itself: it is told once, then the user is asked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from ollm_tui.core import clock
+from ollm_tui.core.errors import OllmError
+from ollm_tui.core.intake import clean
+from ollm_tui.core.loop import LoopAnswer, LoopFound, LoopRecord
+from ollm_tui.core.session.message import Message, Role, Text, new_id
+from ollm_tui.core.session.record import MessageAdded
+from ollm_tui.core.session.session import Metadata
+from ollm_tui.core.tool_events import LoopAnswered, LoopPaused, ModelNudged, ModelTold
+from ollm_tui.engine.conversation.held_session import HeldSession
+from ollm_tui.engine.conversation.stoppable import Stoppable
+from ollm_tui.engine.loops.detector import LoopDetector
+from ollm_tui.engine.loops.evidence import told_to_the_model
+from ollm_tui.settings.schema import LoopDetection
+
+MOST_REMEMBERED = 200
+"""Loops of a session that stay on record."""
+
+ChangeMetadata = Callable[[Metadata], Awaitable[None]]
+AnyLoopEvent = LoopPaused | LoopAnswered | ModelNudged
+
+
+class StoppedByLoop(OllmError):
+    """A turn was stopped because the model repeated itself and nobody could be asked."""
+
+
+class _Answer(NamedTuple):
+    answer: LoopAnswer
+    words: str
+
+
+class LoopWatch:
+    """Watches one conversation; a loop pauses the turn until `answer` is called."""
+
+    def __init__(
+        self,
+        session: HeldSession,
+        change: ChangeMetadata,
+        settings: LoopDetection,
+        can_ask: Callable[[], bool],
+        snapshot: Callable[[], Awaitable[str | None]],
+    ) -> None:
+        self._session = session
+        self._change = change
+        self._detector = LoopDetector(settings)
+        self._can_ask = can_ask
+        self._snapshot = snapshot
+        self._waiting: asyncio.Future[_Answer] | None = None
+        self._words = ""
+        """What the user has to say to the model as soon as it can hear it."""
+        self.user_spoke = self._detector.user_spoke
+        self.round = self._detector.round
+        self.delta = self._detector.delta
+        self.output = self._detector.output
+        self.called = self._detector.tool_called
+        self.answered = self._detector.tool_answered
+
+    @property
+    def paused(self) -> LoopFound | None:
+        """The loop that waits for an answer."""
+        return self._detector.paused
+
+    def answer(self, answer: LoopAnswer, words: str = "") -> None:
+        """What the user says to the loop that is waited for; to none, it is nothing."""
+        if self._waiting and not self._waiting.done():
+            self._waiting.set_result(_Answer(answer, words))
+
+    @property
+    def has_words(self) -> bool:
+        """Whether the user has something to say to the model."""
+        return bool(self._words)
+
+    async def tell(self) -> ModelTold | None:
+        """Say it, if there is anything: to be called where every call has its answer and no
+        reply is being written, or the words would stand where the model never looks."""
+        words, self._words = self._words, ""
+        return ModelTold(await self._say("user", words)) if words else None
+
+    async def pause(
+        self, found: LoopFound, stoppable: Stoppable, *, between_calls: bool = False
+    ) -> AsyncGenerator[AnyLoopEvent, None]:
+        """Tell the model, or wait for the user. StoppedByLoop if nobody can be asked.
+
+        The model can only be told something between its replies.
+        """
+        if found.nudge and between_calls:
+            await self._say("system", told_to_the_model(found))
+            await self._note(found, "nudge")
+            self._detector.go_on_once()
+            yield ModelNudged(found)
+            return
+        waiting = self._waiting = asyncio.get_running_loop().create_future()
+        yield LoopPaused(found, await self._snapshot())
+        if not self._can_ask():
+            await self._note(found, "stop")
+            raise StoppedByLoop(
+                f"stopped: the model {found.evidence}",
+                "ask for something smaller, or raise loopDetection.repeatThreshold",
+            )
+        given = await stoppable.wait(waiting)
+        self._waiting = None
+        answer, words = given or _Answer("stop", "")
+        await self._obey(found, answer, words, stoppable)
+        yield LoopAnswered(found, answer)
+
+    async def _obey(
+        self, found: LoopFound, answer: LoopAnswer, words: str, stoppable: Stoppable
+    ) -> None:
+        await self._note(found, answer)
+        if answer in ("stop", "back"):
+            stoppable.stop()
+            return
+        if answer == "allow":
+            self._detector.allow(found.tool or found.pattern)
+        self._detector.go_on_once()
+        if answer == "tell":
+            self._words = clean(words).strip() or told_to_the_model(found)
+
+    async def _say(self, role: Role, words: str) -> Message:
+        state = self._session.state
+        message = Message(
+            id=new_id(),
+            role=role,
+            parts=(Text(words),),
+            timestamp=clock.now(),
+            parent_id=state.header.head,
+        )
+        await self._session.record(MessageAdded(at=message.timestamp, message=message))
+        return message
+
+    async def _note(self, found: LoopFound, answer: str) -> None:
+        """That it happened stays on record, with what was said to it."""
+        metadata = self._session.state.header.metadata
+        record = LoopRecord(clock.now(), found.type, found.evidence, found.count, answer)
+        loops = (*metadata.loops, record)[-MOST_REMEMBERED:]
+        await self._change(replace(metadata, loops=loops))

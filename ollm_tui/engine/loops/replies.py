@@ -1,0 +1,88 @@
+"""Whole replies: the same one, almost, several times in a row, or a few of them in turn."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from ollm_tui.core.loop import LoopFound
+from ollm_tui.engine.loops import evidence
+from ollm_tui.engine.loops.canonical import text_digest
+from ollm_tui.engine.loops.normalising import GONE, steady
+from ollm_tui.engine.loops.periods import Periods, Step
+from ollm_tui.engine.loops.similarity import similarity
+
+ALIKE = 0.9
+
+_COUNTED = re.compile(r"(?:attempt|try|retry|retrying|iteration|time)s?\W*", re.IGNORECASE)
+"""The number beside it only tells how often the same was tried."""
+_NUMBER = re.compile(r"\W*\d+(?:st|nd|rd|th|/\d+)?\W*")
+_NUMBERING = frozenset(("number", "no", "nr", "#"))
+_TELLING = re.compile(r"\d|\w[./_:\\]\w")
+"""Numbers, names of files and code: where they differ, something else is said."""
+_ORNAMENTS = "*_#.:!?-"
+
+
+class Reply(NamedTuple):
+    """A reply without what does not matter."""
+
+    plain: str
+    between: str
+    """The part of a long reply between its ends."""
+    telling: tuple[str, ...]
+
+    @classmethod
+    def of(cls, text: str) -> Reply:
+        """Look at a reply once."""
+        words, _, between = steady(text)
+        for at, word in enumerate(words[1:], start=1):
+            if (
+                not word.isalpha()
+                and _NUMBER.fullmatch(word)
+                and _counts(words[:at], words[at + 1 :])
+            ):
+                words[at] = GONE
+        bare = [word.strip(_ORNAMENTS) or word for word in words]
+        telling = (word for word in bare if not word.isalpha() and _TELLING.search(word))
+        return cls(" ".join(bare).casefold(), between, tuple(telling))
+
+    def is_like(self, other: Reply) -> bool:
+        """Whether both say the same."""
+        return (
+            self.telling == other.telling
+            and similarity(self.plain, other.plain) >= ALIKE
+            and similarity(self.between, other.between) >= ALIKE
+        )
+
+
+class Replies:
+    """Counts replies in a row that are alike."""
+
+    def __init__(self) -> None:
+        self._last: Reply | None = None
+        self._times = 0
+        self._in_turn = Periods()
+
+    def add(self, text: str, limit: int) -> LoopFound | None:
+        """One reply more."""
+        reply = Reply.of(text)
+        alike = self._last is not None and reply.is_like(self._last)
+        self._times = self._times + 1 if alike else 1
+        self._last = reply
+        self._in_turn.add(Step(text_digest(reply.plain + reply.between)))
+        if self._times >= limit:
+            return _found(evidence.said_again(text, self._times), self._times)
+        if found := self._in_turn.repeated(limit):
+            words = evidence.said_again(text, found.times, in_turn=len(found.steps))
+            return _found(words, found.times)
+        return None
+
+
+def _found(words: str, times: int) -> LoopFound:
+    return LoopFound(type="repeated-output", evidence=words, count=times, pattern="repeated-output")
+
+
+def _counts(before: list[str], after: list[str]) -> bool:
+    """Attempt 3, attempt number 3, 3rd attempt."""
+    earlier = [word for word in before[-2:] if word.strip(_ORNAMENTS).casefold() not in _NUMBERING]
+    return any(_COUNTED.fullmatch(word) for word in (*earlier[-1:], *after[:1]))

@@ -1,0 +1,1 @@
+"""The project around the conversations: its sessions, its history, its instructions."""

@@ -1,0 +1,338 @@
+"""The one object a front end gets: conversations, sessions and settings of one project."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Callable, Sequence
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from ollm_tui.core import clock
+from ollm_tui.core.errors import SessionBusy, StoreError, UsageError
+from ollm_tui.core.events import StoreEvent
+from ollm_tui.core.intake import clean
+from ollm_tui.core.provider import ProviderSource
+from ollm_tui.core.session.message import Message
+from ollm_tui.core.session.session import Session, SessionSummary, new_session_id
+from ollm_tui.engine.context.budget import BudgetRules
+from ollm_tui.engine.context.context_view import ContextView
+from ollm_tui.engine.context.system_prompt import DEFAULT_PROMPT
+from ollm_tui.engine.conversation.conversation import Conversation
+from ollm_tui.engine.conversation.ephemeral_sessions import UnkeptSessions
+from ollm_tui.engine.conversation.model_choice import ModelChoice, ModelChooser
+from ollm_tui.engine.project.embedding import Embedding
+from ollm_tui.engine.project.history_search import History
+from ollm_tui.engine.project.project_context import ProjectContext
+from ollm_tui.engine.snapshots.points import Point, Points
+from ollm_tui.services.safety.project_trust import Trust
+from ollm_tui.services.sessions.following import Followed, follow
+from ollm_tui.services.sessions.recording import Recorder, Recording
+from ollm_tui.services.sessions.retention import enforce_retention
+from ollm_tui.services.sessions.session_library import SessionLibrary
+from ollm_tui.services.snapshots.restore_points import Snapshots
+from ollm_tui.services.tokens.counters import TokenCounters
+from ollm_tui.services.topic import Topic
+from ollm_tui.settings.schema import Settings
+
+if TYPE_CHECKING:
+    from ollm_tui.engine.tools.tool_setup import Outfitter
+    from ollm_tui.services.hooks import Hooks
+
+R = TypeVar("R")
+log = logging.getLogger(__name__)
+
+LONGEST_TITLE = 200
+LONGEST_TAG = 40
+BY_HAND = "deleted by hand"
+"""The reason that stands in the trash."""
+
+
+class Workspace:
+    """Opens conversations and knows all sessions. Close it last."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        recording: Recording,
+        library: SessionLibrary,
+        providers: ProviderSource,
+        project: Path,
+        counters: TokenCounters | None = None,
+        trust: Trust | None = None,
+        hooks: Hooks | None = None,
+    ) -> None:
+        self.settings = settings
+        self._recording = recording
+        self._library = library
+        self._providers = providers
+        self.models = ModelChooser(settings, providers)
+        """Who can answer."""
+        self._project = project
+        self.project = ProjectContext(project, settings, trust or Trust(None))
+        """What the project's folder can add to the context."""
+        self.hooks = hooks
+        """The user's own commands, if there are any."""
+        self._counters = counters or TokenCounters(None)
+        self.outfitter: Outfitter | None = None
+        """Makes the tools of the model, where it gets any."""
+        self.snapshots = Snapshots.of(recording, settings)
+        """The snapshots of all sessions."""
+        self._open: dict[str, Conversation] = {}
+        self._unkept = UnkeptSessions(all_new=settings.retention.mode == "ephemeral")
+        rules = BudgetRules.of(settings)
+        self.points = Points(
+            library, self.snapshots, self._open, self._on_disk, rules, self._unkept
+        )
+        """What one can look at and go back to."""
+        embedding = settings.search.embedding_model
+        self.history = History(
+            library.store,
+            recording.topic,
+            most=settings.search.max_results,
+            recall_tokens=settings.search.retrieval_tokens,
+            embed=Embedding(providers, embedding) if embedding else None,
+        )
+        """Everything ever said, to be searched."""
+
+    @property
+    def saving(self) -> Topic[StoreEvent]:
+        """What happens to records on their way to disk."""
+        return self._recording.topic
+
+    async def begin(
+        self,
+        *,
+        provider: str | None = None,
+        model: str | None = None,
+        ephemeral: bool = False,
+    ) -> Conversation:
+        """A new conversation; nothing is on disk before its first message.
+
+        Once one is ephemeral, so are all that begin after it: the user asked for no traces.
+        """
+        choice = await self.models.choose(provider, model)
+        moment = clock.now()
+        session = Session(
+            session_id=new_session_id(),
+            start_time=moment,
+            last_activity=moment,
+            model=choice.model,
+            provider=choice.provider.name,
+            project=str(self._project),
+            window=choice.window,
+            system_prompt=DEFAULT_PROMPT,
+        )
+        self._unkept.all_new |= ephemeral
+        in_memory = self._unkept.all_new
+        recorder = self._recording.create(session, ephemeral=in_memory)
+        if in_memory:
+            self._unkept.add(recorder.state)
+            self.snapshots.keep_in_memory(session.session_id)
+        conversation = self._hold(recorder, choice, begun=False)
+        await self.project.use_trusted(conversation.notes, is_new=True)
+        return conversation
+
+    async def resume(
+        self, session_id: str, *, provider: str | None = None, model: str | None = None
+    ) -> tuple[Conversation, tuple[str, ...]]:
+        """Continue a session; also says what of it could not be read.
+
+        Without a wish the session's own model answers, or another if its provider is gone.
+        """
+        recorder, problems = await self._reopened(session_id)
+        header = recorder.state.header
+        try:
+            choice = await self.models.choose_again(header, provider, model)
+        except BaseException:
+            await recorder.close()
+            raise
+        conversation = self._hold(recorder, choice, begun=True)
+        await conversation.mark_interrupted()
+        now = {"model": choice.model, "provider": choice.provider.name, "window": choice.window}
+        if now != {name: getattr(header, name) for name in now}:
+            await conversation.change(**now)
+        await self.project.use_trusted(conversation.notes, is_new=False)
+        for problem in problems:
+            log.warning("damaged: %s", problem, extra={"session": session_id})
+        return conversation, problems
+
+    async def sessions(self) -> list[SessionSummary]:
+        """Every session, the latest first."""
+        return self._unkept.listed(await self._on_disk(self._library.catalogue.summaries))
+
+    async def known_sessions(self, most: int) -> list[SessionSummary]:
+        """The latest sessions as they were listed last: to be shown while all are looked at."""
+        return await self._on_disk(self._library.catalogue.known, most)
+
+    async def find(self, prefix: str) -> str:
+        """The full id of the one session that starts like this."""
+        unkept = self._unkept.find(prefix)
+        return unkept or await self._on_disk(self._library.catalogue.resolve, prefix)
+
+    async def latest(self) -> str | None:
+        """The session that was active last."""
+        return await self._on_disk(self._library.catalogue.latest)
+
+    async def read(self, session_id: str) -> list[Message]:
+        """The current branch of a session, also of one that somebody is writing."""
+        return (await self.points.state(session_id)).branch()
+
+    def follow(self, session_id: str) -> AsyncGenerator[Followed, None]:
+        """A session that another process writes: as it is, and again each time it changed.
+
+        It is only read. Ends with StoreError where it cannot be read any more.
+        """
+        return follow(self._library.store, session_id, self._on_disk)
+
+    async def rename(self, session_id: str, title: str) -> None:
+        """Give a session another title. SessionBusy if another process has it open."""
+        words = " ".join(clean(title).split())[:LONGEST_TITLE].rstrip()
+        if not words:
+            raise UsageError("a title needs at least one character", "type one, or press Esc")
+        await self._change(session_id, title=words)
+
+    async def pin(self, session_id: str, pinned: bool) -> None:
+        """Keep a session on top of the list, and out of reach of retention; or no longer."""
+        await self._change(session_id, pinned=pinned)
+
+    async def tag(self, session_id: str, tags: Sequence[str]) -> None:
+        """Give a session other tags, each one word."""
+        words = (" ".join(clean(tag).split())[:LONGEST_TAG] for tag in tags)
+        await self._change(session_id, tags=[word for word in dict.fromkeys(words) if word])
+
+    async def archive(self, session_id: str, archived: bool) -> None:
+        """Put a session at the end of the list, out of the way; or no longer."""
+        await self._change(session_id, archived=archived)
+
+    async def fork(self, session_id: str, message_id: str | None = None) -> str:
+        """Copy a session up to a message, by default its end; answers with the new id."""
+        if self._unkept.all_new or self._unkept.owns(session_id):
+            return await self.points.fork(Point(session_id, message=message_id or ""))
+        conversation = self._open.get(session_id)
+        if conversation and conversation.unsaved:
+            await conversation.save()
+        return await self._on_disk(self._library.fork, session_id, message_id)
+
+    async def discard(self, session_id: str) -> None:
+        """Move a session to the trash. UsageError if it is open here, SessionBusy elsewhere."""
+        if session_id in self._open:
+            raise UsageError("the session is open", "open another one first")
+        if not self._unkept.discard(session_id):
+            await self._on_disk(self._library.discard, session_id, BY_HAND)
+
+    async def restore(self, session_id: str) -> None:
+        """Bring a session back from the trash."""
+        if not self._unkept.restore(session_id):
+            await self._on_disk(self._library.restore, session_id)
+
+    async def switch_model(
+        self, conversation: Conversation, provider: str | None, model: str | None
+    ) -> None:
+        """Have another model answer from the next message on; the session remembers it."""
+        await conversation.use(await self.models.choose(provider, model))
+
+    async def preview_model(
+        self, conversation: Conversation, provider: str | None, model: str | None
+    ) -> ContextView:
+        """The context as it would be for another model, in the window that one would get.
+
+        Counted in a thread: all that was said is looked at with another model's eyes.
+        """
+        choice = await self.models.choose(provider, model)
+        return await asyncio.to_thread(conversation.preview_model, choice)
+
+    async def enforce_retention(self, spare: frozenset[str]) -> list[SessionSummary]:
+        """Move what is over the limits to the trash; says what was moved."""
+        seconds = self.settings.retention.max_age_seconds
+
+        def enforce() -> list[SessionSummary]:
+            return enforce_retention(
+                self._library,
+                keep=self.settings.sessions.max_sessions,
+                max_age=timedelta(seconds=seconds) if seconds else None,
+                spare=spare,
+            )
+
+        return await self._on_disk(enforce)
+
+    async def close(self) -> None:
+        """Close the providers and the store; conversations are closed before."""
+        await self.history.close()
+        await self.project.close()
+        await self._providers.close()
+        await self._recording.close()
+
+    async def _reopened(self, session_id: str) -> tuple[Recorder, tuple[str, ...]]:
+        """Who records a session from now on, and what of it could not be read."""
+        if unkept := self._unkept.get(session_id):
+            return self._recording.in_memory(unkept), ()
+        try:
+            recorder, loaded = await self._recording.open(session_id)
+        except SessionBusy as error:
+            error.session_id = session_id  # so that whoever asked can follow it instead
+            raise
+        return recorder, loaded.problems
+
+    def _hold(self, recorder: Recorder, choice: ModelChoice, *, begun: bool) -> Conversation:
+        session_id = recorder.state.header.session_id
+
+        def forget() -> None:
+            self._open.pop(session_id, None)
+
+        conversation = _OpenConversation(
+            recorder,
+            choice,
+            self.saving,
+            begun=begun,
+            counters=self._counters if recorder.is_kept else TokenCounters(None),
+            settings=self.settings,
+            snapshots=self.snapshots,
+            hooks=self.hooks,
+        )
+        if self.outfitter:
+            conversation.tools.make_outfit = partial(
+                self.outfitter.outfit,
+                keeps=recorder.is_kept,
+                sees_pictures=lambda: conversation.choice.images is True,
+            )
+        conversation.when_closed = forget
+        if self.settings.search.retrieval:
+            conversation.recall = lambda words: self.history.recall.for_prompt(words, session_id)
+        self._open[session_id] = conversation
+        return conversation
+
+    async def _on_disk(self, work: Callable[..., R], *arguments: object) -> R:
+        """Do something with the store in its thread; what the disk refuses is a StoreError."""
+        try:
+            return await self._recording.in_thread(work, *arguments)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            hint = "free some space or mend the directory; ollm doctor looks at it"
+            raise StoreError(f"the store cannot do that: {reason}", hint) from error
+
+    async def _change(self, session_id: str, **fields: object) -> None:
+        """What is open here holds its lock, so it is changed through its conversation."""
+        conversation = self._open.get(session_id)
+        if conversation is None and self._unkept.change(session_id, **fields):
+            return
+        if conversation is None:
+            change = partial(self._library.change, session_id, **fields)
+            await self._on_disk(change)
+        elif len(conversation.state):
+            await conversation.change(**fields)
+        else:
+            raise UsageError("nothing has been said yet", "send a message first")
+
+
+class _OpenConversation(Conversation):
+    """A conversation its workspace knows about until it is closed."""
+
+    when_closed: Callable[[], None]
+
+    async def close(self) -> None:
+        """Nothing more is recorded through it once it begins to close."""
+        self.when_closed()
+        await super().close()

@@ -1,0 +1,1 @@
+"""Snapshots of a conversation, and every point one can go back to."""

@@ -1,0 +1,260 @@
+"""Snapshots of one conversation: taken by hand and before risky steps, and the way back."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from ollm_tui.core import clock
+from ollm_tui.core.errors import StoreError, UsageError
+from ollm_tui.core.file_change import FileVersion
+from ollm_tui.core.intake import clean
+from ollm_tui.core.session.branches import words_of
+from ollm_tui.core.session.compression import Shortening
+from ollm_tui.core.session.context_marks import Marks
+from ollm_tui.core.session.encoding import to_tree
+from ollm_tui.core.session.message import Message
+from ollm_tui.core.session.past_context import metadata_then
+from ollm_tui.core.session.record import SessionChanged
+from ollm_tui.core.session.session import Metadata, Restore, Session
+from ollm_tui.core.session.session_state import NOTHING_SAID, SessionState
+from ollm_tui.core.session.shortened import shortened_at, with_shortened
+from ollm_tui.core.snapshot import ContextSnapshot, Reason, SnapshotSummary, snapshot_of
+from ollm_tui.engine.context.prompt_assembly import assemble
+from ollm_tui.engine.context.session_context import SessionContext
+from ollm_tui.engine.context.system_prompt import sections
+from ollm_tui.engine.conversation.held_session import HeldSession
+from ollm_tui.services.snapshots.restore_plan import restoration, standing, undoable, ways_back
+from ollm_tui.services.snapshots.restore_points import Snapshots
+from ollm_tui.services.snapshots.snapshot_thresholds import Thresholds
+from ollm_tui.settings.schema import Snapshots as Settings
+
+log = logging.getLogger(__name__)
+
+ELSEWHERE = "F3 shows where one can go back to"
+
+
+class SnapshotKeeper:
+    """Takes and restores the snapshots of one session."""
+
+    def __init__(
+        self,
+        session: HeldSession,
+        context: SessionContext,
+        store: Snapshots | None,
+        settings: Settings,
+        check_free: Callable[[], None],
+    ) -> None:
+        self._session = session
+        self._context = context
+        self._store = store
+        self._check_free = check_free
+        self.thresholds = Thresholds()
+        """Whom to call when the context fills up."""
+        self._refused: Message | None = None
+        """What did not fit just now."""
+        self._kept: tuple[str | None, Metadata] | None = None
+        """The context that was kept last because it filled up."""
+        self.files: Callable[[], tuple[FileVersion, ...]] = tuple
+        """What tools changed so far."""
+        self.thresholds.on_context_threshold(settings.auto_threshold, self._keep_full)
+        self.thresholds.on_before_overflow(self._keep_full)
+
+    @property
+    def restores(self) -> tuple[Restore, ...]:
+        """Every time the context was set back, the oldest first."""
+        return self._context.metadata.restores
+
+    @property
+    def standing(self) -> Restore | None:
+        """The last restore that was not taken back, whether it can be or not."""
+        return next(standing(self.restores), None)
+
+    @property
+    def undoable(self) -> Restore | None:
+        """The last restore that was not taken back, if there is a way back."""
+        found = undoable(self.restores)
+        return found[0] if found else None
+
+    def now(self, reason: Reason = "manual", name: str = "") -> ContextSnapshot:
+        """The context as it is, as a snapshot that is nowhere kept yet."""
+        return snapshot_of(
+            self._session.state,
+            self._context.count().tokens,
+            reason=reason,
+            name=" ".join(clean(name).split()),
+            window=self._context.choice.window,
+            files=self.files(),
+        )
+
+    def at(self, message_id: str) -> ContextSnapshot:
+        """The context as `go_back` makes it, as a snapshot that is nowhere kept. StoreError."""
+        self._message(message_id)
+        metadata = self._then(message_id, clock.now())
+        return self._ending_with(message_id, metadata, "manual")
+
+    async def take(self, name: str = "") -> SnapshotSummary:
+        """Keep the context as it is, by hand. UsageError if there is nothing yet."""
+        if not len(self._session.state):
+            raise UsageError("nothing has been said yet", "send a message first")
+        if self._store is None:
+            raise UsageError("this conversation keeps no snapshots", "open it from the store")
+        taken = await self._store.create(self.now("manual", name), ways_back(self.restores))
+        assert taken is not None
+        return taken
+
+    async def before(self, reason: Reason) -> str | None:
+        """Keep the context before something risky; its id. What fails is told by the store and
+        stops nothing: the session has everything that was said."""
+        if self._store is None or not len(self._session.state):
+            return None
+        try:
+            taken = await self._store.create(self.now(reason), ways_back(self.restores))
+        except StoreError as error:
+            log.warning("no snapshot before %s", reason, exc_info=error)
+            return None
+        return taken.id if taken else None
+
+    async def list(self) -> list[SnapshotSummary]:
+        """The snapshots of this session, newest first."""
+        return await self._store.list(self._session.session_id) if self._store else []
+
+    async def get(self, snapshot_id: str) -> ContextSnapshot:
+        """One of them, read. StoreError if it is not there."""
+        if self._store is None:
+            raise StoreError("this conversation keeps no snapshots", "open it from the store")
+        session = self._session
+        return await self._store.get(session.session_id, snapshot_id, session.state)
+
+    async def restore(self, snapshot: ContextSnapshot) -> Restore:
+        """Set the context back to a snapshot. Nothing is removed: what was said since stays as a
+        branch, and `undo_restore` is the way back."""
+        return await self._restore(snapshot, None)
+
+    async def go_back(self, message_id: str) -> Restore:
+        """Have the conversation end with a message, on whichever branch, compressed as it was
+        then. It is on record as a restore and undone like one. StoreError if there is none."""
+        self._check_free()
+        title = words_of(self._message(message_id))
+        moment, safety = clock.now(), await self.before("restore")
+        then = self._then(message_id, moment)
+        header = replace(self._session.state.header, head=message_id, metadata=then)
+        note = Restore(at=moment, snapshot="", title=title, safety=safety)
+        return await self._end(header, note)
+
+    async def undo_restore(self) -> Restore:
+        """Take back the last restore. UsageError if there is none, or no way back."""
+        last = self.standing
+        if last is None:
+            raise UsageError("there is no restore to undo", ELSEWHERE)
+        if not last.can_be_undone:
+            raise UsageError("going back cannot be undone: no snapshot was taken", ELSEWHERE)
+        safety = await self._safety(last)
+        if safety:
+            return await self._restore(safety, last.at)
+        self._check_free()
+        moment, header = clock.now(), self._session.state.header
+        before = shortened_at(header.metadata.compression_history, last.at)
+        metadata = with_shortened(header.metadata, before, moment)
+        header = replace(header, head=last.before or None, metadata=metadata)
+        note = Restore(at=moment, snapshot="", title=last.title, undoes=last.at)
+        return await self._end(header, note)
+
+    async def check_thresholds(self, refused: Message | None = None) -> None:
+        """After a turn: call whoever waits for a share of the room that was passed just now.
+        What was refused as too long is none of the context: that overflows before it."""
+        self._refused = refused
+        if refused:
+            await self.thresholds.overflow()
+            return
+        count = self._context.count()
+        if room := self._context.budget(count).room:
+            await self.thresholds.check(count.tokens, room.limit)
+
+    async def _keep_full(self) -> None:
+        """Keep a context that fills up: as it is, or as it was before what did not fit. One that
+        is kept already is not kept again."""
+        state, refused = self._session.state, self._refused
+        head = state.parent(refused.id) if refused else state.header.head
+        full = (head, state.header.metadata)
+        if head is None or self._store is None or self._kept == full:
+            return
+        metadata = replace(state.header.metadata, token_count=self._tokens(head))
+        reason: Reason = "overflow" if refused else "threshold"
+        snapshot = self._ending_with(head, metadata, reason)
+        await self._store.create(snapshot, ways_back(self.restores))
+        self._kept = full
+
+    async def _safety(self, last: Restore) -> ContextSnapshot | None:
+        """The context before a restore; None where the record alone tells the way back."""
+        if last.safety is None:
+            return None
+        try:
+            return await self.get(last.safety)
+        except StoreError:
+            if last.is_to_message:
+                return None
+            raise
+
+    async def _end(self, header: Session, note: Restore) -> Restore:
+        """Have the conversation end as a header says: one record."""
+        note = replace(note, before=self._session.state.header.head or NOTHING_SAID)
+        metadata = replace(header.metadata, restores=(*header.metadata.restores, note))
+        fields = {"head": header.head, "metadata": to_tree(metadata)}
+        await self._session.record(SessionChanged(at=note.at, fields=fields))
+        return note
+
+    def _message(self, message_id: str) -> Message:
+        if message_id not in self._session.state:
+            raise StoreError(f"there is no message {message_id}", "ollm sessions view ID")
+        return self._session.state[message_id]
+
+    def _then(self, message_id: str, moment: str) -> Metadata:
+        """The metadata of when a message was the last one, with its tokens as counted now."""
+        metadata = metadata_then(self._session.state, message_id, moment)
+        return replace(metadata, token_count=self._tokens(message_id, metadata))
+
+    def _tokens(self, head: str, metadata: Metadata | None = None) -> int:
+        """Of the prompt that ends with a message."""
+        state, context = self._session.state, self._context
+        metadata = metadata or state.header.metadata
+        assembly = assemble(
+            sections(replace(state.header, metadata=metadata), context.mode),
+            state.branch(head),
+            Marks.of(metadata),
+            Shortening.of(metadata.compressed, metadata.compression_history),
+        )
+        return context.counter.count(assembly.pieces, context.tools).tokens
+
+    def _ending_with(self, head: str, metadata: Metadata, reason: Reason) -> ContextSnapshot:
+        """The conversation up to a message, as a snapshot that is nowhere kept."""
+        session = replace(self._session.state.session(), head=head, metadata=metadata)
+        window = self._context.choice.window
+        return snapshot_of(
+            SessionState(session),
+            metadata.token_count,
+            reason=reason,
+            window=window,
+            files=self.files() if reason != "manual" else (),
+        )
+
+    async def _restore(self, snapshot: ContextSnapshot, undoes: str | None) -> Restore:
+        self._check_free()
+        safety = await self.before("restore")
+        state, moment = self._session.state, clock.now()
+        plan = restoration(snapshot, state, moment)
+        note = Restore(
+            at=moment,
+            snapshot=snapshot.id,
+            title=snapshot.name or snapshot.summary,
+            safety=safety,
+            before=state.header.head,
+            undoes=undoes,
+        )
+        metadata = replace(plan.metadata, restores=(*plan.metadata.restores, note))
+        await self._session.record(replace(plan, metadata=metadata).record(moment))
+        if self._store:
+            self._store.tell_restored(self._session.session_id, snapshot.id)
+        return note

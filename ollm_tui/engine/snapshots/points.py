@@ -1,0 +1,179 @@
+"""Every point one can look at and go back to: a session as it is, its branches, its snapshots."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from ollm_tui.core import clock
+from ollm_tui.core.errors import SessionNotFound, StoreError
+from ollm_tui.core.session.branches import Branch, branches_of
+from ollm_tui.core.session.past_context import state_then
+from ollm_tui.core.session.session import Session
+from ollm_tui.core.session.session_state import SessionState
+from ollm_tui.core.session.timeline import Timeline, timeline_of, tokens_at
+from ollm_tui.core.snapshot import ContextSnapshot, SnapshotSummary, snapshot_of
+from ollm_tui.engine.context.budget import Budget, BudgetRules
+from ollm_tui.engine.conversation.ephemeral_sessions import UnkeptSessions
+from ollm_tui.engine.snapshots.conversation_snapshots import SnapshotKeeper
+from ollm_tui.engine.snapshots.snapshot_parts import parts_of
+from ollm_tui.services.sessions.session_library import SessionLibrary
+from ollm_tui.services.snapshots.restore_plan import forked
+from ollm_tui.services.snapshots.restore_points import Snapshots
+from ollm_tui.services.snapshots.snapshot_library import Holdings
+from ollm_tui.services.tokens.prompt_count import Count
+
+OnDisk = Callable[..., Awaitable[Any]]
+"""Does something with the store in its thread."""
+
+
+class Held(Protocol):
+    """A conversation that is open here."""
+
+    @property
+    def state(self) -> SessionState:
+        """Everything said so far."""
+        ...
+
+    @property
+    def snapshots(self) -> SnapshotKeeper:
+        """Its earlier moments."""
+        ...
+
+    @property
+    def live_tokens(self) -> Count:
+        """The tokens of the context as it is now."""
+        ...
+
+
+class Point(NamedTuple):
+    """A session as it is; or, of the two others at most one, an earlier moment of it."""
+
+    session_id: str
+    snapshot: str = ""
+    message: str = ""
+    """The conversation up to this message, on whichever branch it is."""
+
+
+class Overview(NamedTuple):
+    """A session, looked into."""
+
+    state: SessionState
+    branches: tuple[Branch, ...]
+    snapshots: tuple[SnapshotSummary, ...]
+    """Newest first."""
+    timeline: Timeline
+
+
+class Points:
+    """Looks into sessions, open here or not; changes none of them."""
+
+    def __init__(
+        self,
+        library: SessionLibrary,
+        snapshots: Snapshots,
+        held: Mapping[str, Held],
+        on_disk: OnDisk,
+        rules: BudgetRules,
+        unkept: UnkeptSessions,
+    ) -> None:
+        self._library = library
+        self._snapshots = snapshots
+        self._held = held
+        self._on_disk = on_disk
+        self._rules = rules
+        self._unkept = unkept
+
+    async def state(self, session_id: str) -> SessionState:
+        """A whole session, also one that somebody is writing. StoreError."""
+        if conversation := self._held.get(session_id):
+            return conversation.state
+        if unkept := self._unkept.get(session_id):
+            return unkept
+        return (await self._on_disk(self._library.load, session_id)).state
+
+    async def holdings(self) -> Holdings:
+        """How many snapshots each session has, also of those that are gone, and the bytes of
+        all sessions and snapshots."""
+        counts, size = await self._snapshots.holdings()
+        for session_id in self._unkept.ids:
+            if own := len(await self._snapshots.list(session_id)):
+                counts[session_id] = own
+        return Holdings(counts, size + await self._on_disk(self._library.index.stored_bytes))
+
+    async def overview(self, session_id: str) -> Overview:
+        """A session with its branches, snapshots and timeline. StoreError.
+
+        Of one that is gone only the snapshots are left.
+        """
+        snapshots = tuple(await self._snapshots.list(session_id))
+        state = await self._state_or_none(session_id)
+        if state is None:
+            if not snapshots:
+                raise SessionNotFound(f"there is no session {session_id}", "ollm sessions list")
+            state = _without_words(session_id, snapshots)
+        return Overview(state, branches_of(state), snapshots, timeline_of(state, snapshots))
+
+    async def at(self, point: Point, state: SessionState | None = None) -> ContextSnapshot:
+        """The context at a point, to be looked at or compared; `state` if it is known.
+
+        StoreError if the session or the snapshot cannot be read.
+        """
+        if point.snapshot:
+            held = self._held.get(point.session_id)
+            known = state or (held.state if held else None)
+            return await self._snapshots.get(point.session_id, point.snapshot, known)
+        state = state or await self.state(point.session_id)
+        if not point.message:
+            return snapshot_of(state, self._tokens_now(state), reason="manual")
+        if point.message not in state:
+            raise StoreError(f"there is no message {point.message}", "ollm sessions view ID")
+        held = self._held.get(point.session_id)
+        if held and held.state is state:
+            return held.snapshots.at(point.message)
+        there = state_then(state, point.message, clock.now())
+        return snapshot_of(there, there.header.metadata.token_count, reason="manual")
+
+    def budget(self, snapshot: ContextSnapshot) -> Budget:
+        """About how the window was divided at a point."""
+        return Budget.of(snapshot.window, parts_of(snapshot), self._rules)
+
+    async def session(self, point: Point) -> Session:
+        """A point as a session of its own, under a new id; of a snapshot also where its session
+        is gone. StoreError."""
+        if point.snapshot:
+            state = await self._state_or_none(point.session_id)
+            return forked(await self.at(point), state)
+        state = await self.state(point.session_id)
+        return forked(await self.at(point, state), state)
+
+    async def fork(self, point: Point) -> str:
+        """Copy a point into a new session; answers with its id. StoreError.
+
+        Nothing of a session that is not kept reaches the disk: its copy is not kept either.
+        """
+        session = await self.session(point)
+        if self._unkept.all_new or self._unkept.owns(point.session_id):
+            self._snapshots.keep_in_memory(session.session_id)
+            return self._unkept.add_copy(session)
+        return await self._on_disk(self._library.add, session)
+
+    def _tokens_now(self, state: SessionState) -> int:
+        """Counted where the session is open here, else as last known."""
+        held = self._held.get(state.header.session_id)
+        if held and held.state is state:
+            return held.live_tokens.tokens
+        known, head = state.header.metadata.token_count, state.header.head
+        return known or (tokens_at(state, head) if head else 0)
+
+    async def _state_or_none(self, session_id: str) -> SessionState | None:
+        try:
+            return await self.state(session_id)
+        except SessionNotFound:
+            return None
+
+
+def _without_words(session_id: str, snapshots: Sequence[SnapshotSummary]) -> SessionState:
+    """What is known of a session that is gone."""
+    last, first = snapshots[0].timestamp, snapshots[-1].timestamp
+    return SessionState(Session(session_id, first, last, snapshots[0].model, "unknown"))

@@ -1,0 +1,1 @@
+"""The tools of a conversation: offered, judged, asked about, run, recorded."""

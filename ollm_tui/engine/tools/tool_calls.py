@@ -1,0 +1,250 @@
+"""The calls of one reply: understood, allowed or refused, run, and recorded, one by one."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from ollm_tui.core import clock
+from ollm_tui.core.errors import OllmError, ToolError
+from ollm_tui.core.intake import clean
+from ollm_tui.core.session.message import Approval, Message, ToolCallPart, ToolResultPart, new_id
+from ollm_tui.core.session.record import MessageAdded, ToolCallAdded
+from ollm_tui.core.session.session import ToolCall, ToolResult
+from ollm_tui.core.tool import (
+    Action,
+    Decision,
+    PlannedCall,
+    Tool,
+    ToolOutcome,
+    Verdict,
+)
+from ollm_tui.core.tool_events import (
+    AnyToolEvent,
+    ApprovalAnswered,
+    ApprovalRequested,
+    ToolFinished,
+    ToolOutputArrived,
+    ToolStarted,
+)
+from ollm_tui.engine.conversation.held_session import HeldSession
+from ollm_tui.engine.conversation.stoppable import Stoppable
+from ollm_tui.engine.loops.loop_watch import LoopWatch
+from ollm_tui.engine.tools.approvals import Approvals
+from ollm_tui.engine.tools.around_calls import AroundCalls
+
+CANCELLED = "cancelled by the user"
+KEPT_CHARACTERS = 20_000
+"""Of what a call printed before it was cancelled: how it ended is what matters."""
+NOBODY_TO_ASK = "the user would have to be asked, and nobody can be here"
+
+log = logging.getLogger(__name__)
+
+Judge = Callable[[str, Action], Verdict]
+"""What the rules say to what a tool would do."""
+
+
+@dataclass
+class _Progress:
+    """How far one call has come, for the record: also when it breaks off anywhere."""
+
+    call: ToolCallPart
+    approval: Approval | None = None
+    outcome: ToolOutcome | None = None
+    printed: str = ""
+
+    def ended(self) -> ToolOutcome:
+        """What came of it; without an outcome it was cancelled, with what it had printed."""
+        if self.outcome:
+            return self.outcome
+        text = f"{CANCELLED}; until then it printed:\n{self.printed}" if self.printed else CANCELLED
+        return ToolOutcome(text, is_error=True, summary="cancelled", is_ours=not self.printed)
+
+
+class ToolCalls:
+    """Runs what replies ask for. A call that fails is answered with its error."""
+
+    def __init__(
+        self,
+        session: HeldSession,
+        tools: Callable[[], Mapping[str, Tool]],
+        judge: Judge,
+        approvals: Approvals,
+        loops: LoopWatch,
+        around: AroundCalls,
+        shorten: Callable[[str], Awaitable[str]],
+        redact: Callable[[str], str],
+    ) -> None:
+        self._session = session
+        self._tools = tools
+        self._judge = judge
+        self._approvals = approvals
+        self._loops = loops
+        self._around = around
+        self._shorten = shorten
+        self._redact = redact
+
+    async def events(
+        self, reply: Message, stoppable: Stoppable
+    ) -> AsyncGenerator[AnyToolEvent, None]:
+        """Every call of a reply, in its order; once it is stopped, the rest is cancelled."""
+        for call in reply.tool_calls:
+            if found := self._loops.called(call.name, call.args, call.call_id):
+                async with aclosing(self._loops.pause(found, stoppable)) as pausing:
+                    async for event in pausing:
+                        yield event
+            async with aclosing(self._one(reply, call, stoppable)) as steps:
+                async for event in steps:
+                    yield event
+        if (found := self._loops.paused) and not stoppable.stopped:
+            async with aclosing(self._loops.pause(found, stoppable, between_calls=True)) as pausing:
+                async for event in pausing:
+                    yield event
+        if told := await self._loops.tell():
+            yield told
+
+    async def _one(
+        self, reply: Message, call: ToolCallPart, stoppable: Stoppable
+    ) -> AsyncGenerator[AnyToolEvent, None]:
+        begun = time.monotonic()
+        progress = _Progress(call)
+        if not stoppable.stopped:
+            try:
+                async with aclosing(self._attempt(reply, progress, stoppable)) as steps:
+                    async for step in steps:
+                        yield step
+            except OllmError as error:
+                progress.outcome = _failure(error)
+            except Exception as error:
+                log.exception("a tool failed", extra={"session": self._session.session_id})
+                progress.outcome = _failure(OllmError(f"{type(error).__name__}: {error}"))
+        outcome = progress.ended()
+        result = await self._record(call, outcome, progress.approval)
+        self._loops.answered(
+            call.call_id, result.content, is_error=outcome.is_error, changed_state=outcome.changed
+        )
+        yield ToolFinished(reply.id, result, outcome.summary, time.monotonic() - begun)
+
+    async def _attempt(
+        self, reply: Message, progress: _Progress, stoppable: Stoppable
+    ) -> AsyncGenerator[AnyToolEvent, None]:
+        """What happens until there is an outcome. ToolError if it is refused, or cannot be done."""
+        call = progress.call
+        planned = await self._plan(call)
+        action = planned.action
+        verdict = self._judge(call.name, action)
+        if verdict.ruling == "deny":
+            raise ToolError(f"not allowed: {verdict.reason}", "do it another way, or ask the user")
+        if verdict.ruling == "ask":
+            if not self._approvals.can_ask:
+                raise ToolError(f"not allowed: {NOBODY_TO_ASK} ({verdict.reason})")
+            answer = self._approvals.ask(call.call_id)
+            yield ApprovalRequested(reply.id, call, action, verdict)
+            decision = await stoppable.wait(answer)
+            if decision is None:
+                return
+            yield ApprovalAnswered(call.call_id, decision)
+            progress.approval = Approval(
+                call_id=call.call_id, decision=decision.answer, scope=decision.scope
+            )
+            self._approvals.remember(call.name, action, verdict, decision)
+            if decision.answer in ("no", "never"):
+                progress.outcome = _refusal(decision)
+                return
+        yield ToolStarted(reply.id, call, action)
+        await stoppable.wait(self._around.before(call, action))
+        if stoppable.stopped:
+            return  # nothing was begun, and nothing is
+        async with aclosing(self._run(planned, progress, stoppable)) as steps:
+            async for step in steps:
+                yield step
+
+    async def _plan(self, call: ToolCallPart) -> PlannedCall:
+        tools = self._tools()
+        tool = tools.get(call.name)
+        if tool is None:
+            raise ToolError(f"there is no tool {call.name!r}", f"there are: {', '.join(tools)}")
+        if call.raw_arguments is not None:
+            raise ToolError(f"the arguments of {call.name} are no JSON object", "call it again")
+        return await tool.plan(call.args)
+
+    async def _run(
+        self, planned: PlannedCall, progress: _Progress, stoppable: Stoppable
+    ) -> AsyncGenerator[ToolOutputArrived, None]:
+        """The output as it comes; there is no outcome if it is stopped."""
+        call, printed, news = progress.call, list[str](), asyncio.Event()
+
+        def tell(text: str) -> None:
+            printed.append(text)
+            news.set()
+
+        running = asyncio.ensure_future(planned.run(tell))
+        running.add_done_callback(lambda _: news.set())
+        try:
+            while not running.done():
+                if await stoppable.wait(news.wait()) is None:
+                    return
+                news.clear()
+                if printed:
+                    text = "".join(printed)
+                    printed.clear()
+                    progress.printed = (progress.printed + text)[-KEPT_CHARACTERS:]
+                    yield ToolOutputArrived(call.call_id, self._redact(text))
+        finally:
+            if not running.done():
+                running.cancel()
+                await asyncio.wait({running})
+            changed = await self._around.after(planned.action)
+        outcome = running.result()
+        if outcome.changed is None:
+            outcome = replace(outcome, changed=changed)
+        progress.outcome = outcome
+        await stoppable.wait(self._around.over(call, changed))
+
+    async def _record(
+        self, call: ToolCallPart, outcome: ToolOutcome, approval: Approval | None
+    ) -> ToolResultPart:
+        """One message and one tool call; where the model gets less, the whole is in the latter."""
+        whole = self._redact(clean(outcome.text))
+        content = await self._shorten(whole)
+        result = ToolResultPart(
+            call_id=call.call_id,
+            name=call.name,
+            content=content,
+            is_error=outcome.is_error,
+            trusted=outcome.is_ours,
+        )
+        moment = clock.now()
+        approvals = (approval,) if approval else ()
+        message = Message(
+            id=new_id(),
+            role="tool",
+            parts=(result, *approvals, *outcome.attachments),
+            timestamp=moment,
+            parent_id=self._session.state.header.head,
+        )
+        display = whole if whole != content else None
+        executed = ToolCall(
+            call.call_id, call.name, call.args, ToolResult(content, display), moment
+        )
+        await self._session.record(
+            MessageAdded(at=moment, message=message), ToolCallAdded(at=moment, tool_call=executed)
+        )
+        return result
+
+
+def _failure(error: OllmError) -> ToolOutcome:
+    text = f"{error.message} ({error.hint})" if error.hint else error.message
+    return ToolOutcome(text, is_error=True, summary="failed")
+
+
+def _refusal(decision: Decision) -> ToolOutcome:
+    words = clean(decision.words).strip()
+    text = f"the user refused this: {words}" if words else "the user refused this"
+    return ToolOutcome(text, is_error=True, changed=False, summary="refused", is_ours=True)

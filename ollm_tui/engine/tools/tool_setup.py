@@ -1,0 +1,111 @@
+"""Makes what the conversations of a project work with: tools, rules, a sandbox, copies of files."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ollm_tui.engine.conversation.goal_keeping import GoalKeeper
+from ollm_tui.engine.conversation.held_session import HeldSession
+from ollm_tui.engine.tools.conversation_tools import Outfit
+from ollm_tui.settings.schema import Settings
+from ollm_tui.storage.files.cipher import Cipher
+from ollm_tui.storage.store_layout import StoreLayout
+
+if TYPE_CHECKING:
+    from ollm_tui.engine.jobs.session_jobs import JobsKeeper
+    from ollm_tui.services.files.project_files import ProjectFiles
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outfitter:
+    """Nothing of it is loaded before a model that can use tools is about to be asked."""
+
+    settings: Settings
+    project: Path
+    home: Path | None
+    """Where answers that hold for a project are kept; None keeps none."""
+    layout: StoreLayout
+    cipher: Cipher | None
+    environ: Mapping[str, str]
+    open_jobs: Callable[[], JobsKeeper]
+    files: Callable[[], ProjectFiles] | None = None
+    """The files of the project, where others use them too."""
+
+    async def outfit(
+        self,
+        session: HeldSession,
+        goals: GoalKeeper,
+        *,
+        keeps: bool,
+        sees_pictures: Callable[[], bool] = lambda: False,
+    ) -> Outfit:
+        """What one session works with; `keeps` whether anything of it may be on disk."""
+        # In a thread: it takes longer to load than a key may wait.
+        for name in ("tools.toolbox", "engine.policy", "services.sandbox.sandbox"):
+            await asyncio.to_thread(import_module, f"ollm_tui.{name}")
+        return await self._make(session, goals, keeps, sees_pictures)
+
+    async def _make(
+        self,
+        session: HeldSession,
+        goals: GoalKeeper,
+        keeps: bool,
+        sees_pictures: Callable[[], bool],
+    ) -> Outfit:
+        # Loaded by now: see `outfit`.
+        from ollm_tui.engine.tools.policy import Policy, scope_of
+        from ollm_tui.services.files.file_changes import FileWatch
+        from ollm_tui.services.files.options import DiscoveryOptions
+        from ollm_tui.services.files.project_files import ProjectFiles
+        from ollm_tui.services.safety.grants import Grants
+        from ollm_tui.services.sandbox.sandbox import Sandbox
+        from ollm_tui.tools.toolbox import Toolplace, toolbox
+
+        rules, jobs = self.settings.tools, self.open_jobs()
+        scope = scope_of(rules, self.project)
+        kept = [self.layout.root, *([self.home] if self.home else [])]
+        sandbox = await asyncio.to_thread(
+            Sandbox.find, scope, self.settings.tools.network, read_only=kept
+        )
+        place = Toolplace(
+            root=self.project,
+            scope=tuple(scope),
+            jobs=jobs.service,
+            session_id=session.session_id,
+            open_shell=lambda: jobs.open(session.session_id),
+            goals=goals,
+            discovery=self.files()
+            if self.files
+            else ProjectFiles(
+                self.project,
+                DiscoveryOptions.from_settings(self.settings),
+                environ=self.environ,
+            ),
+            sees_pictures=sees_pictures,
+            timeout_seconds=self.settings.tools.timeout_seconds,
+            environ=self.environ,
+            confinement=sandbox.confinement,
+        )
+        watch = FileWatch(self.project, self.layout, session.session_id, self.cipher)
+        if keeps:
+            jobs.files.add(session.session_id, watch)
+        return Outfit(
+            tools=toolbox(place),
+            policy=Policy(
+                rules,
+                self.project,
+                Grants(self.home, self.project, writes=keeps),
+                lambda: sandbox.confines,
+            ),
+            redact=jobs.redact,
+            files=watch if keeps else None,
+            sandbox_words=sandbox.words,
+        )

@@ -1,0 +1,1 @@
+"""One turn, from the message of the user to the end of the reply."""

@@ -1,0 +1,206 @@
+"""One request to the model and its reply, as events; cancel and failure keep what arrived."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import assert_never
+
+from msgspec.structs import replace
+
+from ollm_tui.core import clock
+from ollm_tui.core.errors import BadAnswer, OllmError, OverLimit, ProviderError
+from ollm_tui.core.events import (
+    AnyTurnEvent,
+    Prepared,
+    ReasoningArrived,
+    ReplyStarted,
+    TextArrived,
+    ToolCallRequested,
+    TurnCancelled,
+    TurnFailed,
+    TurnFinished,
+)
+from ollm_tui.core.intake import clean
+from ollm_tui.core.provider import (
+    Completed,
+    Preparing,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallArrived,
+)
+from ollm_tui.core.session.message import Message, Status, ToolCallPart, new_id
+from ollm_tui.engine.conversation.model_choice import ModelChoice
+from ollm_tui.engine.conversation.stoppable import Stoppable
+from ollm_tui.engine.tools.conversation_tools import ToolKeeper
+from ollm_tui.engine.turn.prompt_check import PromptCheck
+from ollm_tui.engine.turn.reply import Reply
+from ollm_tui.engine.turn.stray_calls import stray_calls
+from ollm_tui.services.sessions.recording import Recorder
+
+QUIET_SECONDS = 0.5
+GETTING_READY = "getting ready to answer"
+"""Where a server counts the prompt it may have to start first."""
+
+log = logging.getLogger(__name__)
+
+
+class ModelRound:
+    """Runs one request. `events` is consumed once; stopping ends it with TurnCancelled."""
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        choice: ModelChoice,
+        parent_id: str,
+        check: PromptCheck,
+        stoppable: Stoppable,
+        tools: ToolKeeper,
+    ) -> None:
+        self._session_id = recorder.state.header.session_id
+        self._provider = choice.provider
+        self._check = check
+        self._stoppable = stoppable
+        self._tools = tools
+        self._said: list[str] = []
+        self._reply = Reply(
+            recorder,
+            Message(
+                id=new_id(),
+                role="assistant",
+                parts=(),
+                timestamp=clock.now(),
+                parent_id=parent_id,
+                model=choice.model,
+                provider=choice.provider.name,
+            ),
+        )
+
+    async def events(self) -> AsyncGenerator[AnyTurnEvent, None]:
+        """What happens, ending with exactly one of finished, cancelled and failed."""
+        message = self._reply.message
+        yield ReplyStarted(message.id, message.model or "", self._provider.name)
+        try:
+            async with aclosing(self._answer()) as events:
+                async for event in events:
+                    yield event
+        except (asyncio.CancelledError, GeneratorExit):
+            # The front end went away: record what there is, nobody is left to be told.
+            await self._reply.finish("cancelled")
+            raise
+        except OverLimit as error:
+            told = await self._check.refused(error)
+            log.warning(error.message, extra={"session": self._session_id})
+            yield told
+            yield await self._fail(OverLimit(error.message, told.hint))
+        except OllmError as error:
+            log.warning("the turn failed", exc_info=error, extra={"session": self._session_id})
+            yield await self._fail(error)
+        except Exception as error:
+            log.exception("the turn failed", extra={"session": self._session_id})
+            hint = "this should not happen; logs/ollm.log has the details"
+            yield await self._fail(OllmError(f"{type(error).__name__}: {error}", hint))
+
+    async def _answer(self) -> AsyncGenerator[AnyTurnEvent, None]:
+        """A prompt that is too long, here or for the server, is tried once more if the context
+        can be compressed."""
+        stoppable = self._stoppable
+        while not stoppable.stopped:
+            try:
+                async with aclosing(self._ask()) as events:
+                    async for event in events:
+                        yield event
+                if not stoppable.stopped:
+                    return
+            except OverLimit as error:
+                room = None if self._reply.begun else await self._check.room_for(error)
+                if room is None:
+                    raise
+                async with aclosing(room):
+                    while (event := await stoppable.wait(anext(room, None))) is not None:
+                        yield event
+            except ProviderError as error:
+                if self._reply.begun or not self._tools.offered or not _is_about_tools(error):
+                    raise
+                await self._tools.model_refused()
+        yield TurnCancelled(await self._reply.finish("cancelled"))
+
+    async def _ask(self) -> AsyncGenerator[AnyTurnEvent, None]:
+        """One request. OverLimit if its prompt is too long; silent if it was stopped."""
+        checking = asyncio.ensure_future(self._check.before())
+        try:
+            if not await self._stoppable.ends_within(QUIET_SECONDS, checking):
+                yield Prepared(GETTING_READY)
+            request = await self._stoppable.wait(checking)
+        finally:
+            checking.cancel()
+        if request is None:
+            return
+        stream = self._provider.stream(request)
+        try:
+            while (event := await self._stoppable.wait(anext(stream, None))) is not None:
+                if isinstance(event, Completed):
+                    for last in await self._finish(event):
+                        yield last
+                    return
+                if (told := self._take(event)) is not None:
+                    yield told
+        finally:
+            await stream.aclose()
+        if not self._stoppable.stopped:
+            raise BadAnswer("the answer broke off before its end", "send it again")
+
+    def _take(
+        self, event: Preparing | TextDelta | ReasoningDelta | ToolCallArrived
+    ) -> AnyTurnEvent | None:
+        """Keep what arrived; what is left of it for the screen."""
+        reply, message_id = self._reply, self._reply.message.id
+        match event:
+            case Preparing():
+                return Prepared(event.what, event.fraction)
+            case TextDelta():
+                shown = reply.add_text(event.text)
+                self._said.append(shown)
+                return TextArrived(message_id, shown) if shown else None
+            case ReasoningDelta():
+                shown = reply.add_reasoning(event.text)
+                return ReasoningArrived(message_id, shown) if shown else None
+            case ToolCallArrived():
+                return self._call(event.call)
+            case _:
+                assert_never(event)
+
+    def _call(self, asked: ToolCallPart) -> ToolCallRequested:
+        """A call gets an id of ours: servers number them anew in each reply, and what a tool
+        reads must not be able to guess it."""
+        name = self._tools.named(clean(asked.name))
+        call = replace(asked, name=name, call_id=f"call_{new_id()}")
+        self._reply.add_call(call)
+        return ToolCallRequested(self._reply.message.id, call)
+
+    def _is_offered(self, name: str) -> bool:
+        return self._tools.named(name) in self._tools.offered
+
+    async def _finish(self, end: Completed) -> list[AnyTurnEvent]:
+        """The last events: the alarm, if less was read than was sent, and the end."""
+        status: Status = "length" if end.finish == "length" else "complete"
+        calls = [] if self._reply.calls else stray_calls("".join(self._said), self._is_offered)
+        asked = [self._call(call) for call in calls]
+        message = await self._reply.finish(status, usage=end.usage, model=end.model)
+        cut = await self._check.after(end.usage)
+        if cut is None:
+            return [*asked, TurnFinished(message)]
+        log.warning(cut.message, extra={"session": self._session_id})
+        return [*asked, cut, TurnFinished(message)]
+
+    async def _fail(self, error: OllmError) -> TurnFailed:
+        message = await self._reply.finish("failed", error=error.message)
+        return TurnFailed(error.message, error.hint, type(error).__name__, message)
+
+
+def _is_about_tools(error: ProviderError) -> bool:
+    """Whether a server says that the model cannot use tools; each says it in its own words."""
+    words = error.message.lower()
+    return "tool" in words and ("support" in words or "template" in words)
