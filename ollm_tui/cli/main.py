@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from io import TextIOWrapper
 
-from ollm_tui.cli.arguments import build_parser, group_of
+from ollm_tui.cli.parser import build_parser, group_of
 from ollm_tui.core.errors import OllmError, UsageError
 from ollm_tui.core.intake import visible
 
@@ -27,7 +27,7 @@ def run(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")
     arguments = build_parser(group_of(argv)).parse_args(argv)
     try:
-        command = import_module(f"ollm_tui.cli.{arguments.group}")
+        command = import_module(f"ollm_tui.cli.{arguments.group}_command")
         code = command.run(arguments)
         sys.stdout.flush()
         return code

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from ollm_tui.cli.output import short_time, today
-from ollm_tui.cli.transcript import message_lines
+from ollm_tui.cli.session_text import message_lines
 from ollm_tui.core.counts import counted
 from ollm_tui.core.intake import clean, visible
 from ollm_tui.core.session.message import Message

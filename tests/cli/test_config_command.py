@@ -11,7 +11,7 @@ import msgspec
 import pytest
 import yaml
 
-from ollm_tui.cli import config
+from ollm_tui.cli import config_command as config
 from ollm_tui.settings.schema import Settings
 
 PLAIN = Namespace(json=False)

@@ -135,7 +135,7 @@ def _providers(loaded: Loaded) -> Iterator[Finding]:
 
 async def _checked(providers: Providers, name: str) -> tuple[bool, str]:
     """Whether a provider answers; of the embedded one also whether its files are whole."""
-    from ollm_tui.cli.providers import state_of
+    from ollm_tui.cli.providers_command import state_of
     from ollm_tui.providers.embedded import Embedded
 
     answers, text = await state_of(providers, name)

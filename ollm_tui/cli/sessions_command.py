@@ -27,11 +27,11 @@ def run(arguments: Namespace) -> int:
     if arguments.command == "list":
         return list_sessions(arguments)
     if arguments.command == "compact":
-        from ollm_tui.cli.compact import run as compact
+        from ollm_tui.cli.compact_command import run as compact
 
         return compact(arguments)
     if arguments.command == "search":
-        from ollm_tui.cli.search import run as search
+        from ollm_tui.cli.search_command import run as search
 
         return search(arguments)
     library = open_library()
@@ -42,7 +42,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _view(library: SessionLibrary, arguments: Namespace) -> int:
-    from ollm_tui.cli.transcript import transcript
+    from ollm_tui.cli.session_text import transcript
     from ollm_tui.core.session.encoding import to_tree
 
     loaded = library.load(library.catalogue.resolve(arguments.id))

@@ -7,7 +7,7 @@ from argparse import Namespace
 from collections.abc import Iterator
 from typing import NamedTuple, cast
 
-from ollm_tui.cli.arguments import build_parser
+from ollm_tui.cli.parser import build_parser
 
 # Rows of a table have two spaces after the id, the sentence about an empty one has not.
 _FIRST_COLUMN = r"2>/dev/null | sed -n 's/^\([^ ]*\)  .*/\1/p'"
