@@ -17,7 +17,7 @@ from ollm_tui.engine.conversation.model_choice import ModelChoice
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.services.tokens.counters import TokenCounters
 from ollm_tui.settings.schema import Settings
-from ollm_tui.tui.widgets.gauge_line import Reading, gauge_line
+from ollm_tui.tui.gauge.gauge_line import Reading, gauge_line
 
 SHORT, LONG = 1_000, 10_000
 WINDOW = 100_000_000

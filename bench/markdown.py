@@ -8,8 +8,8 @@ import tracemalloc
 
 from bench.measure import Outcome, Promise, interleaved, milliseconds
 from bench.sample_answers import KINDS, TOKEN_CHARACTERS, sample_pieces, sample_text
-from ollm_tui.tui.markdown.styles import default_dark
-from ollm_tui.tui.markdown.text import MarkdownText
+from ollm_tui.tui.stream.markdown.styles import default_dark
+from ollm_tui.tui.stream.markdown.text import MarkdownText
 
 EARLY, LATE = 500, 20_000
 CHUNKS = 60

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ollm_tui.tui.command_table import COMMANDS, GROUPS
+from ollm_tui.tui.commands import COMMANDS, GROUPS
 from ollm_tui.tui.key_names import key_names
 
 README = Path(__file__).parent.parent / "README.md"

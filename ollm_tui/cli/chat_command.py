@@ -76,7 +76,7 @@ async def _converse(loaded: Loaded, arguments: Namespace, prompt: str | None) ->
 async def _full_screen(loaded: Loaded, arguments: Namespace) -> int:
     """The screen is there first; everything else is opened behind it."""
     from ollm_tui.tui.app import OllmApp
-    from ollm_tui.tui.terminal import abilities
+    from ollm_tui.tui.terminal.abilities import abilities
 
     if not os.environ.get("NO_COLOR"):
         os.environ.pop("NO_COLOR", None)  # empty it means nothing, but Textual obeys it

@@ -76,7 +76,7 @@ def check(_args: Namespace) -> int:
 def _problems_of_the_screen(loaded: Loaded) -> list[str]:
     """Keys and themes that only the screen knows."""
     from ollm_tui.tui.keymap import check_keymap
-    from ollm_tui.tui.terminal import AUTOMATIC
+    from ollm_tui.tui.terminal.abilities import AUTOMATIC
     from ollm_tui.tui.themes import theme_names
 
     settings = loaded.settings

@@ -25,13 +25,13 @@ from textual.worker import (
 
 from ollm_tui.core.errors import OllmError
 from ollm_tui.settings.loaded import Loaded
+from ollm_tui.tui.chat.screen import ChatScreen
 from ollm_tui.tui.keymap import check_keymap
-from ollm_tui.tui.looks import transcript_styles
-from ollm_tui.tui.screens.chat import ChatScreen
-from ollm_tui.tui.terminal import Abilities, choose_theme
+from ollm_tui.tui.prompt.prompt import Prompt
+from ollm_tui.tui.stream.transcript.looks import transcript_styles
+from ollm_tui.tui.stream.transcript.styles import TranscriptStyles
+from ollm_tui.tui.terminal.abilities import Abilities, choose_theme
 from ollm_tui.tui.themes import DEFAULT_THEME, load_theme, rounded
-from ollm_tui.tui.transcript.styles import TranscriptStyles
-from ollm_tui.tui.widgets.prompt import Prompt
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ollm_tui.engine.jobs.session_jobs import JobsKeeper
     from ollm_tui.engine.project.workspace import Workspace
     from ollm_tui.services.sessions.prompt_memory import PromptMemory
-    from ollm_tui.tui.shell_line import ShellLine
+    from ollm_tui.tui.jobs.shell_line import ShellLine
 
 
 log = logging.getLogger(__name__)
@@ -70,7 +70,7 @@ class OllmApp(App[int]):
     """The full screen."""
 
     TITLE = "ollm"
-    CSS_PATH = "screens/chat.tcss"  # here: Textual does not load that of a default screen
+    CSS_PATH = "chat/screen.tcss"  # here: Textual does not load that of a default screen
     ENABLE_COMMAND_PALETTE = False
 
     def __init__(
@@ -183,7 +183,7 @@ class OllmApp(App[int]):
         if usual.__name__ != "LinuxDriver":
             return usual
         # By name: there is no such module where there is no such terminal.
-        return import_module("ollm_tui.tui.terminal_driver").TerminalDriver
+        return import_module("ollm_tui.tui.terminal.driver").TerminalDriver
 
     @property
     def failure(self) -> Exception | None:

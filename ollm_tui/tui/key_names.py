@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ollm_tui.tui.command_table import BY_ID
+from ollm_tui.tui.commands import BY_ID
 
 _NAMES: Mapping[str, str] = {
     "escape": "Esc",

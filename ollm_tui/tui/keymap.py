@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from textual.keys import Keys
 
-from ollm_tui.tui.command_table import BY_ID
+from ollm_tui.tui.commands import BY_ID
 
 # Ids of widgets are known by the word before their dot: loading every dialog only to check
 # a name would cost each start more than a wrong name does.

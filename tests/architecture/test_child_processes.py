@@ -25,7 +25,7 @@ OWN_ENVIRONMENT = {
 
 USERS_ENVIRONMENT = {
     "services/safety/credentials.py": "the user's password program needs its agent and session",
-    "tui/external_editor.py": "the user's own editor, started as from the user's shell",
+    "tui/terminal/external_editor.py": "the user's own editor, started as from the user's shell",
 }
 """Places that hand on everything, because the user's own tool is started for the user."""
 
@@ -57,7 +57,11 @@ def environment_of(call: ast.Call) -> str:
 
 def test_the_program_starts_processes_only_where_this_test_looks() -> None:
     found = {module for module, _, _ in starts()}
-    assert {"tui/clipboard.py", "providers/llama_cpp/pip_download.py", *USERS_ENVIRONMENT} <= found
+    assert {
+        "tui/terminal/clipboard.py",
+        "providers/llama_cpp/pip_download.py",
+        *USERS_ENVIRONMENT,
+    } <= found
 
 
 def test_every_child_process_gets_an_environment_made_for_it() -> None:

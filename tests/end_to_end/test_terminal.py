@@ -241,7 +241,7 @@ def test_an_error_of_the_program_restores_the_terminal_and_is_one_line(
         terminal.wait_for(READY)
         terminal.type("a draft")
         terminal.wait_for("a draft")
-        (copy / "ollm_tui" / "tui" / "screens" / "help.tcss").write_text("Broken {")
+        (copy / "ollm_tui" / "tui" / "help" / "screen.tcss").write_text("Broken {")
         terminal.type("\x1bOP")
         assert terminal.ended() == 1
         assert terminal.is_as_before()

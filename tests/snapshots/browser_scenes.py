@@ -10,10 +10,10 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from ollm_tui.tui.app import OllmApp
-from ollm_tui.tui.screens.browser import SessionBrowser
-from ollm_tui.tui.screens.snapshot_diff import SnapshotDiffScreen
-from ollm_tui.tui.widgets.session_preview import PreviewStream
-from ollm_tui.tui.widgets.session_tree import SessionTree
+from ollm_tui.tui.browser.diff_screen import SnapshotDiffScreen
+from ollm_tui.tui.browser.screen import SessionBrowser
+from ollm_tui.tui.browser.session_preview import PreviewStream
+from ollm_tui.tui.browser.session_tree import SessionTree
 from tests.snapshots.stage import stage, until
 from tests.tui.browser_samples import full_id, plain_session, rich_session, take_snapshots
 

@@ -11,10 +11,10 @@ from textual.pilot import Pilot
 
 from ollm_tui.core.session.session import Metadata
 from ollm_tui.tui.app import OllmApp
-from ollm_tui.tui.compression_view import CompressionView
-from ollm_tui.tui.screens.checkpoints import CheckpointsScreen
-from ollm_tui.tui.screens.compression_preview import CompressionPreview
-from ollm_tui.tui.widgets.compression_panel import CompressionPanel
+from ollm_tui.tui.compression.checkpoint_screen import CheckpointsScreen
+from ollm_tui.tui.compression.compression_display import CompressionView
+from ollm_tui.tui.compression.panel import CompressionPanel
+from ollm_tui.tui.compression.preview import CompressionPreview
 from tests.snapshots.samples import all_sessions, id_of
 from tests.snapshots.stage import stage, until
 from tests.tui.compression_samples import CHECKPOINT, drafted, summarising, whole_story

@@ -16,7 +16,7 @@ from ollm_tui.engine.jobs.session_jobs import TOOL, JobsKeeper
 from ollm_tui.services.jobs.job_registry import Jobs
 from ollm_tui.services.jobs.records import JobRecord, JobRecords, this_program
 from ollm_tui.tui.app import OllmApp
-from ollm_tui.tui.screens.jobs import JobsScreen
+from ollm_tui.tui.jobs.screen import JobsScreen
 from tests.snapshots.samples import PROJECT, all_sessions, id_of
 from tests.snapshots.stage import stage, until
 from tests.tui.seen import stream

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from textual.pilot import Pilot
 
 from ollm_tui.tui.app import OllmApp
-from ollm_tui.tui.transcript.transcript import Transcript
+from ollm_tui.tui.stream.transcript.transcript import Transcript
 
 _NEEDLESS = re.compile(
     r'\s*@font-face \{.*?\}|<clipPath.*?</clipPath>| clip-path="[^"]*"', re.DOTALL

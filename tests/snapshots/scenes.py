@@ -15,8 +15,8 @@ from ollm_tui.core.errors import Unavailable
 from ollm_tui.core.provider import ReasoningDelta, TextDelta
 from ollm_tui.providers.scripted import Script
 from ollm_tui.tui.app import OllmApp
-from ollm_tui.tui.transcript.transcript import Transcript
-from ollm_tui.tui.widgets.choice_list import ChoiceList
+from ollm_tui.tui.kit.choice_list import ChoiceList
+from ollm_tui.tui.stream.transcript.transcript import Transcript
 from tests.snapshots import (
     browser_scenes,
     compression_scenes,

@@ -15,10 +15,10 @@ from textual.widgets import Static
 from ollm_tui.core import clock
 from ollm_tui.core.session.session import Session
 from ollm_tui.tui.app import OllmApp
-from ollm_tui.tui.dialogs.passage_picker import PassagePicker
-from ollm_tui.tui.screens.activity import ActivityScreen
-from ollm_tui.tui.screens.search import SearchScreen
-from ollm_tui.tui.widgets.hit_timeline import HitTimeline
+from ollm_tui.tui.search.activity import ActivityScreen
+from ollm_tui.tui.search.hit_timeline import HitTimeline
+from ollm_tui.tui.search.passage_picker import PassagePicker
+from ollm_tui.tui.search.screen import SearchScreen
 from tests.snapshots.stage import stage, until
 from tests.tui.search_samples import full_id, samples
 from tests.tui.seen import chat

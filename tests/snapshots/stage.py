@@ -25,7 +25,7 @@ from ollm_tui.settings.locations import Locations
 from ollm_tui.settings.schema import Interface, Settings
 from ollm_tui.storage.store_layout import StoreLayout
 from ollm_tui.tui.app import OllmApp
-from ollm_tui.tui.terminal import Abilities
+from ollm_tui.tui.terminal.abilities import Abilities
 from tests.snapshots.samples import MODEL
 from tests.tui.conftest import Ready
 

@@ -11,8 +11,8 @@ from textual.containers import Vertical
 from textual.widgets import Static
 
 from ollm_tui.services.tokens.prompt_count import Parts
+from ollm_tui.tui.gauge.gauge import Gauge
 from ollm_tui.tui.themes import load_theme
-from ollm_tui.tui.widgets.gauge import Gauge
 from tests.snapshots.picture import made_with, steady
 from tests.snapshots.test_pictures import compare
 from tests.tui.test_gauge import ALARM, CALM, NEAR, OVER, view

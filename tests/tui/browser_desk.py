@@ -13,9 +13,9 @@ from textual.worker import WorkerCancelled
 
 from ollm_tui.providers.scripted import Script
 from ollm_tui.tui.app import OllmApp
-from ollm_tui.tui.screens.browser import SessionBrowser
-from ollm_tui.tui.widgets.live_keys import LiveKeys
-from ollm_tui.tui.widgets.session_preview import PreviewStream
+from ollm_tui.tui.browser.screen import SessionBrowser
+from ollm_tui.tui.browser.session_preview import PreviewStream
+from ollm_tui.tui.kit.live_keys import LiveKeys
 from tests.tui.browser_samples import fill_with_snapshots, full_id
 from tests.tui.conftest import OpenApp, workers_done
 from tests.tui.dialogs.host import shown

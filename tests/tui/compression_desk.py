@@ -17,12 +17,12 @@ from textual.widgets import Input
 from ollm_tui.core.compression_events import AnyCompressionEvent
 from ollm_tui.core.session.compression import CompressedContext, History
 from ollm_tui.core.session.session import Metadata
-from ollm_tui.tui.compression_view import CompressionView
-from ollm_tui.tui.looks import transcript_styles
+from ollm_tui.tui.compression.compression_display import CompressionView
+from ollm_tui.tui.compression.panel import CompressionPanel
+from ollm_tui.tui.stream.transcript.entry import Entry
+from ollm_tui.tui.stream.transcript.looks import transcript_styles
+from ollm_tui.tui.stream.transcript.transcript import Transcript
 from ollm_tui.tui.themes import load_theme
-from ollm_tui.tui.transcript.entry import Entry
-from ollm_tui.tui.transcript.transcript import Transcript
-from ollm_tui.tui.widgets.compression_panel import CompressionPanel
 from tests.tui.dialogs.host import shown
 
 

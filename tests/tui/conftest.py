@@ -22,8 +22,8 @@ from ollm_tui.settings.loaded import Loaded
 from ollm_tui.settings.locations import Locations
 from ollm_tui.settings.schema import Settings
 from ollm_tui.tui.app import OllmApp
-from ollm_tui.tui.screens.chat import ChatScreen
-from ollm_tui.tui.terminal import Abilities
+from ollm_tui.tui.chat.screen import ChatScreen
+from ollm_tui.tui.terminal.abilities import Abilities
 from tests.engine.conftest import workspace_on
 
 TERMINAL = Abilities(unicode=True, colours=None)

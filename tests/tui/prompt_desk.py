@@ -10,10 +10,10 @@ from textual.events import Paste
 from textual.message import Message
 from textual.pilot import Pilot
 
-from ollm_tui.tui.widgets.completion import Completion
-from ollm_tui.tui.widgets.completion_list import CompletionList
-from ollm_tui.tui.widgets.prompt import Prompt
-from ollm_tui.tui.widgets.waiting import Waiting
+from ollm_tui.tui.chat.message_queue import Waiting
+from ollm_tui.tui.prompt.completion import Completion
+from ollm_tui.tui.prompt.completion_list import CompletionList
+from ollm_tui.tui.prompt.prompt import Prompt
 
 COMPLETIONS = (
     Completion("help", "", "Keys and commands"),

@@ -14,10 +14,10 @@ from textual.worker import WorkerCancelled
 from ollm_tui.providers.scripted import Script
 from ollm_tui.settings.schema import Settings
 from ollm_tui.tui.app import OllmApp
-from ollm_tui.tui.screens.chat import ChatScreen
-from ollm_tui.tui.screens.search import SearchScreen
-from ollm_tui.tui.widgets.hit_preview import HitStream
-from ollm_tui.tui.widgets.live_keys import LiveKeys
+from ollm_tui.tui.chat.screen import ChatScreen
+from ollm_tui.tui.kit.live_keys import LiveKeys
+from ollm_tui.tui.search.hit_preview import HitStream
+from ollm_tui.tui.search.screen import SearchScreen
 from tests.tui.conftest import OpenApp, workers_done
 from tests.tui.search_samples import fill, full_id
 from tests.tui.seen import chat

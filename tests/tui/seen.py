@@ -6,10 +6,10 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from ollm_tui.tui.app import OllmApp
-from ollm_tui.tui.screens.chat import ChatScreen
-from ollm_tui.tui.transcript.transcript import Transcript
-from ollm_tui.tui.widgets.gauge import Gauge
-from ollm_tui.tui.widgets.prompt import Prompt
+from ollm_tui.tui.chat.screen import ChatScreen
+from ollm_tui.tui.gauge.gauge import Gauge
+from ollm_tui.tui.prompt.prompt import Prompt
+from ollm_tui.tui.stream.transcript.transcript import Transcript
 from tests.tui.conftest import workers_done
 from tests.tui.typing_in import type_in
 

@@ -14,9 +14,9 @@ from ollm_tui.core.session.message import Message, Text
 from ollm_tui.core.session.session import Metadata, Session
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
-from ollm_tui.tui.looks import transcript_styles
+from ollm_tui.tui.stream.transcript.entry_layout import TranscriptStyles
+from ollm_tui.tui.stream.transcript.looks import transcript_styles
 from ollm_tui.tui.themes import load_theme
-from ollm_tui.tui.transcript.layout import TranscriptStyles
 
 TITLES = ("retry logic", "regex for logs", "css grid puzzle", "parser, 2nd try")
 

@@ -10,8 +10,8 @@ from textual.events import Key
 from ollm_tui.core.session.message import Approval as Approved
 from ollm_tui.settings.schema import Settings
 from ollm_tui.tui.app import OllmApp
-from ollm_tui.tui.screens.tool_page import ToolPage
-from ollm_tui.tui.widgets.diff_lines import DiffLines
+from ollm_tui.tui.kit.diff_lines import DiffLines
+from ollm_tui.tui.tools.tool_page import ToolPage
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import chat, prompt, send, settled, state, stream
 from tests.tui.tool_desk import (

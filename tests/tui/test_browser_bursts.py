@@ -9,10 +9,10 @@ from textual import events
 from textual.drivers.headless_driver import HeadlessDriver
 
 from ollm_tui.engine.snapshots.points import Point
-from ollm_tui.tui.screens.browser import SessionBrowser
-from ollm_tui.tui.screens.chat import ChatScreen
-from ollm_tui.tui.session_actions import Done
-from ollm_tui.tui.widgets.session_pane import FindLine
+from ollm_tui.tui.browser.screen import SessionBrowser
+from ollm_tui.tui.browser.session_actions import Done
+from ollm_tui.tui.browser.session_pane import FindLine
+from ollm_tui.tui.chat.screen import ChatScreen
 from tests.tui.browser_desk import Desk, desk
 from tests.tui.browser_samples import full_id
 from tests.tui.conftest import OpenApp

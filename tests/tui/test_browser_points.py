@@ -10,14 +10,14 @@ import pytest
 
 from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.settings.schema import Settings
-from ollm_tui.tui.dialogs.question import Question
-from ollm_tui.tui.screens.browser import SessionBrowser
-from ollm_tui.tui.screens.chat import ChatScreen
-from ollm_tui.tui.screens.snapshot_diff import SnapshotDiffScreen
-from ollm_tui.tui.session_actions import Done
-from ollm_tui.tui.snapshot_choices import key_of, point_of
-from ollm_tui.tui.widgets.session_pane import FindLine
-from ollm_tui.tui.widgets.session_preview import SessionPreview
+from ollm_tui.tui.browser.diff_screen import SnapshotDiffScreen
+from ollm_tui.tui.browser.screen import SessionBrowser
+from ollm_tui.tui.browser.session_actions import Done
+from ollm_tui.tui.browser.session_pane import FindLine
+from ollm_tui.tui.browser.session_preview import SessionPreview
+from ollm_tui.tui.browser.snapshot_choices import key_of, point_of
+from ollm_tui.tui.chat.screen import ChatScreen
+from ollm_tui.tui.kit.question import Question
 from tests.engine.conftest import workspace_on
 from tests.tui.browser_desk import Desk, desk
 from tests.tui.browser_samples import fill_with_snapshots, full_id

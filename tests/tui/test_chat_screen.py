@@ -12,8 +12,8 @@ from ollm_tui.core.errors import Unavailable
 from ollm_tui.core.provider import Completed, Preparing, TextDelta
 from ollm_tui.core.session.message import Usage
 from ollm_tui.settings.schema import Interface, Settings
-from ollm_tui.tui.screens.chat import PLACEHOLDER, SHORT_PLACEHOLDER, ChatScreen
-from ollm_tui.tui.widgets.waiting import Waiting
+from ollm_tui.tui.chat.message_queue import Waiting
+from ollm_tui.tui.chat.screen import PLACEHOLDER, SHORT_PLACEHOLDER, ChatScreen
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import gauge, prompt, settled, state, stream, title
 from tests.tui.typing_in import type_in

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from textual.binding import Binding
 from textual.containers import VerticalScroll
 
-from ollm_tui.tui.screens.checkpoints import CheckpointsScreen
+from ollm_tui.tui.compression.checkpoint_screen import CheckpointsScreen
 from tests.tui.compression_samples import CHECKPOINT
 from tests.tui.dialogs.host import NOTHING_YET, Host, shown
 

@@ -14,7 +14,7 @@ from textual.containers import Vertical
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from ollm_tui.tui.widgets.choice_list import NOTHING_FITS, Choice, ChoiceList
+from ollm_tui.tui.kit.choice_list import NOTHING_FITS, Choice, ChoiceList
 
 FRUIT = (
     Choice("", "Trees", heading=True),

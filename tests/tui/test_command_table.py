@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import inspect
-import pkgutil
 from importlib import import_module
 
 import pytest
 from textual.binding import Binding
 
-import ollm_tui.tui.commands
 from docs.write_commands import with_commands
-from ollm_tui.tui.command_table import BY_ID, COMMANDS, GROUPS, Command, bindings
+from ollm_tui.tui.chat.screen import MODULES
+from ollm_tui.tui.commands import BY_ID, COMMANDS, GROUPS, Command, bindings
 from ollm_tui.tui.key_names import Hints, key_name
 from ollm_tui.tui.keymap import check_keymap
 from tests.conftest import REPOSITORY
@@ -19,7 +18,7 @@ from tests.conftest import REPOSITORY
 
 def functions(group: str) -> set[str]:
     """The functions of a group's module that have the shape of a command."""
-    module = import_module(f"ollm_tui.tui.commands.{group}")
+    module = import_module(f"ollm_tui.tui.{MODULES[group]}")
     return {
         name
         for name, value in vars(module).items()
@@ -39,9 +38,7 @@ def test_every_command_is_a_function_and_every_function_a_command(group: str) ->
 
 
 def test_there_is_no_module_of_commands_without_a_group() -> None:
-    assert {module.name for module in pkgutil.iter_modules(ollm_tui.tui.commands.__path__)} == set(
-        GROUPS
-    )
+    assert set(MODULES) == set(GROUPS)
 
 
 def test_ids_and_slash_names_are_unique() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ollm_tui.tui.widgets.completion_list import CompletionList
+from ollm_tui.tui.prompt.completion_list import CompletionList
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import chat, prompt, settled
 from tests.tui.typing_in import type_in

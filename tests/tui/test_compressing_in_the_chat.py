@@ -13,11 +13,11 @@ from textual.pilot import Pilot
 from ollm_tui.core.provider import ChatRequest, TextDelta
 from ollm_tui.providers.scripted import Scripted, Step
 from ollm_tui.tui.app import OllmApp
-from ollm_tui.tui.screens.chat import ChatScreen
-from ollm_tui.tui.screens.checkpoints import CheckpointsScreen
-from ollm_tui.tui.screens.compression import CompressionScreen
-from ollm_tui.tui.screens.compression_preview import CompressionPreview
-from ollm_tui.tui.widgets.compression_panel import CompressionPanel
+from ollm_tui.tui.chat.screen import ChatScreen
+from ollm_tui.tui.compression.checkpoint_screen import CheckpointsScreen
+from ollm_tui.tui.compression.panel import CompressionPanel
+from ollm_tui.tui.compression.preview import CompressionPreview
+from ollm_tui.tui.compression.screen import CompressionScreen
 from tests.engine.test_compression import PARAGRAPH, SUMMARY, gardener, is_summary, settings
 from tests.tui.conftest import OpenApp, workers_done
 from tests.tui.seen import gauge, state

@@ -20,8 +20,8 @@ from ollm_tui.core.compression_events import (
     SummaryRejected,
     UserMessagesFill,
 )
-from ollm_tui.tui.screens.compression import CompressionScreen
-from ollm_tui.tui.widgets.compression_panel import CompressionPanel
+from ollm_tui.tui.compression.panel import CompressionPanel
+from ollm_tui.tui.compression.screen import CompressionScreen
 from tests.tui.compression_desk import Desk, desk, still, tell, timers
 from tests.tui.compression_samples import STARTED, SUMMARY, TO_FOLD, summarising, whole_story
 from tests.tui.dialogs.host import shown

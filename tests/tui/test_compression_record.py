@@ -15,13 +15,13 @@ from ollm_tui.core.compression_events import (
 )
 from ollm_tui.core.session.compression import CompressedContext, Compression
 from ollm_tui.core.session.session import Restore
-from ollm_tui.tui.compression_entries import (
+from ollm_tui.tui.stream.entries.compression_entries import (
     compression_entries,
     compression_entry,
     compression_key,
     with_compressions,
 )
-from ollm_tui.tui.transcript.entry import Entry
+from ollm_tui.tui.stream.transcript.entry import Entry
 from tests.tui.compression_desk import after, desk, tell
 from tests.tui.compression_samples import (
     CHECKPOINT,

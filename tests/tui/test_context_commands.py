@@ -13,9 +13,9 @@ from ollm_tui.core.session.context_marks import Marks
 from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.providers.scripted import Script, Scripted
 from ollm_tui.tui.app import OllmApp
-from ollm_tui.tui.dialogs.picker import Picker
-from ollm_tui.tui.screens.context import ContextScreen
-from ollm_tui.tui.screens.prompt_view import PromptScreen
+from ollm_tui.tui.context.screen import ContextScreen
+from ollm_tui.tui.context.text_page import PromptScreen
+from ollm_tui.tui.kit.picker import Picker
 from tests.tui.conftest import OpenApp
 from tests.tui.dialogs.host import shown
 from tests.tui.seen import chat, gauge, send, settled, state

@@ -8,8 +8,8 @@ from textual.pilot import Pilot
 
 from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.tui.app import OllmApp
-from ollm_tui.tui.dialogs.picker import Picker
-from ollm_tui.tui.widgets.choice_list import ChoiceList
+from ollm_tui.tui.kit.choice_list import ChoiceList
+from ollm_tui.tui.kit.picker import Picker
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import prompt, settled, state
 

@@ -19,12 +19,12 @@ from ollm_tui.core.session.message import Attachment, Usage
 from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.providers.scripted import Script
 from ollm_tui.tui.app import OllmApp
-from ollm_tui.tui.screens.compression_preview import CompressionPreview
-from ollm_tui.tui.screens.context import ContextScreen
-from ollm_tui.tui.screens.prompt_view import PromptScreen
-from ollm_tui.tui.terminal import Abilities
-from ollm_tui.tui.widgets.choice_list import ChoiceList
-from ollm_tui.tui.widgets.gauge import Gauge
+from ollm_tui.tui.compression.preview import CompressionPreview
+from ollm_tui.tui.context.screen import ContextScreen
+from ollm_tui.tui.context.text_page import PromptScreen
+from ollm_tui.tui.gauge.gauge import Gauge
+from ollm_tui.tui.kit.choice_list import ChoiceList
+from ollm_tui.tui.terminal.abilities import Abilities
 from tests.engine.test_compression import gardener, settings
 from tests.tui.conftest import OpenApp
 from tests.tui.dialogs.host import shown

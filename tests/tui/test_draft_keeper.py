@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 from ollm_tui.services.sessions.prompt_memory import PromptMemory
-from ollm_tui.tui.draft_keeper import DraftKeeper
+from ollm_tui.tui.chat.drafts import DraftKeeper
 
 
 def memory(home: Path) -> PromptMemory:

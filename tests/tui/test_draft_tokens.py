@@ -8,8 +8,8 @@ from textual import events
 from ollm_tui.core.session.message import Attachment
 from ollm_tui.services.tokens.careful_estimate import careful_estimate
 from ollm_tui.settings.schema import Compression, Context, Settings
-from ollm_tui.tui.draft_tokens import GROWN_BY, DraftTokens
-from ollm_tui.tui.widgets.gauge_line import Reading
+from ollm_tui.tui.chat.draft_tokens import GROWN_BY, DraftTokens
+from ollm_tui.tui.gauge.gauge_line import Reading
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import chat, gauge, prompt, send, settled
 from tests.tui.test_gauge import CALM, view

@@ -18,7 +18,7 @@ import pytest
 from textual.app import App
 
 from ollm_tui.core.errors import OllmError
-from ollm_tui.tui.external_editor import edit_outside, editor_command
+from ollm_tui.tui.terminal.external_editor import edit_outside, editor_command
 from tests.conftest import REPOSITORY
 
 InstallEditor = Callable[..., Path]
@@ -130,7 +130,7 @@ PROGRAM = """
 import asyncio
 from textual.app import App
 from textual.widgets import Static
-from ollm_tui.tui.external_editor import edit_outside
+from ollm_tui.tui.terminal.external_editor import edit_outside
 
 class Program(App):
     def compose(self):

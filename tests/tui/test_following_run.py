@@ -12,10 +12,10 @@ from ollm_tui.providers.scripted import Script
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
 from ollm_tui.tui.app import OllmApp
-from ollm_tui.tui.following_run import Following
-from ollm_tui.tui.screens.chat import SHORT_PLACEHOLDER, ChatScreen
-from ollm_tui.tui.widgets.prompt import Prompt
-from ollm_tui.tui.widgets.waiting import Waiting
+from ollm_tui.tui.chat.followed_session import Following
+from ollm_tui.tui.chat.message_queue import Waiting
+from ollm_tui.tui.chat.screen import SHORT_PLACEHOLDER, ChatScreen
+from ollm_tui.tui.prompt.prompt import Prompt
 from tests.crash.samples import begin, user_message
 from tests.stand_ins.other_writer import OtherWriter
 from tests.tui.conftest import OpenApp, workers_done

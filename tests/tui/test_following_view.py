@@ -16,7 +16,7 @@ from ollm_tui.core.session.record import MessageAdded, MetadataChanged, SessionC
 from ollm_tui.services.sessions.following import Followed
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
-from ollm_tui.tui.following_view import (
+from ollm_tui.tui.chat.following_view import (
     FOLLOWS,
     FORKS,
     GOES_ON,
@@ -24,7 +24,7 @@ from ollm_tui.tui.following_view import (
     FollowingView,
     take_over,
 )
-from ollm_tui.tui.transcript.transcript import Transcript
+from ollm_tui.tui.stream.transcript.transcript import Transcript
 from tests.crash.samples import begin, user_message
 from tests.engine.conftest import OpenWorkspace, open_workspace
 from tests.stand_ins.other_writer import OtherWriter

@@ -20,22 +20,22 @@ from ollm_tui.core.provider import ReasoningDelta, TextDelta, ToolCallArrived
 from ollm_tui.core.session.message import Message, Text, ToolCallPart
 from ollm_tui.core.session.session import SessionSummary
 from ollm_tui.providers.scripted import Scripted
-from ollm_tui.tui.dialogs.confirmation import Confirmation
-from ollm_tui.tui.dialogs.palette import CommandPalette, PaletteEntry
-from ollm_tui.tui.dialogs.picker import Picker
-from ollm_tui.tui.dialogs.question import Question
-from ollm_tui.tui.screens.help import HelpEntry, HelpScreen
-from ollm_tui.tui.transcript.entry import Entry
-from ollm_tui.tui.transcript.fold import Fold
-from ollm_tui.tui.transcript.transcript import Transcript
-from ollm_tui.tui.widgets.choice_list import Choice, ChoiceList
-from ollm_tui.tui.widgets.completion import Option
-from ollm_tui.tui.widgets.completion_list import CompletionList
-from ollm_tui.tui.widgets.live_keys import LiveKeys
-from ollm_tui.tui.widgets.prompt import Prompt
-from ollm_tui.tui.widgets.session_preview import SessionPreview
-from ollm_tui.tui.widgets.status import TwoTexts
-from ollm_tui.tui.widgets.waiting import Waiting
+from ollm_tui.tui.browser.session_preview import SessionPreview
+from ollm_tui.tui.chat.message_queue import Waiting
+from ollm_tui.tui.chat.status import TwoTexts
+from ollm_tui.tui.help.palette import CommandPalette, PaletteEntry
+from ollm_tui.tui.help.screen import HelpEntry, HelpScreen
+from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
+from ollm_tui.tui.kit.confirmation import Confirmation
+from ollm_tui.tui.kit.live_keys import LiveKeys
+from ollm_tui.tui.kit.picker import Picker
+from ollm_tui.tui.kit.question import Question
+from ollm_tui.tui.prompt.completion import Option
+from ollm_tui.tui.prompt.completion_list import CompletionList
+from ollm_tui.tui.prompt.prompt import Prompt
+from ollm_tui.tui.stream.transcript.entry import Entry
+from ollm_tui.tui.stream.transcript.fold import Fold
+from ollm_tui.tui.stream.transcript.transcript import Transcript
 from tests.conftest import REPOSITORY
 from tests.tui.conftest import OpenApp
 from tests.tui.dialogs.host import Host

@@ -16,9 +16,9 @@ from ollm_tui.engine.context.prompt_assembly import assemble
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.services.tokens.counters import TokenCounters
 from ollm_tui.services.tokens.prompt_count import Count, Parts, PromptCount, Source
+from ollm_tui.tui.gauge.gauge import Gauge
+from ollm_tui.tui.gauge.gauge_bar import ASCII, LEAST_CELLS, WITHOUT_COLOUR, bar, share_cells
 from ollm_tui.tui.themes import load_theme
-from ollm_tui.tui.widgets.gauge import Gauge
-from ollm_tui.tui.widgets.gauge_bar import ASCII, LEAST_CELLS, WITHOUT_COLOUR, bar, share_cells
 
 CALM = Parts(system=500, checkpoints=900, user=900, assistant=1900, tools=100)
 NEAR = Parts(system=300, user=1900, assistant=3000)

@@ -8,7 +8,7 @@ from ollm_tui.core.provider import TextDelta
 from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.tui.app import OllmApp
-from ollm_tui.tui.dialogs.picker import Picker
+from ollm_tui.tui.kit.picker import Picker
 from tests.tui.conftest import OpenApp
 from tests.tui.dialogs.host import shown
 from tests.tui.seen import chat, send, settled, state

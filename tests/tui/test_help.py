@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ollm_tui.tui.screens.help import HelpScreen
-from ollm_tui.tui.screens.help_page import NOTHING_FITS, HelpEntry, help_columns
+from ollm_tui.tui.help.help_page import NOTHING_FITS, HelpEntry, help_columns
+from ollm_tui.tui.help.screen import HelpScreen
 from tests.tui.conftest import OpenApp
 from tests.tui.dialogs.host import NOTHING_YET, Host, shown
 

@@ -12,9 +12,9 @@ from textual.pilot import Pilot
 from ollm_tui.core.provider import Completed, TextDelta
 from ollm_tui.core.session.message import Attachment
 from ollm_tui.tui.app import OllmApp
-from ollm_tui.tui.chat_sidebar import ChatSidebar
-from ollm_tui.tui.job_entries import OUTPUT
-from ollm_tui.tui.shell_line import EMPTY, is_worth_a_bell
+from ollm_tui.tui.browser.chat_sidebar import ChatSidebar
+from ollm_tui.tui.jobs.shell_line import EMPTY, is_worth_a_bell
+from ollm_tui.tui.stream.entries.job_entries import OUTPUT
 from tests.tui.conftest import OpenApp
 from tests.tui.jobs_desk import GATE, jobs, run, run_through, until
 from tests.tui.seen import chat, prompt, send, settled, state, stream

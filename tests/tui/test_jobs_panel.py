@@ -8,13 +8,13 @@ import pytest
 from textual.widgets import Static
 
 from ollm_tui.core.provider import Completed, TextDelta
-from ollm_tui.tui.dialogs.confirmation import Confirmation
-from ollm_tui.tui.dialogs.environment_picker import EnvironmentPicker
-from ollm_tui.tui.screens.chat import ChatScreen
-from ollm_tui.tui.screens.jobs import JobsScreen
-from ollm_tui.tui.screens.jobs_output import JobOutputScreen
-from ollm_tui.tui.session_opening import LOOKED_AFTER_SECONDS
-from ollm_tui.tui.transcript.transcript import Transcript
+from ollm_tui.tui.chat.screen import ChatScreen
+from ollm_tui.tui.chat.session_opening import LOOKED_AFTER_SECONDS
+from ollm_tui.tui.jobs.environment_picker import EnvironmentPicker
+from ollm_tui.tui.jobs.job_output import JobOutputScreen
+from ollm_tui.tui.jobs.screen import JobsScreen
+from ollm_tui.tui.kit.confirmation import Confirmation
+from ollm_tui.tui.stream.transcript.transcript import Transcript
 from tests.tui.conftest import OpenApp
 from tests.tui.jobs_desk import (
     GATE,

@@ -8,8 +8,8 @@ from ollm_tui.core.provider import Completed, TextDelta
 from ollm_tui.core.session.message import Usage
 from ollm_tui.engine.project.workspace import Workspace
 from ollm_tui.settings.schema import Context, Settings
+from ollm_tui.tui.chat.message_queue import Waiting
 from ollm_tui.tui.keymap import check_keymap
-from ollm_tui.tui.widgets.waiting import Waiting
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import chat, prompt, send, settled, state, stream
 from tests.tui.typing_in import type_in

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ollm_tui.tui.widgets.completion import Completion
-from ollm_tui.tui.widgets.completion_list import CompletionList
-from ollm_tui.tui.widgets.prompt import Prompt
+from ollm_tui.tui.prompt.completion import Completion
+from ollm_tui.tui.prompt.completion_list import CompletionList
+from ollm_tui.tui.prompt.prompt import Prompt
 from tests.tui.prompt_desk import Desk, desk
 from tests.tui.typing_in import type_in
 

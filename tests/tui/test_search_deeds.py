@@ -11,8 +11,8 @@ from ollm_tui.core.provider import TextDelta
 from ollm_tui.core.session.message import Retrieval
 from ollm_tui.engine.project.workspace import Workspace
 from ollm_tui.settings.schema import Settings
-from ollm_tui.tui.dialogs.line_input import LineInput
-from ollm_tui.tui.transcript.transcript import Transcript
+from ollm_tui.tui.kit.line_input import LineInput
+from ollm_tui.tui.stream.transcript.transcript import Transcript
 from tests.engine.conftest import workspace_on
 from tests.tui.conftest import OpenApp
 from tests.tui.search_desk import desk

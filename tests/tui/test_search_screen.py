@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from ollm_tui.core.provider import TextDelta
-from ollm_tui.tui.dialogs.saved_search_picker import SavedSearchPicker
-from ollm_tui.tui.screens.search import SearchLine
-from ollm_tui.tui.widgets.facet_bar import FacetBar
-from ollm_tui.tui.widgets.hit_timeline import HitTimeline
+from ollm_tui.tui.search.facet_bar import FacetBar
+from ollm_tui.tui.search.hit_timeline import HitTimeline
+from ollm_tui.tui.search.saved_search_picker import SavedSearchPicker
+from ollm_tui.tui.search.screen import SearchLine
 from tests.tui.conftest import OpenApp
 from tests.tui.search_desk import desk
 from tests.tui.search_samples import full_id

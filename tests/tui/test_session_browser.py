@@ -19,12 +19,12 @@ from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.settings.schema import Settings
 from ollm_tui.storage.store_layout import StoreLayout
-from ollm_tui.tui.screens.browser import SessionBrowser
-from ollm_tui.tui.session_actions import SessionActions
-from ollm_tui.tui.widgets.live_keys import LiveKeys
-from ollm_tui.tui.widgets.session_list import SessionList
-from ollm_tui.tui.widgets.session_pane import FindLine, RenameLine
-from ollm_tui.tui.widgets.session_preview import PreviewStream, SessionPreview
+from ollm_tui.tui.browser.screen import SessionBrowser
+from ollm_tui.tui.browser.session_actions import SessionActions
+from ollm_tui.tui.browser.session_list import SessionList
+from ollm_tui.tui.browser.session_pane import FindLine, RenameLine
+from ollm_tui.tui.browser.session_preview import PreviewStream, SessionPreview
+from ollm_tui.tui.kit.live_keys import LiveKeys
 from tests.engine.conftest import workspace_on
 from tests.tui.session_samples import ThemedApp, fill
 

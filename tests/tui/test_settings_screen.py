@@ -11,8 +11,8 @@ from textual.pilot import Pilot
 from ollm_tui.settings.keys import fixed_keys
 from ollm_tui.settings.loaded import Loaded
 from ollm_tui.settings.loader import load_settings
-from ollm_tui.tui.screens.setting_entries import setting_entries
-from ollm_tui.tui.screens.settings import SettingsScreen
+from ollm_tui.tui.settings.screen import SettingsScreen
+from ollm_tui.tui.settings.setting_entries import setting_entries
 from tests.tui.dialogs.host import NOTHING_YET, Host, shown
 
 

@@ -17,10 +17,10 @@ from textual.widgets import TextArea
 
 from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.settings.schema import Settings
-from ollm_tui.tui.widgets.live_keys import LiveKeys
-from ollm_tui.tui.widgets.session_list import SessionList
-from ollm_tui.tui.widgets.session_pane import FindLine, RenameLine
-from ollm_tui.tui.widgets.sidebar import Sidebar
+from ollm_tui.tui.browser.session_list import SessionList
+from ollm_tui.tui.browser.session_pane import FindLine, RenameLine
+from ollm_tui.tui.browser.sidebar import Sidebar
+from ollm_tui.tui.kit.live_keys import LiveKeys
 from tests.engine.conftest import workspace_on
 from tests.tui.session_samples import ThemedApp, fill
 

@@ -10,9 +10,9 @@ from ollm_tui.core.snapshot import ContextSnapshot, snapshot_of
 from ollm_tui.engine.context.budget import Budget
 from ollm_tui.engine.snapshots.snapshot_parts import parts_of
 from ollm_tui.services.snapshots.snapshot_diff import diff
-from ollm_tui.tui.screens.snapshot_diff import DiffSide, SnapshotDiffScreen
-from ollm_tui.tui.snapshot_diff_lines import diff_lines, summary
-from ollm_tui.tui.widgets.snapshot_diff_page import SnapshotDiffPage
+from ollm_tui.tui.browser.diff_screen import DiffSide, SnapshotDiffScreen
+from ollm_tui.tui.browser.snapshot_diff_lines import diff_lines, summary
+from ollm_tui.tui.browser.snapshot_diff_page import SnapshotDiffPage
 from tests.snapshot_samples import message, rich_session, rich_state
 from tests.tui.dialogs.host import Host, shown
 

@@ -13,7 +13,7 @@ import termios
 
 import pytest
 
-from ollm_tui.tui.terminal import Abilities, abilities, choose_theme
+from ollm_tui.tui.terminal.abilities import Abilities, abilities, choose_theme
 from tests.conftest import REPOSITORY
 
 UTF8 = {"LANG": "en_GB.UTF-8", "TERM": "xterm-256color"}
@@ -81,10 +81,10 @@ def test_the_theme_to_begin_with(name: str, environ: dict[str, str], chosen: str
 APP = """
 import os
 from textual.app import App
-from ollm_tui.tui.dialogs.picker import Picker
-from ollm_tui.tui.terminal import abilities, choose_theme
+from ollm_tui.tui.kit.picker import Picker
+from ollm_tui.tui.terminal.abilities import abilities, choose_theme
 from ollm_tui.tui.themes import load_theme
-from ollm_tui.tui.widgets.choice_list import Choice
+from ollm_tui.tui.kit.choice_list import Choice
 
 class Small(App):
     ENABLE_COMMAND_PALETTE = False

@@ -9,7 +9,7 @@ from textual.theme import Theme
 
 from ollm_tui.core.errors import OllmError
 from ollm_tui.settings.resources import themes_directory
-from ollm_tui.tui.looks import transcript_styles
+from ollm_tui.tui.stream.transcript.looks import transcript_styles
 from ollm_tui.tui.themes import load_theme, quiet_colour, rounded, theme_names
 
 READABLE, SEEN, EASY = 4.5, 3.0, 7.0

@@ -12,7 +12,7 @@ from ollm_tui.core.session.message import Attachment
 from ollm_tui.providers.scripted import Scripted, Step
 from ollm_tui.settings.schema import ModelSettings, Settings
 from ollm_tui.tui.app import OllmApp
-from ollm_tui.tui.widgets.trust_question import TrustQuestion
+from ollm_tui.tui.chat.trust_question import TrustQuestion
 from tests.engine.test_compression import SUMMARY, is_summary
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import chat, prompt, send, settled, state, stream

@@ -20,9 +20,9 @@ from ollm_tui.core.session.session import Session
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.tool import Decision
 from ollm_tui.engine.tools import tool_calls, tool_output
-from ollm_tui.tui.entries import branch_entries
-from ollm_tui.tui.toned_lines import TonedLine, argument_lines, diff_lines, exact_lines
-from ollm_tui.tui.tool_entries import (
+from ollm_tui.tui.kit.toned_lines import TonedLine, argument_lines, diff_lines, exact_lines
+from ollm_tui.tui.stream.entries.message_entries import branch_entries
+from ollm_tui.tui.stream.entries.tool_entries import (
     CANCELLED,
     CUT,
     CUT_MARK,
@@ -33,7 +33,7 @@ from ollm_tui.tui.tool_entries import (
     decision_words,
     duration,
 )
-from ollm_tui.tui.transcript.entry import Entry
+from ollm_tui.tui.stream.transcript.entry import Entry
 from tests.tui.tool_desk import DIFF
 
 

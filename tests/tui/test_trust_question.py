@@ -16,8 +16,8 @@ from ollm_tui.services.hooks import Hooks
 from ollm_tui.services.safety.environment import CleanEnvironment
 from ollm_tui.services.safety.project_trust import Trust
 from ollm_tui.tui.app import OllmApp
-from ollm_tui.tui.screens.prompt_view import PromptScreen
-from ollm_tui.tui.widgets.trust_question import TrustQuestion
+from ollm_tui.tui.chat.trust_question import TrustQuestion
+from ollm_tui.tui.context.text_page import PromptScreen
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import chat, prompt, send, settled, state, stream
 

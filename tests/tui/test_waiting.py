@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ollm_tui.core.session.message import Attachment
-from ollm_tui.tui.widgets.prompt import Prompt
+from ollm_tui.tui.prompt.prompt import Prompt
 from tests.tui.prompt_desk import Desk, desk, lines_of, paste
 from tests.tui.typing_in import type_in
 

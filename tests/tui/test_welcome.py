@@ -11,8 +11,8 @@ from ollm_tui.core.provider import ModelInfo
 from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.settings.schema import Settings
+from ollm_tui.tui.chat.welcome import BETTER, DEMONSTRATION, Welcome
 from ollm_tui.tui.key_names import Hints
-from ollm_tui.tui.widgets.welcome import BETTER, DEMONSTRATION, Welcome
 from tests.engine.conftest import workspace_on
 
 

@@ -25,8 +25,8 @@ from ollm_tui.core.tool import (
 from ollm_tui.engine.tools.conversation_tools import Outfit
 from ollm_tui.providers.scripted import Step
 from ollm_tui.tui.app import OllmApp
-from ollm_tui.tui.widgets.approval import Approval
-from ollm_tui.tui.widgets.loop_bar import LoopBar
+from ollm_tui.tui.tools.approval import Approval
+from ollm_tui.tui.tools.loop_bar import LoopBar
 from tests.tui.conftest import OpenApp
 from tests.tui.dialogs.host import shown
 from tests.tui.seen import chat, prompt

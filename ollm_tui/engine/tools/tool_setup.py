@@ -49,7 +49,7 @@ class Outfitter:
     ) -> Outfit:
         """What one session works with; `keeps` whether anything of it may be on disk."""
         # In a thread: it takes longer to load than a key may wait.
-        for name in ("tools.toolbox", "engine.policy", "services.sandbox.sandbox"):
+        for name in ("tools.toolbox", "engine.tools.policy", "services.sandbox.sandbox"):
             await asyncio.to_thread(import_module, f"ollm_tui.{name}")
         return await self._make(session, goals, keeps, sees_pictures)
 

@@ -10,12 +10,12 @@ import pytest
 from ollm_tui.core.errors import Unavailable
 from ollm_tui.core.provider import Capabilities, ModelInfo
 from ollm_tui.engine.conversation.model_choice import ProviderOffer
-from ollm_tui.tui.dialogs.line_input import LineInput
-from ollm_tui.tui.dialogs.model_picker import NOBODY, REST_SECONDS, ModelPicker, ability_words
-from ollm_tui.tui.dialogs.palette import CommandPalette, PaletteEntry
-from ollm_tui.tui.dialogs.picker import Picker
-from ollm_tui.tui.dialogs.theme_picker import ThemePicker
-from ollm_tui.tui.widgets.choice_list import Choice
+from ollm_tui.tui.help.palette import CommandPalette, PaletteEntry
+from ollm_tui.tui.kit.choice_list import Choice
+from ollm_tui.tui.kit.line_input import LineInput
+from ollm_tui.tui.kit.picker import Picker
+from ollm_tui.tui.models.model_picker import NOBODY, REST_SECONDS, ModelPicker, ability_words
+from ollm_tui.tui.settings.theme_picker import ThemePicker
 from tests.tui.dialogs.host import NOTHING_YET, Host, shown
 
 FRUIT = [Choice(name, name) for name in ("apple", "banana", "cherry")]

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from ollm_tui.tui.markdown.styles import default_dark
-from ollm_tui.tui.markdown.text import MarkdownText
+from ollm_tui.tui.stream.markdown.styles import default_dark
+from ollm_tui.tui.stream.markdown.text import MarkdownText
 
 WIDTH = 300
 _BULLETS = "•◦▪"

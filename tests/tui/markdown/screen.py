@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from rich.style import Style
 
-from ollm_tui.tui.markdown.styled_text import Link
-from ollm_tui.tui.markdown.styles import default_dark
-from ollm_tui.tui.markdown.text import MarkdownText
+from ollm_tui.tui.stream.markdown.styled_text import Link
+from ollm_tui.tui.stream.markdown.styles import default_dark
+from ollm_tui.tui.stream.markdown.text import MarkdownText
 
 STYLES = default_dark()
 

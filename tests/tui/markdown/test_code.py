@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from ollm_tui.tui.markdown.text import CodeBlock
+from ollm_tui.tui.stream.markdown.text import CodeBlock
 from tests.tui.markdown.screen import STYLES, drawn, finished, grown, lines, style_of
 
 
@@ -86,8 +86,8 @@ def test_an_empty_fence_can_be_seen() -> None:
 def test_pygments_is_loaded_by_the_first_language() -> None:
     program = (
         "import sys\n"
-        "from ollm_tui.tui.markdown.text import MarkdownText\n"
-        "from ollm_tui.tui.markdown.styles import default_dark\n"
+        "from ollm_tui.tui.stream.markdown.text import MarkdownText\n"
+        "from ollm_tui.tui.stream.markdown.styles import default_dark\n"
         "text = MarkdownText(default_dark(), 80)\n"
         "text.feed('```\\ncode\\n```\\n')\n"
         "before = 'pygments.lexers' in sys.modules\n"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ollm_tui.tui.markdown.styled_text import Link
-from ollm_tui.tui.markdown.text import MarkdownText
+from ollm_tui.tui.stream.markdown.styled_text import Link
+from ollm_tui.tui.stream.markdown.text import MarkdownText
 from tests.tui.markdown.screen import STYLES, drawn, finished, style_of
 
 

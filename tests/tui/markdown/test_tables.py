@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ollm_tui.tui.markdown.table_layout import fit_columns
+from ollm_tui.tui.stream.markdown.table_layout import fit_columns
 from tests.tui.markdown.screen import STYLES, drawn, finished, style_of
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len, get_character_cell_size
 
-from ollm_tui.tui.markdown.wrapping import chopped, line_spans
+from ollm_tui.tui.stream.markdown.wrapping import chopped, line_spans
 from tests.tui.markdown.screen import drawn, finished
 
 ALPHABET = st.sampled_from(

@@ -9,9 +9,9 @@ from typing import Any
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
-from ollm_tui.tui.transcript.entry import Entry
-from ollm_tui.tui.transcript.styles import TranscriptStyles
-from ollm_tui.tui.transcript.transcript import Transcript
+from ollm_tui.tui.stream.transcript.entry import Entry
+from ollm_tui.tui.stream.transcript.styles import TranscriptStyles
+from ollm_tui.tui.stream.transcript.transcript import Transcript
 from tests.tui.transcript.looks import LOOKS
 
 SIZE = (40, 10)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ollm_tui.tui.transcript.entry import Entry
+from ollm_tui.tui.stream.transcript.entry import Entry
 from tests.tui.transcript.screen import Screen, coloured, numbered, seen, shown
 
 TALL = Entry("tall", "user", "\n".join(f"line {number}" for number in range(30)))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ollm_tui.tui.transcript.entry import Entry
-from ollm_tui.tui.transcript.fold import Fold
-from ollm_tui.tui.transcript.stack import KEPT_LAYOUTS
+from ollm_tui.tui.stream.transcript.entry import Entry
+from ollm_tui.tui.stream.transcript.fold import Fold
+from ollm_tui.tui.stream.transcript.stack import KEPT_LAYOUTS
 from tests.tui.transcript.screen import coloured, numbered, seen, shown
 
 HIT, CURRENT = "yellow", "red"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ollm_tui.tui.transcript.entry import Entry
-from ollm_tui.tui.transcript.fold import Fold
+from ollm_tui.tui.stream.transcript.entry import Entry
+from ollm_tui.tui.stream.transcript.fold import Fold
 from tests.tui.transcript.looks import LOOKS
 from tests.tui.transcript.screen import numbered, seen, shown
 

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from textual.pilot import Pilot
 
-from ollm_tui.tui.transcript.entry import Entry, Speaker
-from ollm_tui.tui.transcript.fold import Fold, FoldKind
-from ollm_tui.tui.transcript.layout import EntryLayout
-from ollm_tui.tui.transcript.transcript import Transcript
+from ollm_tui.tui.stream.transcript.entry import Entry, Speaker
+from ollm_tui.tui.stream.transcript.entry_layout import EntryLayout
+from ollm_tui.tui.stream.transcript.fold import Fold, FoldKind
+from ollm_tui.tui.stream.transcript.transcript import Transcript
 from tests.tui.transcript.looks import LOOKS
 from tests.tui.transcript.screen import shown
 

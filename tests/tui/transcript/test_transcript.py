@@ -5,8 +5,8 @@ from __future__ import annotations
 from textual.geometry import Offset
 from textual.selection import Selection
 
-from ollm_tui.tui.transcript.entry import Entry
-from ollm_tui.tui.transcript.stack import KEPT_LAYOUTS
+from ollm_tui.tui.stream.transcript.entry import Entry
+from ollm_tui.tui.stream.transcript.stack import KEPT_LAYOUTS
 from tests.tui.transcript.screen import numbered, seen, shown
 
 

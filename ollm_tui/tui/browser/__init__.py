@@ -1,0 +1,1 @@
+"""The browser of sessions, branches and snapshots, and the sidebar."""

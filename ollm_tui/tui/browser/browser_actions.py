@@ -1,0 +1,154 @@
+"""What is done from the browser beside going and changing: compare, export, copy, tag."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, assert_never
+
+from ollm_tui.core.counts import counted
+from ollm_tui.core.errors import OllmError, UsageError
+from ollm_tui.core.intake import visible
+from ollm_tui.core.session.message import Message
+from ollm_tui.engine.snapshots.points import Point
+from ollm_tui.tui.browser.diff_screen import DiffSide, SnapshotDiffScreen
+from ollm_tui.tui.browser.session_list import SessionList
+from ollm_tui.tui.browser.session_preview import MessageDeed
+from ollm_tui.tui.browser.session_tree import Deed
+from ollm_tui.tui.chat.going_back import end_before_turn, end_of_turn
+from ollm_tui.tui.kit.export_file import export_to
+from ollm_tui.tui.kit.question import Question
+from ollm_tui.tui.terminal.clipboard import copy
+
+if TYPE_CHECKING:
+    from ollm_tui.tui.browser.screen import SessionBrowser
+
+MARKED = "marked · d on another line compares the two · m here again takes the mark off"
+EXPORT = "Export to\nThe ending says in which form: .md, .html or .json"
+TAGS = "Tags of this session\nWords; finding looks at them too"
+
+
+class BrowserDeeds:
+    """Does things for one browser; what goes wrong is told there in one line."""
+
+    def __init__(self, browser: SessionBrowser) -> None:
+        self._browser = browser
+
+    def do(self, deed: Deed, point: Point) -> None:
+        """Do one thing with a point."""
+        browser = self._browser
+        match deed:
+            case "mark":
+                self._mark(point)
+            case "compare":
+                self._attempt(lambda: self._compare(point))
+            case "copy_id":
+                self._attempt(lambda: self._copy_id(point))
+            case "export":
+                name = f"{(point.snapshot or point.session_id)[:8]}.md"
+                self._ask(Question(EXPORT, name, "export"), lambda to: self._export(point, to))
+            case "tag":
+                before = browser.session_tree.session.tags if browser.session_tree.session else ()
+                question = Question(TAGS, " ".join(map(visible, before)), "keep")
+                self._ask(question, lambda text: self._tag(point, text, before))
+            case _:
+                assert_never(deed)
+
+    def do_with(
+        self,
+        deed: MessageDeed,
+        session_id: str,
+        said: Sequence[Message],
+        chosen: Sequence[Message],
+    ) -> None:
+        """Do one thing with some of the messages that are looked at."""
+        browser = self._browser
+        if deed == "graft":
+            browser.beside.bring(chosen, session_id)
+            brought = counted(len(chosen), "message")
+            browser.say(f"{brought} brought into the prompt · Esc, Esc goes there")
+            return
+        try:
+            end = (end_before_turn if deed == "before" else end_of_turn)(said, chosen[0].id)
+        except UsageError as error:
+            browser.complain(error)
+            return
+        point = Point(session_id, message=end)
+        if deed == "fork":
+            fork = SessionList.ForkWanted(point)
+            browser.carry_out(lambda: browser.actions.carry_out(fork))
+        else:
+            browser.leave(lambda: browser.beside.go_to(point))
+
+    def _mark(self, point: Point) -> None:
+        browser = self._browser
+        browser.marked = None if browser.marked == point else point
+        browser.say(MARKED if browser.marked else "no longer marked")
+
+    async def _compare(self, point: Point) -> None:
+        """With what is marked, else with the present."""
+        browser = self._browser
+        if browser.marked and browser.marked != point:
+            left, right = await self._side(browser.marked), await self._side(point)
+        else:
+            left, right = await self._side(point), await self._present(point)
+        browser.marked = None
+        if browser.is_open:
+            browser.show_keys()
+            browser.app.push_screen(SnapshotDiffScreen(left, right))
+
+    async def _side(self, point: Point) -> DiffSide:
+        points = self._browser.actions.workspace.points
+        context = await points.at(point)
+        return DiffSide.of(context, points.budget(context), is_snapshot=bool(point.snapshot))
+
+    async def _present(self, point: Point) -> DiffSide:
+        """The present of the same session; of another one the open conversation."""
+        browser, is_now = self._browser, not (point.snapshot or point.message)
+        if is_now and point.session_id == browser.current:
+            hint = "choose a snapshot or a branch, or mark another line with m"
+            raise UsageError("that is the present itself", hint)
+        is_there = not browser.session_tree.is_gone
+        if not is_now and is_there and point.session_id != browser.current:
+            return await self._side(Point(point.session_id))
+        now = browser.beside.now()
+        if now is None:
+            raise UsageError("nothing was said here yet", "mark another line with m")
+        budget = browser.actions.workspace.points.budget(now)
+        return DiffSide.of(now, budget, is_snapshot=False)._replace(name="now")
+
+    async def _copy_id(self, point: Point) -> None:
+        which = "snapshot" if point.snapshot else "message" if point.message else "session"
+        where = await copy(self._browser.app, point.snapshot or point.message or point.session_id)
+        self._browser.say(f"id of the {which} {where}")
+
+    async def _export(self, point: Point, name: str) -> None:
+        points = self._browser.actions.workspace.points
+        if point.snapshot:
+            session = await points.session(point)
+            branch = session.messages
+        else:
+            state = await points.state(point.session_id)
+            session, branch = state.session(), state.branch(point.message or None)
+        file = await export_to(name, session, branch)
+        self._browser.say(f"exported to {visible(str(file))}")
+
+    async def _tag(self, point: Point, text: str, before: tuple[str, ...]) -> None:
+        actions = self._browser.actions
+        self._browser.carry_out(lambda: actions.tag(point, text, before))
+
+    def _ask(self, question: Question, use: Callable[[str], Awaitable[None]]) -> None:
+        def answer(text: str | None) -> None:
+            if text is not None:
+                self._attempt(lambda: use(text))
+
+        self._browser.app.push_screen(question, answer)
+
+    def _attempt(self, action: Callable[[], Awaitable[None]]) -> None:
+        self._browser.run_worker(partial(self._attempted, action), group="actions")
+
+    async def _attempted(self, action: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await action()
+        except OllmError as error:
+            self._browser.complain(error)

@@ -1,0 +1,238 @@
+"""What the browser reads, and when: the list at once, the rest when one looks at it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+from ollm_tui.core.counts import counted, short_size
+from ollm_tui.core.errors import OllmError
+from ollm_tui.core.session.branches import Branch, holders
+from ollm_tui.core.session.message import Message
+from ollm_tui.core.session.session import SessionSummary
+from ollm_tui.core.session.session_state import SessionState
+from ollm_tui.core.snapshot import ContextSnapshot
+from ollm_tui.engine.snapshots.points import Overview, Point
+from ollm_tui.tui.browser.snapshot_choices import Inside, key_of
+from ollm_tui.tui.browser.timeline_strip import TimelineStrip
+from ollm_tui.tui.browser.words import branch_title, point_facts, snapshot_title
+
+if TYPE_CHECKING:
+    from ollm_tui.tui.browser.screen import SessionBrowser
+
+R = TypeVar("R")
+
+REST_SECONDS = 0.05
+"""A session is read when the highlight rests on it, not while it passes."""
+SEEN_FIRST = 100
+"""More sessions than a screen has lines."""
+NAMES_FROM = 200
+"""Of so many sessions the snapshots are read when words are looked for, the latest first."""
+
+GONE = "The session is gone"
+GONE_FACTS = ("Only its snapshots are left.", "Each can be opened as a new session.")
+GONE_READ = 50
+"""Of so many of them the last words are read, to call them by."""
+
+
+class BrowserReading:
+    """Reads for one browser, and has it show what was read."""
+
+    def __init__(self, browser: SessionBrowser) -> None:
+        self._browser = browser
+        self._summaries: Sequence[SessionSummary] = ()
+        self._ids: set[str] = set()
+        self._counts: dict[str, int] = {}
+        self._size = 0
+        self._overview: Overview | None = None
+        """Of the session that is looked at."""
+
+        self._point: Point | None = None
+        """What is looked at."""
+        self._said: list[Message] = []
+
+    async def begin(self, *, at_snapshots: bool) -> None:
+        """Show the sessions, then what is below the current one, then how many there are."""
+        browser = self._browser
+        await self._show_known()
+        await self._show_sessions(None)
+        current = browser.current
+        if current in self._ids:
+            browser.session_tree.open_up(current)
+            if at_snapshots:
+                await self._read_inside(current, at_snapshots=True)
+        await self._show_counts()
+
+    async def show_again(self, highlight: str | None) -> None:
+        """Something changed: read the list again, and the session that is looked at."""
+        browser = self._browser
+        known = self._overview.state.header.session_id if self._overview else None
+        self._overview = None
+        await self._show_sessions(highlight)
+        await self._show_counts()
+        if known and (known in self._counts or known in self._ids):
+            self._learn(await self._read(known), highlight)
+        self._point = None
+        self.look_at(browser.session_tree.point)
+
+    def said_at(self, point: Point | None) -> Sequence[Message]:
+        """The messages of a point, if it is the one that is looked at and they are read."""
+        return self._said if point == self._point else ()
+
+    def look_at(self, point: Point | None) -> None:
+        """Show what is known of a point at once, and the rest when the highlight rests on it."""
+        if point == self._point:
+            return
+        self._point = point
+        tree, preview = self._browser.session_tree, self._browser.preview
+        self._said = []
+        if tree.snapshot:
+            preview.show_facts(snapshot_title(tree.snapshot), (tree.snapshot.damage or "",))
+        elif tree.is_gone:
+            preview.show_facts(GONE, GONE_FACTS)
+        elif point and not point.message:
+            preview.show(tree.session)
+        look = partial(self._look_at, point)
+        self._browser.run_worker(look, exclusive=True, group="preview")
+
+    def read_inside(self, session_id: str) -> None:
+        """Read what is below a session."""
+        self._browser.run_worker(partial(self._read_inside, session_id), group="inside")
+
+    def find_names(self, words: str) -> None:
+        """Words are looked for: names of snapshots may have them too."""
+        if words.strip():
+            self._browser.run_worker(self._find_names, exclusive=True, group="names")
+
+    async def _seen(self, reading: Awaitable[R]) -> R:
+        """What was read, if the browser is still there to show it; else this is the end."""
+        found = await reading
+        if not self._browser.is_open:
+            raise asyncio.CancelledError
+        return found
+
+    async def _look_at(self, point: Point | None) -> None:
+        preview, strip = self._browser.preview, self._browser.query_one(TimelineStrip)
+        if point is None:
+            preview.show(None)
+            preview.show_messages(())
+            strip.show(None)
+            return
+        await self._seen(asyncio.sleep(REST_SECONDS))
+        try:
+            overview = await self._read(point.session_id)
+            strip.show(overview.timeline, point.snapshot)
+            if self._browser.session_tree.is_gone and not point.snapshot:
+                preview.show_messages(())
+                return
+            points = self._browser.actions.workspace.points
+            context = await self._seen(points.at(point, overview.state))
+        except OllmError as error:
+            preview.show_problem(f"{error.message}\n{error.hint}".strip())
+            return
+        self._show(point, overview, context)
+
+    def _show(self, point: Point, overview: Overview, context: ContextSnapshot) -> None:
+        tree, preview = self._browser.session_tree, self._browser.preview
+        budget = self._browser.actions.workspace.points.budget(context)
+        facts = list(point_facts(context))
+        if tree.snapshot:
+            preview.show_facts(snapshot_title(tree.snapshot), facts, budget)
+        elif branch := _branch(overview, point):
+            preview.show_facts(branch_title(branch), facts, budget)
+        elif tree.session:
+            preview.show_session(tree.session, budget)
+        self._said = _said(context, overview.state)
+        preview.show_messages(self._said, overview.state)
+
+    async def _read(self, session_id: str) -> Overview:
+        known = self._overview
+        if known is None or known.state.header.session_id != session_id:
+            points = self._browser.actions.workspace.points
+            known = await self._seen(points.overview(session_id))
+            self._overview = known
+        return known
+
+    async def _read_inside(self, session_id: str, *, at_snapshots: bool = False) -> None:
+        try:
+            overview = await self._read(session_id)
+        except OllmError as error:
+            self._browser.complain(error)
+            return
+        newest = overview.snapshots[0].id if overview.snapshots and at_snapshots else ""
+        self._learn(overview, key_of(Point(session_id, newest)) if newest else None)
+
+    async def _show_counts(self) -> None:
+        held = await self._seen(self._browser.actions.workspace.points.holdings())
+        self._counts, self._size = dict(held.counts), held.size
+        self._browser.pane.show_total(self._total())
+        gone = {key: count for key, count in self._counts.items() if key not in self._ids}
+        self._browser.session_tree.show_gone(gone)
+        await self._learn_names([*gone][:GONE_READ])
+
+    async def _find_names(self) -> None:
+        await self._seen(asyncio.sleep(REST_SECONDS))
+        wanted = [each.session_id for each in self._summaries if self._counts.get(each.session_id)][
+            :NAMES_FROM
+        ]
+        await self._learn_names(wanted)
+
+    async def _learn_names(self, wanted: Sequence[str]) -> None:
+        tree, snapshots = self._browser.session_tree, self._browser.actions.workspace.snapshots
+        unknown = [session_id for session_id in wanted if not tree.knows(session_id)]
+        if not unknown:
+            return
+        try:
+            found = {
+                key: Inside(await self._seen(snapshots.list(key)), is_whole=False)
+                for key in unknown
+            }
+        except OllmError as error:
+            self._browser.complain(error)
+            return
+        tree.learn(found)
+
+    def _learn(self, overview: Overview, highlight: str | None) -> None:
+        inside = Inside(
+            overview.snapshots, overview.branches, holders(overview.branches, overview.state)
+        )
+        self._browser.session_tree.learn({overview.state.header.session_id: inside}, highlight)
+
+    async def _show_known(self) -> None:
+        """The latest sessions as the index has them: seen before all files are looked at."""
+        browser, seen = self._browser, asyncio.Event()
+        known = await self._seen(browser.actions.workspace.known_sessions(SEEN_FIRST))
+        if known:
+            browser.pane.show_sessions(known, browser.current)
+            browser.pane.show_total("")
+            browser.call_after_refresh(seen.set)
+            await self._seen(seen.wait())
+
+    async def _show_sessions(self, highlight: str | None) -> None:
+        browser = self._browser
+        self._summaries = await self._seen(browser.actions.workspace.sessions())
+        self._ids = {each.session_id for each in self._summaries}
+        browser.pane.show_sessions(self._summaries, browser.current, highlight)
+        browser.pane.show_total(self._total())
+
+    def _total(self) -> str:
+        parts = [counted(len(self._summaries), "session")]
+        if snapshots := sum(self._counts.values()):
+            parts.append(counted(snapshots, "snapshot"))
+        if self._size:
+            parts.append(short_size(self._size))
+        return " · ".join(parts)
+
+
+def _branch(overview: Overview, point: Point) -> Branch | None:
+    found = (branch for branch in overview.branches if branch.leaf == point.message)
+    return next(found, None)
+
+
+def _said(context: ContextSnapshot, state: SessionState) -> list[Message]:
+    """The messages of a context in their order, also those a checkpoint stands for."""
+    known = {key: state[key] for key in context.order if key in state}
+    known |= {message.id: message for message in context.sent()}
+    return [known[key] for key in context.order if key in known]

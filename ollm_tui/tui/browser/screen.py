@@ -1,0 +1,270 @@
+"""The browser of sessions, branches and snapshots: find a point, look at it, and go there."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Horizontal
+from textual.screen import Screen
+
+from ollm_tui.core.errors import OllmError, SessionBusy
+from ollm_tui.core.session.message import Message
+from ollm_tui.core.snapshot import ContextSnapshot
+from ollm_tui.engine.snapshots.points import Point
+from ollm_tui.tui.browser.browser_actions import BrowserDeeds
+from ollm_tui.tui.browser.browser_keys import keys_for
+from ollm_tui.tui.browser.browser_reading import BrowserReading
+from ollm_tui.tui.browser.session_actions import SessionActions, Wanted
+from ollm_tui.tui.browser.session_list import SessionList
+from ollm_tui.tui.browser.session_pane import FindLine, RenameLine, SessionPane
+from ollm_tui.tui.browser.session_preview import PreviewStream, SessionPreview
+from ollm_tui.tui.browser.session_tree import SessionTree
+from ollm_tui.tui.browser.snapshot_choices import key_of
+from ollm_tui.tui.browser.timeline_strip import TimelineStrip
+from ollm_tui.tui.kit.choice_list import ChoiceList
+from ollm_tui.tui.kit.live_keys import LiveKeys
+
+if TYPE_CHECKING:
+    from ollm_tui.tui.app import OllmApp
+
+WIDE = 90
+BUSY = "another window has that session open: f forks this point into a new session instead"
+
+
+class Beside(Protocol):
+    """What the browser asks of the chat it was opened from."""
+
+    async def go_to(self, point: Point) -> None:
+        """Go to a point. OllmError."""
+        ...
+
+    async def begin_new(self) -> None:
+        """Begin a new session."""
+        ...
+
+    def bring(self, messages: Sequence[Message], session_id: str) -> None:
+        """Put messages into the prompt."""
+        ...
+
+    def now(self) -> ContextSnapshot | None:
+        """The context of the open conversation."""
+        ...
+
+
+class BrowserPane(SessionPane):
+    """The tree with its lines."""
+
+    BINDINGS = [
+        Binding("tab", "screen.look", "Look", id="sessions.look_found", tooltip="Its messages"),
+    ]
+
+    def make_list(self, *, unicode: bool) -> SessionList:
+        """A tree."""
+        return SessionTree(unicode=unicode)
+
+
+class SessionBrowser(Screen[None]):
+    """Goes to what is chosen, through the chat beside it, and closes when that worked."""
+
+    CSS_PATH = "screen.tcss"
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]
+    BINDINGS = [
+        Binding(
+            "escape,f3,ctrl+s", "close", "Close", id="sessions.close", tooltip="Back to the chat"
+        ),
+    ]
+
+    app: OllmApp
+
+    def __init__(
+        self,
+        actions: SessionActions,
+        beside: Beside,
+        current: str | None = None,
+        *,
+        at_snapshots: bool = False,
+    ) -> None:
+        """`at_snapshots`: stand on the newest snapshot of the current session, if it has one."""
+        super().__init__()
+        self.actions = actions
+        self.beside = beside
+        self.current = current
+        self.marked: Point | None = None
+        """To be compared with another."""
+        self._at_snapshots = at_snapshots
+        self._reading = BrowserReading(self)
+        self._deeds = BrowserDeeds(self)
+
+    def compose(self) -> ComposeResult:
+        """The tree on the left, a look at the highlighted point on the right, time below."""
+        unicode = not self.app.has_class("-ascii")
+        with Horizontal():
+            yield BrowserPane(always_finding=True, unicode=unicode)
+            yield SessionPreview(self.app.transcript_styles, unicode=unicode)
+        yield TimelineStrip()
+        yield LiveKeys()
+
+    def on_mount(self) -> None:
+        """Typing finds at once; the list comes as soon as it is read."""
+        if self._at_snapshots:
+            self.session_tree.focus()
+        else:
+            self.pane.begin()
+        self._load()
+
+    def action_close(self) -> None:
+        """Stay where you are."""
+        self.dismiss(None)
+
+    @property
+    def pane(self) -> BrowserPane:
+        """The tree with its lines."""
+        return self.query_one(BrowserPane)
+
+    @property
+    def session_tree(self) -> SessionTree:
+        """The tree itself."""
+        return self.query_one(SessionTree)
+
+    @property
+    def preview(self) -> SessionPreview:
+        """The look at a point."""
+        return self.query_one(SessionPreview)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it can still be seen: while it closes, messages go on coming from its parts."""
+        return self in self.app.screen_stack
+
+    def say(self, text: str) -> None:
+        """Tell something in the place of the keys, until something else is highlighted."""
+        if self.is_open:
+            self.query_one(LiveKeys).say(text, self._highlighted_key)
+
+    # Going
+
+    @on(SessionList.Opened)
+    def _open(self, event: SessionList.Opened) -> None:
+        self.leave(lambda: self.beside.go_to(event.point))
+
+    @on(SessionList.NewWanted)
+    def _begin_new(self) -> None:
+        self.leave(self.beside.begin_new)
+
+    @work(group="actions")
+    async def leave(self, go: Callable[[], Awaitable[None]]) -> None:
+        """Go somewhere; if that cannot be, say why and stay."""
+        try:
+            await go()
+        except SessionBusy:
+            self.say(BUSY)
+        except OllmError as error:
+            self.complain(error)
+        else:
+            self.dismiss(None)
+
+    # Changing
+
+    @on(SessionList.RenameWanted)
+    @on(SessionList.PinWanted)
+    @on(SessionList.DeleteWanted)
+    @on(SessionList.ForkWanted)
+    @on(SessionList.UndoWanted)
+    @on(SessionTree.ArchiveWanted)
+    def _carry_out(self, wanted: Wanted) -> None:
+        self.carry_out(lambda: self.actions.carry_out(wanted))
+
+    @work(group="actions")
+    async def carry_out(self, action: Callable[[], Awaitable[tuple[str, Point | None]]]) -> None:
+        """Do something, show everything as it is now, and say what was done."""
+        try:
+            words, point = await action()
+            await self._reading.show_again(key_of(point) if point else None)
+        except OllmError as error:
+            self.complain(error)
+        else:
+            self.say(words)
+
+    @on(SessionTree.Asked)
+    def _do_asked(self, event: SessionTree.Asked) -> None:
+        self._deeds.do(event.deed, event.point)
+
+    @on(PreviewStream.Chosen)
+    def _do_with_messages(self, event: PreviewStream.Chosen) -> None:
+        point = self.session_tree.point
+        said = self._reading.said_at(point)
+        chosen = [message for message in said if message.id in event.keys]
+        if point and chosen:
+            self._deeds.do_with(event.deed, point.session_id, said, chosen)
+
+    # Looking
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """There is something to look at only where a line is highlighted."""
+        if action == "look":
+            is_free = not isinstance(self.focused, RenameLine)
+            return is_free and self.session_tree.point is not None
+        return True
+
+    def action_look(self) -> None:
+        """Go to the words of what is highlighted."""
+        self.add_class("-looking")
+        if not self._reading.said_at(self.session_tree.point):
+            self.preview.show_messages(())  # those of another point
+        self.set_focus(self.preview.stream)  # at once, unlike `focus`: the next key is meant for it
+        self.preview.stream.stand()
+
+    @on(PreviewStream.Left)
+    def _look_away(self) -> None:
+        self.remove_class("-looking")
+        self.set_focus(self.session_tree)
+
+    @work(group="actions")
+    async def _load(self) -> None:
+        try:
+            await self._reading.begin(at_snapshots=self._at_snapshots)
+        except OllmError as error:
+            self.complain(error)
+
+    @on(SessionTree.InsideWanted)
+    def _read_inside(self, event: SessionTree.InsideWanted) -> None:
+        self._reading.read_inside(event.session_id)
+
+    @on(ChoiceList.Highlighted)
+    def _show_point(self) -> None:
+        if not self.is_open:
+            return
+        self._reading.look_at(self.session_tree.point)
+        self.show_keys(about=self._highlighted_key)
+
+    @on(SessionPane.Narrowed)
+    def _show_found(self) -> None:
+        if not self.is_open:
+            return
+        self._reading.find_names(self.query_one(FindLine).value)
+        self.show_keys()
+
+    def on_descendant_focus(self) -> None:
+        """Another part has the focus."""
+        self.show_keys()
+
+    def show_keys(self, about: str | None = None) -> None:
+        """The keys for what is highlighted now."""
+        if not self.is_open:
+            return
+        tree, is_marked = self.session_tree, self.marked is not None
+        words = keys_for(tree.point, self.current, is_marked=is_marked, is_gone=tree.is_gone)
+        self.query_one(LiveKeys).show(*words, about=about)
+
+    def complain(self, error: OllmError) -> None:
+        """Say what did not work, and what to do."""
+        self.say(f"{error.message}: {error.hint}" if error.hint else error.message)
+
+    @property
+    def _highlighted_key(self) -> str:
+        return self.session_tree.highlighted.key if self.session_tree.highlighted else ""

@@ -1,0 +1,142 @@
+"""What is done with sessions and snapshots in a list, each answering with a line that says what
+was done; all of it can be taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple, assert_never
+
+from ollm_tui.core.errors import UsageError
+from ollm_tui.core.intake import clean
+from ollm_tui.engine.project.workspace import Workspace
+from ollm_tui.engine.snapshots.points import Point
+from ollm_tui.tui.browser.session_list import SessionList
+from ollm_tui.tui.browser.session_tree import SessionTree
+
+LONGEST_QUOTE = 40
+UNDO = "u undo"
+
+Wanted = (
+    SessionList.RenameWanted
+    | SessionList.PinWanted
+    | SessionList.DeleteWanted
+    | SessionList.ForkWanted
+    | SessionList.UndoWanted
+    | SessionTree.ArchiveWanted
+)
+
+
+class Done(NamedTuple):
+    """What was done, in words, and the point to stand on now, if it is another."""
+
+    words: str
+    point: Point | None = None
+
+
+class _WayBack(NamedTuple):
+    words: str
+    point: Point
+    action: Callable[[], Awaitable[object]]
+
+
+class SessionActions:
+    """Carries out what lists ask for; remembers how each of it is taken back."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self._ways_back: list[_WayBack] = []
+
+    async def carry_out(self, wanted: Wanted) -> Done:
+        """Do what is wanted. OllmError if that is not possible."""
+        match wanted:
+            case SessionList.RenameWanted():
+                return await self._rename(wanted.point, wanted.title, wanted.before)
+            case SessionList.PinWanted():
+                return await self._pin(wanted.point, wanted.pinned)
+            case SessionList.DeleteWanted():
+                return await self._delete(wanted.point, wanted.title)
+            case SessionList.ForkWanted():
+                return await self._fork(wanted.point)
+            case SessionTree.ArchiveWanted():
+                return await self._archive(wanted.point, wanted.archived)
+            case SessionList.UndoWanted():
+                return await self._undo()
+            case _:
+                assert_never(wanted)
+
+    async def tag(self, point: Point, text: str, before: tuple[str, ...]) -> Done:
+        """Give a session the tags of a line, separated by blanks or commas. OllmError."""
+        workspace, session_id = self.workspace, point.session_id
+        tags = clean(text).replace(",", " ").replace("#", " ").split()
+        await workspace.tag(session_id, tags)
+        self._note("the tags are as before", point, lambda: workspace.tag(session_id, before))
+        return Done(f"tagged {' '.join(tags)} · {UNDO}" if tags else f"no tags now · {UNDO}")
+
+    async def _rename(self, point: Point, title: str, before: str) -> Done:
+        async def rename(name: str) -> None:
+            if point.snapshot:
+                await self.workspace.snapshots.rename(*point[:2], name)
+            else:
+                await self.workspace.rename(point.session_id, name)
+
+        await rename(title)
+        self._note("it is called as before", point, lambda: rename(before))
+        return Done(f"renamed · {UNDO}")
+
+    async def _pin(self, point: Point, pinned: bool) -> Done:
+        async def pin(wanted: bool) -> None:
+            if point.snapshot:
+                await self.workspace.snapshots.pin(*point[:2], wanted)
+            else:
+                await self.workspace.pin(point.session_id, wanted)
+
+        await pin(pinned)
+        self._note("the pin is as before", point, lambda: pin(not pinned))
+        kept = "pinned: is kept" if point.snapshot else "pinned: stays on top and is kept"
+        return Done(kept if pinned else "no longer pinned")
+
+    async def _delete(self, point: Point, title: str) -> Done:
+        snapshots = self.workspace.snapshots
+
+        async def bring_back() -> None:
+            if point.snapshot:
+                await snapshots.undelete(*point[:2])
+            else:
+                await self.workspace.restore(point.session_id)
+
+        if point.snapshot:
+            await snapshots.delete(*point[:2])
+        else:
+            await self.workspace.discard(point.session_id)
+        self._note(f"brought back {_quoted(title)}", point, bring_back)
+        return Done(f"deleted {_quoted(title)} · {UNDO}")
+
+    async def _fork(self, point: Point) -> Done:
+        copy = await self.workspace.points.fork(point)
+        self._note("the fork is in the trash", point, lambda: self.workspace.discard(copy))
+        return Done("forked: the copy is a session of its own · Enter opens it", Point(copy))
+
+    async def _archive(self, point: Point, archived: bool) -> Done:
+        workspace, session_id = self.workspace, point.session_id
+        await workspace.archive(session_id, archived)
+        back = "back where it was"
+        self._note(back, point, lambda: workspace.archive(session_id, not archived))
+        words = "archived: at the end of the list" if archived else "no longer archived"
+        return Done(f"{words} · {UNDO}", point)
+
+    async def _undo(self) -> Done:
+        """Take back what was done last."""
+        if not self._ways_back:
+            raise UsageError("there is nothing to undo", "ollm sessions trash list shows more")
+        last = self._ways_back[-1]
+        await last.action()
+        self._ways_back.pop()
+        return Done(last.words, last.point)
+
+    def _note(self, words: str, point: Point, action: Callable[[], Awaitable[object]]) -> None:
+        self._ways_back.append(_WayBack(words, point, action))
+
+
+def _quoted(title: str) -> str:
+    words = " ".join(clean(title).split())
+    return f"“{words if len(words) <= LONGEST_QUOTE else words[: LONGEST_QUOTE - 1] + '…'}”"

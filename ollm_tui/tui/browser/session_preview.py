@@ -1,0 +1,186 @@
+"""A look at a point without going there: its facts, its gauge, and what had been said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message as Told
+from textual.widgets import Static
+
+from ollm_tui.core.counts import counted, short_count
+from ollm_tui.core.intake import clean, visible
+from ollm_tui.core.session.message import Message
+from ollm_tui.core.session.session import SessionSummary
+from ollm_tui.core.session.session_state import SessionState
+from ollm_tui.core.session.titles import UNTITLED
+from ollm_tui.engine.context.budget import Budget
+from ollm_tui.tui.browser.snapshot_gauge import SnapshotGauge
+from ollm_tui.tui.stream.entries.message_entries import entry_of, local_time
+from ollm_tui.tui.stream.transcript.entry import Entry
+from ollm_tui.tui.stream.transcript.entry_layout import TranscriptStyles
+from ollm_tui.tui.stream.transcript.transcript import Transcript
+
+LAST = 300
+"""Messages that are shown: enough to know a session again and to find a place in it."""
+MessageDeed = Literal["back", "before", "graft", "fork"]
+"""End the conversation after a message or before it, bring it into the prompt, or fork there."""
+
+
+class PreviewStream(Transcript):
+    """What had been said. Its keys go to a message: to return to it, or to bring it along."""
+
+    BINDINGS = [
+        Binding(
+            "enter,b", "ask('back')", "Back to here", id="sessions.back_to", tooltip="End after it"
+        ),
+        Binding("B", "ask('before')", "Before it", id="sessions.before", tooltip="End before it"),
+        Binding("g", "ask('graft')", "Bring", id="sessions.graft", tooltip="Into the prompt"),
+        Binding("f", "ask('fork')", "Fork", id="sessions.fork_here", tooltip="A new session"),
+        Binding("k,up", "step(-1)", "Up", id="sessions.message_up", tooltip="The message above"),
+        Binding("j,down", "step(1)", "Down", id="sessions.message_down", tooltip="That below"),
+        Binding("K,shift+up", "extend(-1)", "Mark", id="sessions.extend_up", tooltip="Upwards"),
+        Binding("J,shift+down", "extend(1)", "Mark", id="sessions.extend_down", tooltip="Down"),
+        Binding("space", "unfold", "Open", id="sessions.unfold", tooltip="What is folded"),
+        Binding("tab,escape", "leave", "List", id="sessions.leave", tooltip="Back to the list"),
+    ]
+
+    @dataclass
+    class Chosen(Told):
+        """Something is wanted with the messages under the cursor."""
+
+        deed: MessageDeed
+        keys: list[str]
+
+    @dataclass
+    class Left(Told):
+        """Back to the list."""
+
+    steps: int = 0
+    """Where the user went before there was a message to be on."""
+
+    def on_focus(self, _event: events.Focus) -> None:
+        """The cursor is on a message."""
+        self.stand()
+
+    def stand(self) -> None:
+        """Have the cursor on the last message, if it is on none."""
+        if self.cursor.key is None and self.keys:
+            self.cursor.move_to(self.keys[-1])
+
+    def show(self, entries: Iterable[Entry]) -> None:
+        """Show other entries. They may be read while one is already among them: the cursor stays
+        on its message then, or goes where the keys meanwhile would have taken it."""
+        meant = self.cursor.key
+        super().show(entries)
+        if not (self.has_focus and self.keys):
+            return
+        if meant in self.stack:
+            self.cursor.move_to(meant)
+        else:
+            self.stand()
+            self.cursor.move(self.steps)
+        self.steps = 0
+
+    def on_blur(self, _event: events.Blur) -> None:
+        """No message is meant any more."""
+        self.steps = 0
+        self.cursor.move_to(None, reveal=False)
+
+    def action_ask(self, deed: MessageDeed) -> None:
+        """Say what is wanted with the messages under the cursor."""
+        if self.cursor.keys:
+            self.post_message(self.Chosen(deed, self.cursor.keys))
+
+    def action_step(self, step: int) -> None:
+        """Another message."""
+        if self.keys:
+            self.cursor.move(step)
+        else:
+            self.steps += step
+
+    def action_extend(self, step: int) -> None:
+        """More messages, or fewer."""
+        self.cursor.extend(step)
+
+    def action_unfold(self) -> None:
+        """Open or close what is folded."""
+        if self.cursor.key:
+            self.toggle_folds(self.cursor.key)
+
+    def action_leave(self) -> None:
+        """Back to the list."""
+        self.post_message(self.Left())
+
+
+class SessionPreview(Vertical):
+    """Facts on top, words below."""
+
+    def __init__(self, looks: TranscriptStyles, *, unicode: bool = True, **options: Any) -> None:
+        super().__init__(**options)
+        self._looks = looks
+        self._unicode = unicode
+
+    def compose(self) -> ComposeResult:
+        """From top to bottom."""
+        yield Static(classes="preview-title", markup=False)
+        yield SnapshotGauge(unicode=self._unicode)
+        yield Static(classes="preview-facts", markup=False)
+        yield PreviewStream(self._looks)
+
+    @property
+    def stream(self) -> PreviewStream:
+        """What had been said."""
+        return self.query_one(PreviewStream)
+
+    def show(self, session: SessionSummary | None) -> None:
+        """Show the facts of a session; its words follow with `show_messages`."""
+        if session is None:
+            self.show_facts("", ())
+        else:
+            self.show_session(session)
+
+    def show_session(self, session: SessionSummary, budget: Budget | None = None) -> None:
+        """Show the facts of a session, and how full its context is, where that is known."""
+        title = " ".join(clean(session.title).split()) or UNTITLED
+        self.show_facts(title, _facts(session), budget)
+
+    def show_facts(self, title: str, facts: Iterable[str], budget: Budget | None = None) -> None:
+        """Show lines about a point, and how full the context is there."""
+        self.query_one(".preview-title", Static).update(Content(title))
+        self.query_one(".preview-facts", Static).update(Content("\n".join(facts)))
+        gauge = self.query_one(SnapshotGauge)
+        gauge.display = budget is not None
+        gauge.show_budget(budget)
+
+    def show_messages(self, messages: Sequence[Message], state: SessionState | None = None) -> None:
+        """Show the end of what was said."""
+        self.stream.show(_entry(message, state) for message in messages[-LAST:])
+
+    def show_problem(self, text: str) -> None:
+        """Say why there are no words."""
+        self.stream.show([Entry("problem", "error", text)])
+
+
+def _entry(message: Message, state: SessionState | None) -> Entry:
+    if state and message.id in state:
+        return entry_of(message, state)
+    speaker = "user" if message.role == "user" else "assistant"
+    return Entry(message.id, speaker, clean(message.text).strip())
+
+
+def _facts(session: SessionSummary) -> Iterable[str]:
+    who = [visible(session.model), visible(session.provider)]
+    size = [counted(session.message_count, "message")]
+    if session.token_count:
+        size.append(f"{short_count(session.token_count)} tokens")
+    times = [f"begun {local_time(session.start_time)}", f"last {local_time(session.last_activity)}"]
+    where = [visible(session.project or ""), *(f"#{visible(tag)}" for tag in session.tags)]
+    lines = (" · ".join(filter(None, parts)) for parts in (who, size, times, where))
+    return filter(None, lines)

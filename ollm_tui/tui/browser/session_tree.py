@@ -1,0 +1,222 @@
+"""The tree of the browser: sessions that open to their branches and snapshots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import takewhile
+from typing import Any, Literal
+
+from textual.binding import Binding
+from textual.message import Message
+
+from ollm_tui.core.counts import counted
+from ollm_tui.core.intake import clean
+from ollm_tui.core.session.session import SessionSummary
+from ollm_tui.core.snapshot import SnapshotSummary
+from ollm_tui.engine.snapshots.points import Point
+from ollm_tui.tui.browser.session_choices import PINNED, SHORT_ID, age_labels, session_choices
+from ollm_tui.tui.browser.session_list import EMPTY, SessionList
+from ollm_tui.tui.browser.snapshot_choices import CURRENT, Inside, choices_inside
+from ollm_tui.tui.kit.choice_list import Choice
+
+CLOSED, OPEN = "▸", "▾"
+GONE = "Gone sessions: only snapshots are left"
+OF_SESSIONS = ("rename", "pin", "delete", "fork", "archive", "ask")
+"""What needs a session that is there."""
+Deed = Literal["compare", "mark", "export", "copy_id", "tag"]
+
+
+class SessionTree(SessionList):
+    """What is below a session is shown once it was read: `InsideWanted` asks for it.
+
+    While words are looked for, every line that has them is shown, also below closed sessions.
+    """
+
+    BINDINGS = [
+        Binding("right", "expand", "Open up", id="sessions.expand", tooltip="Show its snapshots"),
+        Binding("left", "collapse", "Close up", id="sessions.collapse", tooltip="Hide them"),
+        Binding("d", "ask('compare')", "Diff", id="sessions.diff", tooltip="Compare it with now"),
+        Binding("m", "ask('mark')", "Mark", id="sessions.mark", tooltip="To compare another with"),
+        Binding("x", "ask('export')", "Export", id="sessions.export", tooltip="Into a file"),
+        Binding("y", "ask('copy_id')", "Copy id", id="sessions.copy_id", tooltip="Copy its id"),
+        Binding("t", "ask('tag')", "Tags", id="sessions.tags", tooltip="Give the session tags"),
+        Binding("a", "archive", "Archive", id="sessions.archive", tooltip="To the end of the list"),
+        Binding("tab", "screen.look", "Look", id="sessions.look", tooltip="Read its messages"),
+    ]
+
+    @dataclass
+    class InsideWanted(Message):
+        """What is below a session should be read."""
+
+        session_id: str
+
+    @dataclass
+    class Asked(Message):
+        """Something else is wanted with a point."""
+
+        deed: Deed
+        point: Point
+
+    @dataclass
+    class ArchiveWanted(Message):
+        """A session should be archived, or no longer be."""
+
+        point: Point
+        archived: bool
+
+    NOT_ASKED = (*SessionList.NOT_ASKED, InsideWanted)
+
+    def __init__(self, *, unicode: bool = True, **options: Any) -> None:
+        super().__init__(unicode=unicode, **options)
+        self._base: list[Choice] = []
+        self._gone: Mapping[str, int] = {}
+        self._inside: dict[str, Inside] = {}
+        self._expanded: set[str] = set()
+        self._is_finding = False
+
+    def show_sessions(
+        self,
+        summaries: Sequence[SessionSummary],
+        current: str | None = None,
+        highlight: str | None = None,
+        snapshots: Sequence[SnapshotSummary] = (),
+    ) -> None:
+        """Show sessions, given the latest first; what is open below them stays."""
+        self._sessions = {summary.session_id: summary for summary in summaries}
+        self.empty = EMPTY
+        lines = session_choices(summaries, current)
+        self._base = [line if line.heading else self._session_line(line) for line in lines]
+        first = None if self.highlighted else current
+        self._rebuild(highlight or first)
+
+    def show_gone(self, counts: Mapping[str, int]) -> None:
+        """Show sessions of which only snapshots are left, and how many of them, at the end."""
+        if counts != self._gone:
+            self._gone = dict(counts)
+            self._rebuild(None)
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether only snapshots are left of the highlighted session."""
+        return self.point is not None and self.point.session_id in self._gone
+
+    def learn(self, found: Mapping[str, Inside], highlight: str | None = None) -> None:
+        """Know what is below sessions; of open ones it is shown."""
+        self._inside |= found
+        self._snapshots |= {each.id: each for one in found.values() for each in one.snapshots}
+        self._rebuild(highlight)
+
+    def open_up(self, session_id: str) -> None:
+        """Open a session up; asks for what is below it if nobody read it yet."""
+        self._expanded.add(session_id)
+        known = self._inside.get(session_id)
+        if known is None or not known.is_whole:
+            self._tell(self.InsideWanted(session_id))
+        self._rebuild(None)
+
+    def knows(self, session_id: str) -> bool:
+        """Whether at least the snapshots below a session were read."""
+        return session_id in self._inside
+
+    def filter(self, words: str) -> int:
+        """As every list; what is known below closed sessions is looked at too."""
+        if bool(words.split()) != self._is_finding:
+            self._is_finding = not self._is_finding
+            self._rebuild(None)
+        return super().filter(words)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Keys that mean nothing here are not offered."""
+        if self.is_gone and self.point and not self.point.snapshot and action in OF_SESSIONS:
+            return None
+        if action in ("archive", "expand") or parameters == ("tag",):
+            return True if self.point and not any(self.point[1:]) else None
+        return super().check_action(action, parameters)
+
+    def action_choose(self) -> None:
+        """A session that is gone cannot be opened: its snapshots can."""
+        if self.is_gone and self.point and not self.point.snapshot:
+            self.action_expand()
+        else:
+            super().action_choose()
+
+    def action_expand(self) -> None:
+        """Open up; on an open session, go to the first line below it."""
+        if self.point is None:
+            return
+        if self.point.session_id not in self._expanded:
+            self.open_up(self.point.session_id)
+        elif not any(self.point[1:]):
+            self.move(1)
+
+    def action_collapse(self) -> None:
+        """From below to the session; there, close it."""
+        if self.point is None:
+            return
+        session_id = self.point.session_id
+        if not any(self.point[1:]):
+            self._expanded.discard(session_id)
+        self._has_moved = False
+        self._rebuild(session_id)
+        self._has_moved = True
+
+    def action_ask(self, deed: Deed) -> None:
+        """Ask for something that others do."""
+        if self.point:
+            self._tell(self.Asked(deed, self.point))
+
+    def action_archive(self) -> None:
+        """Ask for the other state."""
+        if self.point and self.session:
+            self._tell(self.ArchiveWanted(self.point, not self.session.archived))
+
+    def _rebuild(self, highlight: str | None) -> None:
+        """The lines of the sessions, with what is below some of them."""
+        wanted = self._inside.keys() if self._is_finding else self._expanded & self._inside.keys()
+        base = [*self._base, *self._gone_lines()] if self._gone else self._base
+        if not wanted and not self._expanded:
+            self.show(base, highlight)
+            return
+        age = age_labels(datetime.now().astimezone())
+        lines: list[Choice] = []
+        for line in base:
+            is_open = line.key in self._expanded
+            lines.append(line._replace(mark=OPEN + line.mark[1:]) if is_open else line)
+            if line.key in wanted and not line.heading:
+                lines += choices_inside(line.key, self._inside[line.key], age)
+        self.show(lines, highlight)
+
+    def _narrow(self) -> int:
+        """Each line is found by its own words; below an open session that is found, all stay."""
+        count = super()._narrow()
+        if not self._is_finding:
+            return count
+        kept = set(self._lines)
+        for at in self._lines:
+            if self._choices[at].key in self._expanded:
+                below = takewhile(lambda line: self._choices[line].indent, self._after(at))
+                kept.update(below)
+        self._lines = sorted(kept)
+        return count
+
+    def _after(self, at: int) -> range:
+        return range(at + 1, len(self._choices))
+
+    def _gone_lines(self) -> Iterator[Choice]:
+        """Called by what was said last in them, as far as that was read."""
+        yield Choice("", GONE, heading=True)
+        for session_id, count in self._gone.items():
+            known = self._inside.get(session_id)
+            said = clean(known.snapshots[0].summary) if known and known.snapshots else ""
+            text, note = said or f"session {session_id[:SHORT_ID]}", counted(count, "snapshot")
+            yield Choice(session_id, text, note, f"{CLOSED} ", words=session_id[:SHORT_ID])
+
+    def _session_line(self, line: Choice) -> Choice:
+        """A mark that says that it opens, and how long the session is."""
+        summary = self._sessions[line.key]
+        other = {"▸": CURRENT, PINNED: PINNED, "!": "!"}.get(line.mark, " ")
+        count = f"{summary.message_count:,} msg" if summary.message_count else ""
+        note = " · ".join(filter(None, (count, line.note)))
+        return line._replace(mark=f"{CLOSED}{other}", note=note)

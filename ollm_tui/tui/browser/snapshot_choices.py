@@ -1,0 +1,127 @@
+"""Snapshots and branches as lines below their session: what each is called, and how old it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from ollm_tui.core.counts import counted, short_count
+from ollm_tui.core.intake import clean
+from ollm_tui.core.session.branches import Branch
+from ollm_tui.core.snapshot import Reason, SnapshotSummary
+from ollm_tui.engine.snapshots.points import Point
+from ollm_tui.tui.kit.choice_line import Choice
+
+NAMED, AUTOMATIC, DAMAGED, CURRENT = "◆", "◇", "!", "●"
+REASONS: Mapping[Reason, str] = {
+    "compression": "before compressing",
+    "threshold": "nearly full",
+    "overflow": "before a message that did not fit",
+    "restore": "before going back",
+    "clear": "before clearing",
+    "model": "before another model",
+    "mode": "before another mode",
+    "tool": "before the model changed something",
+    "fork": "before forking",
+    "manual": "by hand",
+    "older": "of an earlier program",
+}
+Age = Callable[[str], str]
+
+
+class Inside(NamedTuple):
+    """What is below a session in the list."""
+
+    snapshots: Sequence[SnapshotSummary] = ()
+    branches: Sequence[Branch] = ()
+    """None of them is shown if there is only one."""
+    holders: Mapping[str, str] = {}
+    """The leaf of the branch each message belongs to."""
+    is_whole: bool = True
+    """Whether the branches are known too, not only the snapshots."""
+
+
+def key_of(point: Point) -> str:
+    """Names a point among the choices of a list; that of a session is its id."""
+    return "/".join(point).rstrip("/")
+
+
+def point_of(key: str) -> Point:
+    """The reverse: ids of sessions and snapshots have no slash in them."""
+    return Point(*key.split("/", 2))
+
+
+def snapshot_mark(snapshot: SnapshotSummary) -> str:
+    """How it is marked in lists and in the timeline."""
+    if snapshot.damage:
+        return DAMAGED
+    return AUTOMATIC if snapshot.is_automatic else NAMED
+
+
+def snapshot_name(snapshot: SnapshotSummary) -> str:
+    """Its name, or why it was taken."""
+    return clean(snapshot.name) or REASONS[snapshot.reason]
+
+
+def snapshot_choice(snapshot: SnapshotSummary, age: Age, indent: str = "") -> Choice:
+    """A snapshot: its name, or why it was taken and what had been said last."""
+    name, said = snapshot_name(snapshot), clean(snapshot.summary)
+    text = name if snapshot.name or not said else f"{name}: {said}"
+    size = short_count(snapshot.token_count) if snapshot.token_count else ""
+    pinned = "kept" if snapshot.pinned else ""
+    note = [pinned, size, age(snapshot.timestamp)]
+    return Choice(
+        key_of(Point(snapshot.session_id, snapshot.id)),
+        f"{snapshot_mark(snapshot)} {text}",
+        "damaged" if snapshot.damage else " · ".join(filter(None, note)),
+        words=f"{said} {snapshot.model} {snapshot.id[:8]}",
+        indent=indent,
+    )
+
+
+def choices_inside(session_id: str, inside: Inside, age: Age) -> list[Choice]:
+    """The lines below a session: its snapshots, under their branches where there are several."""
+    if len(inside.branches) < 2:
+        guides = _branches("", len(inside.snapshots))
+        return [
+            snapshot_choice(snapshot, age, indent)
+            for snapshot, indent in zip(inside.snapshots, guides, strict=True)
+        ]
+    under = _by_branch(inside)
+    lines: list[Choice] = []
+    for branch, guide in zip(inside.branches, _branches("", len(inside.branches)), strict=True):
+        lines.append(_branch_choice(session_id, branch, age, guide))
+        own = under.get(branch.leaf, [])
+        beside = "  " if guide.startswith("└") else "│ "
+        lines += [
+            snapshot_choice(snapshot, age, indent)
+            for snapshot, indent in zip(own, _branches(beside, len(own)), strict=True)
+        ]
+    return lines
+
+
+def _branch_choice(session_id: str, branch: Branch, age: Age, indent: str) -> Choice:
+    here = f" {CURRENT}" if branch.is_current else ""
+    return Choice(
+        key_of(Point(session_id, message=branch.leaf)),
+        f"{clean(branch.name)}{here}",
+        f"{counted(branch.messages, 'message')} · {age(branch.at)}".rstrip(" ·"),
+        indent=indent,
+    )
+
+
+def _by_branch(inside: Inside) -> dict[str, list[SnapshotSummary]]:
+    """A snapshot of what is on no branch any more stands under the current one."""
+    current = next((each.leaf for each in inside.branches if each.is_current), "")
+    first = current or inside.branches[0].leaf
+    under: dict[str, list[SnapshotSummary]] = {}
+    for snapshot in inside.snapshots:
+        leaf = inside.holders.get(snapshot.head or "", first)
+        under.setdefault(leaf, []).append(snapshot)
+    return under
+
+
+def _branches(before: str, count: int) -> Iterator[str]:
+    """The lines of a tree before so many children."""
+    for number in range(count):
+        yield f"{before}{'└' if number == count - 1 else '├'} "

@@ -1,0 +1,112 @@
+"""The timeline of a session: a curve of tokens, and below it what happened when."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+from textual.widget import Widget
+
+from ollm_tui.core.counts import counted, short_count
+from ollm_tui.core.session.timeline import MarkKind, Timeline
+from ollm_tui.tui.browser.timeline_drawing import MARKS, WORDS, Drawing, drawing
+
+LEGEND_FROM = 76
+"""Cells from which there is room to say what the marks mean."""
+LABEL = 9
+NO_SNAPSHOTS = (
+    "No snapshots yet. Ctrl+T takes one; every compression takes one by itself.",
+    "No snapshots yet. Ctrl+T takes one, compressing does too.",
+    "No snapshots yet. Ctrl+T takes one.",
+)
+"""The first of them that there is room for."""
+
+
+class TimelineStrip(Widget):
+    """Two lines: the curve, and the marks with their meaning."""
+
+    ALLOW_SELECT = False
+    COMPONENT_CLASSES = {
+        "timeline--curve",
+        "timeline--mark",
+        "timeline--selected",
+        "timeline--words",
+    }
+    DEFAULT_CSS = """
+    TimelineStrip {
+        height: 2;
+        & > .timeline--curve { color: $primary; }
+        & > .timeline--mark { color: $accent; }
+        & > .timeline--selected {
+            color: $block-cursor-foreground; background: $block-cursor-background;
+        }
+        & > .timeline--words { color: $text-muted; }
+    }
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._timeline: Timeline | None = None
+        self._selected = ""
+
+    def show(self, timeline: Timeline | None, selected: str = "") -> None:
+        """Show a session, and where in it a snapshot was taken."""
+        self._timeline, self._selected = timeline, selected
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """The curve, or the marks."""
+        width, words = self.size.width, self._style("words")
+        if self._timeline is None or not self._timeline.tokens:
+            return Strip([]).adjust_cell_length(width, self.rich_style)
+        drawn = drawing(self._timeline, max(width - LABEL - 1, 0), self._selected)
+        segments = self._curve(drawn) if y == 0 else self._marks(drawn)
+        label = "tokens" if y == 0 else ""
+        strip = Strip([Segment(f" {label:<{LABEL - 1}}", words), *segments])
+        note = self._peak() if y == 0 else self._legend(width - strip.cell_length - 3)
+        if note and strip.cell_length + len(note) + 3 <= width:
+            gap = width - strip.cell_length - len(note) - 1
+            strip = Strip([*strip, Segment(" " * gap), Segment(note, words)])
+        return strip.adjust_cell_length(width, self.rich_style).apply_style(self.rich_style)
+
+    def _curve(self, drawn: Drawing) -> list[Segment]:
+        return [Segment(drawn.curve, self._style("curve"))]
+
+    def _marks(self, drawn: Drawing) -> list[Segment]:
+        segments: list[Segment] = []
+        for mark in drawn.marks:
+            if mark is None:
+                segments.append(Segment(" "))
+                continue
+            is_selected = bool(mark.key) and mark.key == self._selected
+            style = self._style("selected" if is_selected else "mark")
+            segments.append(Segment(MARKS[mark.kind], style))
+        if any(drawn.marks):
+            return segments
+        room = self.size.width - LABEL - 1
+        words = next((text for text in NO_SNAPSHOTS if len(text) <= room), "")
+        return [Segment(words, self._style("words"))]
+
+    def _peak(self) -> str:
+        timeline = self._timeline
+        if timeline is None:
+            return ""
+        window = f" of {short_count(timeline.window)}" if timeline.window else ""
+        peak = f"at most {short_count(max(timeline.tokens))}{window}"
+        return f"{counted(len(timeline.tokens), 'message')} · {peak}"
+
+    def _legend(self, room: int) -> str:
+        """What the marks that are there mean, as far as there is room."""
+        timeline = self._timeline
+        kinds: dict[MarkKind, None] = (
+            {mark.kind: None for mark in timeline.marks} if timeline else {}
+        )
+        said = [f"{MARKS[kind]} {WORDS[kind]}" for kind in MARKS if kind in kinds]
+        while said and len("  ".join(said)) > room:
+            said.pop()
+        return "  ".join(said)
+
+    def _style(self, part: str) -> Style:
+        return self.get_component_rich_style(f"timeline--{part}")

@@ -1,0 +1,228 @@
+"""The chat at another point: going there and back, and bringing messages along from there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from ollm_tui.core.counts import counted
+from ollm_tui.core.errors import SessionNotFound, UsageError
+from ollm_tui.core.intake import clean, visible
+from ollm_tui.core.session.graft import grafted
+from ollm_tui.core.session.message import Message
+from ollm_tui.core.session.recorded_calls import recorded_calls
+from ollm_tui.core.session.session import Restore
+from ollm_tui.core.snapshot import ContextSnapshot
+from ollm_tui.engine.snapshots.points import Point
+from ollm_tui.tui.chat.files_back import offer_files
+from ollm_tui.tui.chat.screen import ChatScreen
+from ollm_tui.tui.stream.entries.shown_messages import said_before, shown_at
+from ollm_tui.tui.stream.transcript.spots import Words
+
+LONGEST_TITLE, LEAST_TITLE = 40, 12
+BESIDE_TITLE = 46
+"""Cells for the words around it and whether all is saved."""
+UNDO = "/undo takes it back"
+NO_UNDO = "cannot be undone: no snapshot was taken"
+NOBODY = "unknown"
+"""The model of a snapshot that does not tell."""
+
+
+class ChatPoints:
+    """What lists of sessions and snapshots ask of one chat screen."""
+
+    def __init__(self, chat: ChatScreen) -> None:
+        self._chat = chat
+        self._restored: ContextSnapshot | None = None
+        """What the conversation went back to, until its files are offered."""
+
+    async def go_to(self, point: Point) -> None:
+        """Open a session, and set it back to a snapshot or a message of it. OllmError.
+
+        SessionBusy if another process has it open: it can be followed, but not set back.
+        """
+        chat = self._chat
+        if not (point.snapshot or point.message):
+            await chat.open_session(point.session_id)
+            return
+        snapshot = None
+        if point.snapshot:  # read first: what is damaged is no reason to leave
+            snapshot = await chat.app.workspace.points.at(point)
+        if chat.app.conversation is None or chat.conversation.session_id != point.session_id:
+            try:
+                await chat.switch(lambda: chat.app.workspace.resume(point.session_id))
+            except SessionNotFound:
+                await self._begin_from(point)
+                return
+            chat.prompt.focus()
+        if chat.is_busy:
+            raise UsageError("the model is still answering", "Esc stops it")
+        conversation = chat.conversation
+        before = {message.id for message in conversation.state.branch()}
+        if snapshot:
+            note = await conversation.snapshots.restore(snapshot)
+        elif point.message == conversation.state.header.head:
+            raise UsageError("the conversation ends there already", "choose an earlier point")
+        else:
+            note = await conversation.snapshots.go_back(point.message)
+        self._show()
+        aside = len(before.difference(message.id for message in conversation.state.branch()))
+        kept = f" · {counted(aside, 'message')} set aside" if aside else ""
+        undo = UNDO if note.can_be_undone else NO_UNDO
+        back = f"back at {self._title(note)} · {undo}"
+        self._tell(*self._with_model(snapshot, back, kept, undo))
+        self._restored = snapshot
+        self.offer_files()
+
+    def offer_files(self) -> None:
+        """Offer to bring the files of the last restore back too, once the chat is seen."""
+        if self._restored and self._chat.is_current:
+            offer = partial(offer_files, self._chat, self._restored)
+            self._restored = None
+            self._chat.run_worker(offer, group="files", exclusive=True)
+
+    async def open_at(self, point: Point, words: Words | None = None) -> None:
+        """Open a session at a message or where something was run, with words marked; on another
+        branch, that one becomes the current one. OllmError."""
+        chat = self._chat
+        await chat.open_session(point.session_id)
+        branch = chat.transcript.keys
+        if not chat.opening.following:
+            branch = [message.id for message in chat.conversation.state.branch()]
+        note, place = "", point.message
+        if place not in branch:
+            run_at = await self._run_at(point)
+            if run_at is None:
+                branch = await self._switch_to(place)
+                note = "on another branch, which is the current one now"
+            else:
+                place = run_at
+        chat.transcript.finder.look_for(words)
+        chat.transcript.focus()
+        chat.call_after_refresh(self._stand_on, place, branch, note)
+
+    async def fork(self, point: Point) -> None:
+        """Go on from a point in a new session. OllmError."""
+        chat = self._chat
+        copy = await chat.app.workspace.points.fork(point)
+        await chat.switch(lambda: chat.app.workspace.resume(copy))
+        chat.prompt.focus()
+        self._tell("forked: what you say now is a session of its own")
+
+    async def _begin_from(self, point: Point) -> None:
+        """Of a session that is gone only snapshots are left: go on from one in a new session."""
+        if not point.snapshot:
+            raise SessionNotFound("that session is gone", "choose one of its snapshots")
+        copy = await self._chat.app.workspace.points.fork(point)
+        await self._chat.open_session(copy)
+        self._tell("its session is gone: this is a new one that goes on from there")
+
+    async def undo(self) -> None:
+        """Take back the last restore. UsageError if there is none."""
+        snapshots = self._chat.conversation.snapshots
+        note = await snapshots.undo_restore()
+        self._show()
+        self._tell(f"undone: as it was before going back · {self._title(note)}")
+        self._restored = await snapshots.get(note.snapshot) if note.snapshot else None
+        self.offer_files()
+
+    async def begin_new(self) -> None:
+        """Begin a new session."""
+        await self._chat.action_command("session.new")
+
+    def bring(self, messages: Sequence[Message], session_id: str) -> None:
+        """Put messages of another place into the prompt, each as a chip."""
+        prompt = self._chat.prompt
+        written = prompt.written
+        brought = grafted(messages, session_id, written.attachments)
+        prompt.put(written.text, (*written.attachments, *brought))
+
+    def now(self) -> ContextSnapshot | None:
+        """The context of the open conversation, if anything was said."""
+        conversation = self._chat.app.conversation
+        return conversation.snapshots.now() if conversation and len(conversation.state) else None
+
+    async def _run_at(self, point: Point) -> str | None:
+        """Where the stream shows something that was run, or what was said before it; None where a
+        message is meant."""
+        state = await self._chat.app.workspace.points.state(point.session_id)
+        call = recorded_calls(state).apart.get(point.message)
+        if call is None or point.message in self._chat.transcript.keys:
+            return call and point.message
+        return said_before(call.timestamp, state.branch()) or ""
+
+    async def _switch_to(self, message_id: str) -> list[str]:
+        """Make the branch of a message the current one; gives the messages of it."""
+        conversation = self._chat.conversation
+        if message_id not in conversation.state:
+            raise UsageError("that message is no longer there", "search again")
+        await conversation.switch_to(conversation.state.latest_leaf(message_id))
+        self._show()
+        return [message.id for message in conversation.state.branch()]
+
+    def _stand_on(self, message_id: str, branch: Sequence[str], note: str) -> None:
+        """When the stream is seen and has the focus: before that it has no height, and the keys
+        of another place would be shown over the note."""
+        transcript = self._chat.transcript
+        key = shown_at(message_id, branch, transcript.keys)
+        if key:
+            transcript.go_to(key)
+            transcript.cursor.move_to(key, reveal=False)
+        if note:
+            self._tell(note)
+
+    def _title(self, note: Restore) -> str:
+        """Short enough that the way back is seen beside it."""
+        words = visible(clean(note.title))
+        most = max(min(self._chat.size.width - BESIDE_TITLE, LONGEST_TITLE), LEAST_TITLE)
+        return f"“{words if len(words) <= most else words[: most - 1] + '…'}”"
+
+    def _with_model(
+        self, snapshot: ContextSnapshot | None, back: str, kept: str, undo: str
+    ) -> tuple[str, ...]:
+        """The line after going back, and shorter ones, with the model that answered then: going
+        back does not change who answers."""
+        then = snapshot.metadata.model if snapshot else NOBODY
+        if then in (NOBODY, self._chat.conversation.choice.model):
+            return (back + kept,)
+        model, key = visible(clean(then)), self._chat.lines.hints.keys("model.choose")[0]
+        words, short = f"the model then was {model} · {key} changes it", f"model then: {model}"
+        return (
+            f"{back}{kept} · {words}",
+            f"{back} · {words}",
+            f"{back} · {short} ({key})",
+            f"{short} ({key}) · {undo}",
+        )
+
+    def _tell(self, *texts: str) -> None:
+        """The first that fits, when the focus has moved: that shows the keys of another place."""
+        self._chat.call_after_refresh(self._chat.lines.tell, *texts)
+
+    def _show(self) -> None:
+        chat = self._chat
+        chat.editing = None
+        chat.show_branch()
+        chat.lines.show_facts()
+        chat.reload_sidebar()
+
+
+def end_of_turn(branch: Sequence[Message], message_id: str) -> str:
+    """The last message of the turn a message belongs to."""
+    at = _place(branch, message_id)
+    while at + 1 < len(branch) and branch[at + 1].role != "user":
+        at += 1
+    return branch[at].id
+
+
+def end_before_turn(branch: Sequence[Message], message_id: str) -> str:
+    """The last message before the turn a message belongs to. UsageError before the first."""
+    at = _place(branch, message_id)
+    while at > 0 and branch[at].role != "user":
+        at -= 1
+    if at == 0:
+        raise UsageError("nothing was said before that", "Ctrl+N begins a new session")
+    return branch[at - 1].id
+
+
+def _place(branch: Sequence[Message], message_id: str) -> int:
+    return next(at for at, message in enumerate(branch) if message.id == message_id)

@@ -1,0 +1,270 @@
+"""A turn as it is seen: the engine's events become entries of the stream and words of state.
+
+Words that arrive within one frame are drawn together, so drawing costs the same at any speed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import assert_never
+
+from msgspec.structs import replace
+from textual.timer import Timer
+
+from ollm_tui.core.compression_events import AnyCompressionEvent, CompressionEvent
+from ollm_tui.core.errors import OllmError
+from ollm_tui.core.events import (
+    AnyTurnEvent,
+    Prepared,
+    PromptCut,
+    PromptTooLong,
+    ReasoningArrived,
+    ReplyStarted,
+    SaveFailed,
+    SaveResumed,
+    SnapshotFailed,
+    TextArrived,
+    ToolCallRequested,
+    TurnCancelled,
+    TurnFailed,
+    TurnFinished,
+    TurnStarted,
+)
+from ollm_tui.core.session.message import Message, ToolCallPart
+from ollm_tui.core.session.session_state import SessionState
+from ollm_tui.core.tool_events import AnyToolEvent, ReplyFinished, ToolEvent
+from ollm_tui.engine.turn.stray_calls import without_call
+from ollm_tui.tui.chat.state_lines import StateLines
+from ollm_tui.tui.stream.entries.compression_entries import with_compressions
+from ollm_tui.tui.stream.entries.job_entries import with_commands
+from ollm_tui.tui.stream.entries.loop_entries import with_loops
+from ollm_tui.tui.stream.entries.message_entries import (
+    REASONING,
+    branch_entries,
+    details_of,
+    entry_of,
+    footer_of,
+    model_note,
+    reasoning_title,
+)
+from ollm_tui.tui.stream.entries.tool_entries import ToolBlock, ToolFold
+from ollm_tui.tui.stream.transcript.entry import Entry
+from ollm_tui.tui.stream.transcript.fold import Fold
+from ollm_tui.tui.stream.transcript.transcript import Transcript
+
+FRAME_SECONDS = 1 / 20
+"""Fast enough to look continuous; a third less work than 30 pictures a second."""
+
+
+class TurnView:
+    """Shows the turns of one conversation, and in `lines` what is going on."""
+
+    def __init__(
+        self,
+        transcript: Transcript,
+        state: SessionState,
+        lines: StateLines,
+        show_compression: Callable[[AnyCompressionEvent], None],
+        show_tools: Callable[[AnyToolEvent | None], None],
+    ) -> None:
+        """`show_tools` is also told of the end of a turn in which there were any: None."""
+        self._transcript = transcript
+        self._show_compression = show_compression
+        self._show_tools = show_tools
+        self._has_tools = False
+        self._state = state
+        self._lines = lines
+        self._question = ""
+        self._reply = ""
+        self._is_answering = False
+        self._text: list[str] = []
+        self._thought: list[str] = []
+        self._thinking_since: float | None = None
+        self._frame: Timer | None = None
+        self._unkept: list[Entry] = []
+        """That snapshots could not be taken since the last message."""
+
+    def take(self, event: AnyTurnEvent) -> None:
+        """Show one event."""
+        match event:
+            case TurnStarted():
+                self._unkept.clear()
+                self._lines.alarm("")
+                self._show_question(event.user_message)
+                self._lines.show_facts()
+            case ReplyStarted():
+                self._begin_reply(event.message_id, event.model)
+            case Prepared():
+                share = "" if event.fraction is None else f" {event.fraction:.0%}"
+                self._lines.show_doing(f"{event.what}{share}")
+            case ReasoningArrived():
+                self._think(event.text)
+            case TextArrived():
+                self._say(event.text)
+            case ToolCallRequested():
+                self._draw()
+                self._take_out_of_words(event.call)
+                self._transcript.put_fold(self._reply, ToolFold(ToolBlock(event.call)))
+                self._lines.show_doing(f"asks for {event.call.name}")
+            case ToolEvent():
+                self._take_tools(event)
+            case PromptCut():
+                self.note_error(OllmError(event.message, event.hint), f"cut-{self._reply}")
+                self._lines.alarm(event.message)
+            case CompressionEvent():
+                self._show_compression(event)
+            case PromptTooLong():
+                pass  # TurnFailed follows, with the same words
+            case SaveFailed():
+                self._note_unsaved(event)
+            case SaveResumed():
+                self._lines.unsaved = ""
+                self._lines.show_saving()
+            case TurnFinished() | TurnCancelled():
+                self._end(event.message)
+            case TurnFailed():
+                self._end(event.message and replace(event.message, error=None))
+                self.note_error(OllmError(event.error, event.hint), f"failed-{self._reply}")
+            case _:
+                assert_never(event)
+
+    def _take_out_of_words(self, call: ToolCallPart) -> None:
+        """A call that the model wrote into its answer is shown once, as a call."""
+        entry = self._transcript.entry(self._reply)
+        words = without_call(entry.text, call)
+        if words != entry.text:
+            shown = Entry(entry.key, entry.speaker, words, folds=entry.folds)
+            shown.growing = entry.growing
+            self._transcript.replace(shown)
+
+    def _take_tools(self, event: AnyToolEvent) -> None:
+        self._has_tools = True
+        if isinstance(event, ReplyFinished):
+            self._end_reply(event.message)
+        else:
+            self._draw()
+        self._show_tools(event)
+
+    def note_error(self, error: OllmError, key: str) -> None:
+        """What went wrong and what to do, in the stream at the place where it happened."""
+        text = f"{error.message}\n{error.hint}".strip()
+        self._transcript.add(Entry(key, "error", text))
+
+    def note_unkept(self, failed: SnapshotFailed) -> None:
+        """That a snapshot could not be taken; it is seen also if that was before going back."""
+        key = f"unkept-{time.monotonic_ns()}"
+        entry = Entry(key, "error", f"{failed.message}\n{failed.hint}".strip())
+        self._unkept.append(entry)
+        self._transcript.add(entry)
+
+    def show_branch(self) -> None:
+        """The current branch from its first message."""
+        self._transcript.show([*self._branch(None), *self._unkept])
+
+    def _branch(self, leaf: str | None) -> list[Entry]:
+        """What was said, and where it was compressed."""
+        entries = branch_entries(self._state, leaf)
+        metadata = self._state.header.metadata
+        said = [key for entry in entries for key in (entry.key, *entry.covers)]
+        all_that_happened = with_loops(
+            with_compressions(entries, metadata, said, self._lines.hints), self._state
+        )
+        return with_commands(all_that_happened, self._state)
+
+    def _note_unsaved(self, event: SaveFailed) -> None:
+        """Once in the stream; below it for as long as it lasts."""
+        if not self._lines.unsaved:
+            self.note_error(OllmError(event.message, event.hint), f"unsaved-{time.monotonic_ns()}")
+        self._lines.unsaved = event.message
+        self._lines.show_saving()
+
+    def _show_question(self, message: Message) -> None:
+        """At the end where it follows what is shown; else the branch it belongs to is shown."""
+        self._question = message.id
+        shown = self._transcript.keys
+        if message.id not in shown and (message.parent_id in shown[-1:] or not shown):
+            self._transcript.add(entry_of(message, self._state))
+        elif message.id in shown or not self._is_end_of(shown, message):
+            self._transcript.show(self._branch(message.id))
+        else:
+            self._transcript.add(entry_of(message, self._state))
+
+    def _is_end_of(self, keys: list[str], message: Message) -> bool:
+        """Whether what is shown is what a message follows; results stand within replies."""
+        shown = [self._state[key] for key in keys if key in self._state]
+        before = self._state.branch(message.id)[:-1]
+        return _said(before) == _said(shown)
+
+    def _begin_reply(self, message_id: str, model: str) -> None:
+        self._reply = message_id
+        if note := model_note(self._state, self._question, message_id, model):
+            self._transcript.add(note)
+        self._is_answering = False
+        self._thinking_since = None
+        entry = Entry(message_id, "assistant")
+        entry.growing = True
+        self._transcript.add(entry)
+        self._lines.show_doing("waiting for the first word")
+
+    def _think(self, text: str) -> None:
+        if self._thinking_since is None:
+            self._thinking_since = time.monotonic()
+            self._lines.show_doing("thinking")
+        self._thought.append(text)
+        self._draw_soon()
+
+    def _say(self, text: str) -> None:
+        if self._thinking_since is not None:
+            self._end_thinking()
+        if not self._is_answering:
+            self._is_answering = True
+            self._lines.show_doing("answering")
+        self._text.append(text)
+        self._draw_soon()
+
+    def _end_thinking(self) -> None:
+        assert self._thinking_since is not None
+        self._draw()
+        seconds = time.monotonic() - self._thinking_since
+        self._thinking_since = None
+        self._transcript.retitle_fold(self._reply, REASONING, reasoning_title("", seconds))
+
+    def _draw_soon(self) -> None:
+        if self._frame is None:
+            self._frame = self._transcript.set_timer(FRAME_SECONDS, self._draw)
+
+    def _draw(self) -> None:
+        if self._frame:
+            self._frame.stop()
+            self._frame = None
+        if self._thought:
+            text = "".join(self._thought)
+            self._thought.clear()
+            fold = Fold(REASONING, "reasoning", "thinking …", text)
+            self._transcript.grow_fold(self._reply, fold)
+        if self._text:
+            text = "".join(self._text)
+            self._text.clear()
+            self._transcript.grow(self._reply, text)
+        self._lines.show_live()
+
+    def _end(self, message: Message | None) -> None:
+        if self._has_tools:
+            self._has_tools = False
+            self._show_tools(None)
+        self._end_reply(message)
+
+    def _end_reply(self, message: Message | None) -> None:
+        if self._thinking_since is not None:
+            self._end_thinking()
+        self._draw()
+        if message is not None:
+            footer = footer_of(message, self._state)
+            self._transcript.finish(self._reply, footer, details_of(message))
+        elif self._transcript.entry(self._reply).growing:
+            self._transcript.finish(self._reply)
+
+
+def _said(messages: Iterable[Message]) -> list[Message]:
+    return [message for message in messages if message.role != "tool"]

@@ -1,0 +1,1 @@
+"""Compression on the screen: watched, previewed, edited, undone."""

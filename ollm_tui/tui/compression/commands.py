@@ -1,0 +1,99 @@
+"""Compression: now, with a preview, above a message; watched, read and undone."""
+
+from __future__ import annotations
+
+from ollm_tui.core.errors import UsageError
+from ollm_tui.core.intake import visible
+from ollm_tui.core.session.compression import checkpoints_of
+from ollm_tui.tui.chat.going_back import ChatPoints
+from ollm_tui.tui.chat.screen import ChatScreen
+from ollm_tui.tui.compression.checkpoint_screen import CheckpointsScreen
+from ollm_tui.tui.compression.compression_run import (
+    Asked,
+    edit_first,
+    preview,
+    start,
+    tokens_words,
+    view_of,
+)
+from ollm_tui.tui.stream.entries.compression_entries import undone_next
+
+OPTIONS = ("--preview", "--summary", "--mine", "--truncate", "--above")
+
+
+def compact(chat: ChatScreen, argument: str) -> None:
+    """Compress now. Options first, then what the summary should take care of."""
+    options, instructions = _parsed(argument)
+    if "--summary" in options:
+        checkpoints(chat, "")
+        return
+    if "--preview" in options and chat.conversation.compression.is_running:
+        edit_first(chat)
+        return
+    asked = Asked(
+        strategy="truncate" if "--truncate" in options else None,
+        above=_cursor(chat) if "--above" in options else None,
+        fold_own="--mine" in options,
+    )
+    if "--preview" in options:
+        preview(chat, asked, instructions)
+    else:
+        start(chat, asked, instructions)
+
+
+def above(chat: ChatScreen, _argument: str) -> None:
+    """Compress what stands above the message under the cursor."""
+    start(chat, Asked(above=_cursor(chat)))
+
+
+async def undo(chat: ChatScreen, _argument: str) -> None:
+    """Take back what was last: a compression, or going back to an earlier point."""
+    conversation = chat.conversation
+    comes_first = undone_next(conversation.state.header.metadata)
+    if comes_first is None and conversation.snapshots.standing:
+        await ChatPoints(chat).undo()
+        return
+    undone = await chat.conversation.compression.undo()
+    view_of(chat).show_records()
+    chat.lines.show_facts()
+    chat.lines.tell(f"undone: {tokens_words(undone)}; it compresses again when it is full")
+
+
+def checkpoints(chat: ChatScreen, _argument: str) -> None:
+    """Read the checkpoints of the context."""
+    metadata = chat.conversation.state.header.metadata
+    found = checkpoints_of(metadata.compressed, metadata.compression_history)
+    chat.app.push_screen(CheckpointsScreen(found))
+
+
+def watch(chat: ChatScreen, _argument: str) -> None:
+    """The compression that runs, or the last one, on the whole screen."""
+    screen = view_of(chat).whole_screen(
+        chat.conversation.cancel,
+        lambda: chat.call_later(chat.attempt, lambda: edit_first(chat)),
+        unicode=chat.app.abilities.unicode,
+    )
+    chat.app.push_screen(screen)
+
+
+def _parsed(argument: str) -> tuple[set[str], str]:
+    """The options at the beginning, and the words after them."""
+    words = argument.split()
+    options: set[str] = set()
+    while words and words[0].startswith("--"):
+        options.add(words.pop(0))
+    unknown = options - set(OPTIONS)
+    if unknown:
+        raise UsageError(
+            f"/compact knows no {visible(sorted(unknown)[0])}", f"there are: {', '.join(OPTIONS)}"
+        )
+    return options, " ".join(words)
+
+
+def _cursor(chat: ChatScreen) -> str:
+    keys = [key for key in chat.transcript.cursor.keys if key in chat.conversation.state]
+    if not keys:
+        up = chat.lines.hints.line(("read.earlier", "moves to one"))
+        above = chat.lines.hints.line(("compression.above", "compresses above it"))
+        raise UsageError("no message is chosen", f"{up}, then {above}")
+    return keys[0]

@@ -1,0 +1,200 @@
+"""Compressions of a chat screen: in a worker, seen in the panel, while one goes on typing."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import NamedTuple
+
+from ollm_tui.core.compression_events import (
+    AnyCompressionEvent,
+    CompressionCancelled,
+    CompressionSkipped,
+)
+from ollm_tui.core.errors import OllmError, UsageError
+from ollm_tui.core.session.compression import Compression, Strategy
+from ollm_tui.engine.compression.conversation_compression import CompressionKeeper
+from ollm_tui.tui.chat.screen import ChatScreen
+from ollm_tui.tui.compression.compression_display import CompressionView
+from ollm_tui.tui.compression.panel import CompressionPanel
+from ollm_tui.tui.compression.preview import (
+    Applied,
+    CompressionPreview,
+    Decision,
+    StartOver,
+)
+from ollm_tui.tui.stream.transcript.entry import Entry
+
+Events = AsyncGenerator[AnyCompressionEvent, None]
+
+
+class Asked(NamedTuple):
+    """What is compressed, and how: this stays where the summary is written anew."""
+
+    strategy: Strategy | None = None
+    above: str | None = None
+    fold_own: bool = False
+
+    def run(self, keeper: CompressionKeeper, instructions: str = "") -> Events:
+        """Compress."""
+        return keeper.run(
+            strategy=self.strategy,
+            above=self.above,
+            instructions=instructions,
+            fold_own=self.fold_own,
+        )
+
+    def preview(self, keeper: CompressionKeeper, instructions: str = "") -> Events:
+        """All of it but the last step."""
+        return keeper.preview(
+            strategy=self.strategy,
+            above=self.above,
+            instructions=instructions,
+            fold_own=self.fold_own,
+        )
+
+
+def view_of(chat: ChatScreen) -> CompressionView:
+    """Shows the compressions of the conversation that is open now."""
+    panels = chat.query(CompressionPanel)
+    if panels:
+        panel = panels.first()
+    else:
+        panel = CompressionPanel(unicode=chat.app.abilities.unicode)
+        chat.query_one("#middle").mount(panel)
+    view = chat.compression_view
+    if view is None:
+        state, hints = chat.conversation.state, chat.lines.hints
+        view = CompressionView(chat.transcript, panel, lambda: state.header.metadata, hints)
+        chat.compression_view = view
+    return view
+
+
+def start(chat: ChatScreen, asked: Asked, instructions: str = "") -> None:
+    """Have a compression run. UsageError while the model answers."""
+    _start(chat, asked.run(chat.conversation.compression, instructions), asked)
+
+
+def start_due(chat: ChatScreen) -> None:
+    """The context has reached the threshold, as far as was estimated."""
+    _start(chat, _unless_needless(chat.conversation.compression.run("auto")), Asked())
+
+
+def _start(chat: ChatScreen, events: Events, asked: Asked) -> None:
+    if chat.is_busy:
+        raise UsageError("the model is still answering", "Esc stops it")
+    chat.is_busy = True
+    chat.lines.show_doing("compressing the context; what you send meanwhile waits")
+    chat.run_worker(_run(chat, events, asked), group="turn")
+
+
+def preview(chat: ChatScreen, asked: Asked, instructions: str = "") -> None:
+    """Show what a compression would do, and let the user decide. UsageError while the model
+    answers."""
+    if chat.is_busy:
+        raise UsageError("the model is still answering", "Esc stops it")
+    keeper = chat.conversation.compression
+    events = asked.preview(keeper, instructions)
+    screen = CompressionPreview(instructions, unicode=chat.app.abilities.unicode)
+
+    async def follow() -> None:
+        async with aclosing(events):
+            async for event in events:
+                screen.take(event)
+        chat.is_busy = False
+
+    async def decide(wanted: Decision) -> None:
+        keeper.stop()
+        await worker.wait()
+        match wanted:
+            case Applied():
+                await chat.attempt(lambda: _apply(chat, wanted))
+            case StartOver():
+                preview(chat, asked, wanted.instructions)
+            case None:
+                chat.go_on()
+
+    chat.is_busy = True
+    chat.app.push_screen(screen, decide)
+    worker = chat.run_worker(follow(), group="turn")
+
+
+async def _apply(chat: ChatScreen, wanted: Applied) -> None:
+    done = await chat.conversation.compression.apply(wanted.draft, wanted.summary)
+    view_of(chat).show_new(done)
+    chat.lines.tell(f"compressed: {tokens_words(done)}")
+    chat.go_on()
+
+
+async def _unless_needless(events: Events) -> Events:
+    """Nobody asked for it: that there was room after all is nothing to be told."""
+    async with aclosing(events):
+        async for event in events:
+            if not (isinstance(event, CompressionSkipped) and event.reason == "nothing-to-do"):
+                yield event
+
+
+def edit_first(chat: ChatScreen) -> None:
+    """The compression that runs stops before it is applied, and its summary can be edited.
+
+    UsageError where it is too late.
+    """
+    keeper = chat.conversation.compression
+    if not keeper.hold():
+        undo = chat.lines.hints.line(("compression.undo", "undoes it afterwards"))
+        raise UsageError("this one cannot be edited before it is applied", undo)
+    _let_decide(chat)
+
+
+def _let_decide(chat: ChatScreen) -> None:
+    keeper, view = chat.conversation.compression, view_of(chat)
+    decision = view.decision = asyncio.get_running_loop().create_future()
+
+    def decide(wanted: Decision) -> None:
+        keeper.stop()
+        decision.set_result(wanted)
+
+    chat.app.push_screen(view.preview(unicode=chat.app.abilities.unicode), decide)
+
+
+async def _run(chat: ChatScreen, events: Events, asked: Asked) -> None:
+    view = view_of(chat)
+    try:
+        await _follow(view, events)
+        while view.decision:
+            await _decided(chat, view, await view.decision, asked)
+    except OllmError as error:
+        text = f"{error.message}\n{error.hint}".strip()
+        chat.transcript.add(Entry(f"error-{time.monotonic_ns()}", "error", text))
+    finally:
+        view.decision = None
+        chat.is_busy = False
+    chat.go_on()
+
+
+async def _follow(view: CompressionView, events: Events) -> None:
+    async with aclosing(events):
+        async for event in events:
+            view.take(event)
+
+
+async def _decided(chat: ChatScreen, view: CompressionView, wanted: Decision, asked: Asked) -> None:
+    """Apply the draft, have its summary written anew, or leave the context as it is."""
+    keeper = chat.conversation.compression
+    view.decision = None
+    match wanted:
+        case Applied():
+            view.show_new(await keeper.apply(wanted.draft, wanted.summary))
+        case StartOver():
+            _let_decide(chat)
+            await _follow(view, asked.preview(keeper, wanted.instructions))
+        case None:
+            view.take(CompressionCancelled())
+
+
+def tokens_words(compression: Compression) -> str:
+    """The tokens before and after it, or before and after it was undone."""
+    before, after = compression.before_tokens, compression.after_tokens
+    return f"{after:,} → {before:,} tokens" if compression.undone_at else f"{before:,} → {after:,}"

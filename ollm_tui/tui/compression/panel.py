@@ -1,0 +1,324 @@
+"""The compression as it goes, beside the stream: it can be watched while one types on."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from textual.app import App
+from textual.binding import Binding
+from textual.content import Content, Span
+from textual.geometry import Region
+from textual.message import Message
+from textual.strip import Strip
+from textual.style import Style
+from textual.timer import Timer
+from textual.visual import Visual
+from textual.widget import Widget
+
+from ollm_tui.core.compression_events import AnyCompressionEvent, CompressionStarted
+from ollm_tui.tui.compression.compression_picture import picture
+from ollm_tui.tui.compression.lines import CompressionLines
+from ollm_tui.tui.compression.progress import Clock, CompressionProgress
+from ollm_tui.tui.gauge.gauge_bar import ASCII, COLOURED, WITHOUT_COLOUR, Characters
+from ollm_tui.tui.key_names import key_name
+
+APPEARS_AFTER_SECONDS = 0.3
+"""What is done sooner leaves its record in the stream and needs no panel."""
+FRAME_SECONDS = 1 / 8
+"""Words can be followed, and a key that is pressed meanwhile seldom meets a frame."""
+WIDE = 100
+"""Columns of the terminal from which there is room beside the stream."""
+SHORT, SHORT_LINES = 24, 6
+"""Below so many rows of the terminal the panel has these lines and no more."""
+
+CANCEL = "cancel, nothing changes"
+EDIT = "edit before applying"
+CANCEL_SHORT, EDIT_SHORT = "cancel", "edit first"
+"""Where there is less room."""
+
+
+class CompressionPanel(Widget, can_focus=True):
+    """There while a compression runs that takes a while; it never takes the focus by itself."""
+
+    ALLOW_SELECT = False
+    DEFAULT_CSS = """
+    CompressionPanel {
+        display: none; width: 1fr; height: 1fr; padding: 0 1; border-left: solid $panel;
+        &.-running { display: block; }
+        &:focus { border-left: solid $primary; }
+        &.-below {
+            dock: bottom; width: 100%; height: 45%; border-left: none; border-top: solid $panel;
+            &:focus { border-top: solid $primary; }
+        }
+        &.-compact { background: $surface; border: none; }
+        &.-compact:focus { background: $panel; border: none; }
+        &.-whole { display: block; border: none; padding: 0 2; }
+    }
+    .-ascii CompressionPanel {
+        border-left: ascii $panel;
+        &.-below { border-left: none; border-top: ascii $panel; }
+        &.-compact, &.-whole { border: none; }
+    }
+    """
+    BINDINGS = [
+        Binding(
+            "escape",
+            "cancel",
+            "Cancel",
+            id="compression.cancel",
+            tooltip="Cancel the compression; nothing changes",
+        ),
+        Binding(
+            "z",
+            "whole",
+            "Whole screen",
+            id="compression.whole",
+            tooltip="Watch it on the whole screen, or beside the stream again",
+        ),
+        Binding(
+            "e",
+            "edit",
+            "Edit first",
+            id="compression.edit",
+            tooltip="Stop before it is applied, and edit the summary",
+        ),
+        Binding(
+            "tab,i",
+            "leave",
+            "Back",
+            id="compression.leave",
+            tooltip="Back to the prompt; the compression goes on",
+        ),
+    ]
+
+    app: App[Any]
+
+    @dataclass
+    class CancelWanted(Message):
+        """The compression is to be cancelled."""
+
+    @dataclass
+    class WholeWanted(Message):
+        """It is to be seen on the whole screen, or no longer."""
+
+    @dataclass
+    class EditWanted(Message):
+        """The summary is to be edited before it is applied."""
+
+    @dataclass
+    class Left(Message):
+        """The user wants to go on writing."""
+
+    def __init__(
+        self,
+        progress: CompressionProgress | None = None,
+        *,
+        whole: bool = False,
+        unicode: bool = True,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        super().__init__(classes="-whole" if whole else None)
+        self._clock = clock
+        self._whole = whole
+        self._unicode = unicode
+        self.progress = progress or CompressionProgress(clock)
+        """What is shown."""
+        self._lines: list[Content] = []
+        self._strips: dict[tuple[str, tuple[Span, ...]], Strip] = {}
+        """Lines as they were drawn: most only move up when a summary grows."""
+        self._drawn_for: tuple[int, Style] | None = None
+        self._keys = ""
+        self._keys_for: tuple[object, ...] = ()
+        self._frame: Timer | None = None
+        self._second: Timer | None = None
+        self._appearance: Timer | None = None
+
+    # What is shown
+
+    def take(self, event: AnyCompressionEvent) -> None:
+        """Show one event; those of one frame are drawn together."""
+        if isinstance(event, CompressionStarted):
+            self.progress = CompressionProgress(self._clock)
+        self.progress.take(event)
+        self.follow()
+
+    def follow(self) -> None:
+        """What is shown has changed."""
+        if not self.is_attached:
+            return
+        if self.progress.is_running:
+            self._run()
+        else:
+            self._rest()
+
+    def on_mount(self) -> None:
+        """It may be there already when one begins to look."""
+        self._place()
+        self.follow()
+
+    def on_unmount(self) -> None:
+        """Nobody looks any more."""
+        self._stop()
+
+    def on_resize(self) -> None:
+        """Beside the stream or below it."""
+        self._place()
+        self._draw()
+
+    def on_focus(self) -> None:
+        """Other keys matter, as soon as they are known."""
+        self.call_after_refresh(self._draw)
+
+    def on_blur(self) -> None:
+        """Other keys matter, as soon as they are known."""
+        self.call_after_refresh(self._draw)
+
+    def lines(self) -> list[Content]:
+        """As much of it as there is room for."""
+        width, height = self.content_size
+        lines = CompressionLines(self.progress, width, self._characters, self._unicode)
+        return picture(lines, height, self.keys)
+
+    def render_line(self, y: int) -> Strip:
+        """One line of it, made once for as long as it is there, wherever it stands."""
+        line = self._lines[y] if y < len(self._lines) else Content("")
+        drawn_for = self.content_size.width, self.visual_style
+        if drawn_for != self._drawn_for:
+            self._strips.clear()
+            self._drawn_for = drawn_for
+        strip = self._strips.get(_look(line))
+        if strip is None:
+            [strip] = Visual.to_strips(self, line, drawn_for[0], 1, drawn_for[1], pad=True)
+            self._strips[_look(line)] = strip
+        return strip
+
+    @property
+    def keys(self) -> str:
+        """The keys that matter now, as the user has mapped them; looked up when that changes."""
+        told = self.progress
+        focus = self.screen, self.screen.focused, self.has_focus
+        now = (*focus, told.stage, told.is_running, self.content_size)
+        if now != self._keys_for:
+            self._keys, self._keys_for = self._live_keys(), now
+        return self._keys
+
+    def _live_keys(self) -> str:
+        live = {
+            active.binding.id: key_name(key)
+            for key, active in reversed(self.screen.active_bindings.items())
+            if active.enabled
+        }
+        lines = [
+            "   ".join(f"{live[name]} {words}" for name, words in wanted if name in live)
+            for wanted in (self._wanted(CANCEL, EDIT), self._wanted(CANCEL_SHORT, EDIT_SHORT))
+        ]
+        return next((line for line in lines if len(line) <= self.content_size.width), lines[-1])
+
+    def _wanted(self, cancel: str, edit: str) -> tuple[tuple[str, str], ...]:
+        """Bindings and a word for each."""
+        if not self.progress.is_running:
+            return (("compression.cancel", "close"),)
+        if not self.has_focus:
+            return (("chat.stop", cancel), ("compression.watch", "whole screen"))
+        size = "beside the chat" if self._whole else "whole screen"
+        return (
+            ("compression.cancel", cancel),
+            ("compression.edit", edit),
+            ("compression.whole", size),
+        )
+
+    # What the user does
+
+    def action_cancel(self) -> None:
+        """Cancel; or, once it has ended, go."""
+        self.post_message(self.CancelWanted() if self.progress.is_running else self.Left())
+
+    def action_whole(self) -> None:
+        """More room, or less again."""
+        self.post_message(self.WholeWanted())
+
+    def action_edit(self) -> None:
+        """Look at it before it is applied."""
+        self.post_message(self.EditWanted())
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only a summary that is not in use yet can be edited."""
+        return action != "edit" or self.progress.can_be_held
+
+    def action_leave(self) -> None:
+        """Let it go on."""
+        self.post_message(self.Left())
+
+    # Time
+
+    def _run(self) -> None:
+        if self._whole or self.has_class("-running"):
+            self._draw_soon()
+        elif self._appearance is None:
+            self._appearance = self.set_timer(APPEARS_AFTER_SECONDS, self._appear)
+        if self._second is None:
+            self._second = self.set_interval(1, self._draw_soon)
+
+    def _appear(self) -> None:
+        self._appearance = None
+        self.add_class("-running")
+
+    def _rest(self) -> None:
+        """At the end nothing is left that would take time."""
+        self._stop()
+        had_focus = self.has_focus
+        self.remove_class("-running")
+        if had_focus and not self._whole:
+            self.post_message(self.Left())
+        self._draw()
+
+    def _stop(self) -> None:
+        for timer in (self._frame, self._second, self._appearance):
+            if timer:
+                timer.stop()
+        self._frame = self._second = self._appearance = None
+
+    def _draw_soon(self) -> None:
+        if self._frame is None:
+            self._frame = self.set_timer(FRAME_SECONDS, self._draw)
+
+    def _draw(self) -> None:
+        """Only lines that have changed: of most frames that is the end of the summary."""
+        self._frame = None
+        if not self.is_attached:
+            return
+        before, self._lines = self._lines, self.lines()
+        there = set(map(_look, self._lines))
+        self._strips = {look: strip for look, strip in self._strips.items() if look in there}
+        if len(before) != len(self._lines):
+            self.refresh()
+            return
+        for y, (old, new) in enumerate(zip(before, self._lines, strict=True)):
+            if not old.is_same(new):
+                self.refresh(Region(0, y, self.content_size.width, 1))
+
+    # Place
+
+    def _place(self) -> None:
+        if self._whole:
+            return
+        size = self.screen.size
+        below, compact = size.width < WIDE, size.height < SHORT
+        self.set_class(below, "-below")
+        self.set_class(below and compact, "-compact")
+        height = SHORT_LINES if below and compact else None
+        if height or self.styles.inline.has_rule("height"):
+            self.styles.height = height
+
+    @property
+    def _characters(self) -> Characters:
+        if not self._unicode:
+            return ASCII
+        return WITHOUT_COLOUR if self.app.no_color else COLOURED
+
+
+def _look(line: Content) -> tuple[str, tuple[Span, ...]]:
+    """What tells whether two lines look the same."""
+    return line.plain, tuple(line.spans)

@@ -1,0 +1,182 @@
+"""A compression as it goes: what its events have told so far, for whoever draws it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Literal, assert_never
+
+from ollm_tui.core.compression_events import (
+    STAGES,
+    AnyCompressionEvent,
+    CheckpointAged,
+    CheckpointCreated,
+    CompressionCancelled,
+    CompressionDrafted,
+    CompressionFailed,
+    CompressionSkipped,
+    CompressionStarted,
+    ContextCompressed,
+    DataElided,
+    Fate,
+    LedgerMade,
+    MessageFolded,
+    SnapshotTaken,
+    Stage,
+    StageReached,
+    SummaryArrived,
+    SummaryRejected,
+    UserMessagesFill,
+)
+from ollm_tui.core.intake import IntakeFilter, clean
+from ollm_tui.core.session.compression import Checkpoint
+from ollm_tui.tui.compression.words import Ending, fill_line, rejection_line
+
+What = Literal["keep", "fold", "elide", "age"]
+"""What becomes of a message."""
+WHATS: tuple[What, ...] = ("keep", "fold", "elide", "age")
+Clock = Callable[[], float]
+"""Seconds, counted from anywhere."""
+
+
+class CompressionProgress:
+    """What is known of one compression."""
+
+    def __init__(self, clock: Clock = time.monotonic) -> None:
+        self._clock = clock
+        self._began = clock()
+        self._ended: float | None = None
+        self._words: list[str] = []
+        self._intake = IntakeFilter()
+        self._fates: dict[What, list[Fate]] = {what: [] for what in WHATS}
+        self._tokens: dict[What, tuple[int, int]] = dict.fromkeys(WHATS, (0, 0))
+        self.started: CompressionStarted | None = None
+        self.numbers: dict[str, int] = {}
+        """Messages that are folded, with their places among all messages of the prompt."""
+        self.stage: Stage = "identify"
+        self.folded: list[str] = []
+        """Messages in the order in which they went to the summariser."""
+        self.ledger = ""
+        self.problems: list[str] = []
+        """What went wrong on the way, and what the user alone can mend; in words."""
+        self.checkpoint: Checkpoint | None = None
+        self.ending: Ending | None = None
+        self.is_edited = False
+        """Whether the user has changed the summary of the draft, which nobody has counted yet."""
+
+    def take(self, event: AnyCompressionEvent) -> None:
+        """Note what one event tells."""
+        match event:
+            case CompressionStarted():
+                self._begin(event)
+            case StageReached():
+                self.stage = event.stage
+            case MessageFolded():
+                self.folded.append(event.message_id)
+            case SummaryArrived():
+                self._write(event)
+            case SummaryRejected():
+                self.problems.append(rejection_line(event))
+            case LedgerMade():
+                self.ledger = clean(event.text)
+            case CheckpointCreated():
+                self.checkpoint = event.checkpoint
+            case UserMessagesFill():
+                self.problems.append(fill_line(event))
+            case SnapshotTaken() | DataElided() | CheckpointAged():
+                pass  # stages and fates have told of them
+            case (
+                ContextCompressed()
+                | CompressionDrafted()
+                | CompressionSkipped()
+                | CompressionFailed()
+                | CompressionCancelled()
+            ):
+                self.ending = event
+                self._ended = self._clock()
+            case _:
+                assert_never(event)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has begun and not ended."""
+        return self.started is not None and self.ending is None
+
+    @property
+    def can_be_held(self) -> bool:
+        """Whether it can still stop before it is applied. A turn that waits for it cannot wait."""
+        in_turn = self.started is not None and self.started.trigger == "overflow"
+        return self.is_running and not in_turn and self.stage != "apply"
+
+    @property
+    def seconds(self) -> int:
+        """How long it has taken so far."""
+        return max(int((self._ended or self._clock()) - self._began), 0)
+
+    @property
+    def stage_number(self) -> int:
+        """Which of the stages it is at, from 1 on."""
+        return STAGES.index(self.stage) + 1
+
+    @property
+    def summary(self) -> str:
+        """The summary as far as it is written."""
+        if len(self._words) > 1:
+            self._words = ["".join(self._words)]
+        return self._words[0] if self._words else ""
+
+    @property
+    def before_tokens(self) -> int:
+        """The prompt as it was."""
+        return self.started.before_tokens if self.started else 0
+
+    @property
+    def after_tokens(self) -> int:
+        """The prompt as it becomes; `is_exact` says whether that is known by now."""
+        match self.ending:
+            case ContextCompressed(compression=made):
+                return made.after_tokens
+            case CompressionDrafted(draft=draft):
+                return draft.compression.after_tokens
+            case _:
+                return self.started.expected_tokens if self.started else 0
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the tokens that are left are known, and no longer expected."""
+        return isinstance(self.ending, ContextCompressed | CompressionDrafted)
+
+    def fates(self, what: What) -> list[Fate]:
+        """Messages and checkpoints to which the same happens, in the order of the prompt."""
+        return self._fates[what]
+
+    def tokens(self, what: What) -> tuple[int, int]:
+        """What these take of the prompt before and after."""
+        return self._tokens[what]
+
+    @property
+    def always_sent(self) -> int:
+        """What the prompt has besides messages and older checkpoints."""
+        return max(self.before_tokens - sum(before for before, _ in self._tokens.values()), 0)
+
+    def _begin(self, event: CompressionStarted) -> None:
+        """Sorted once: it is drawn many times, and there may be thousands."""
+        self.started = event
+        number = 0
+        for fate in event.fates:
+            self._fates[fate.what].append(fate)
+            number += fate.what != "age"
+            if fate.what == "fold":
+                self.numbers[fate.key] = number
+        self._tokens = {what: tokens_of(fates) for what, fates in self._fates.items()}
+
+    def _write(self, event: SummaryArrived) -> None:
+        if event.begins:
+            self._words.clear()
+            self._intake = IntakeFilter()
+        self._words.append(self._intake.feed(event.text))
+
+
+def tokens_of(fates: Sequence[Fate]) -> tuple[int, int]:
+    """What some fates take of the prompt before and after."""
+    return sum(fate.tokens for fate in fates), sum(fate.after for fate in fates)

@@ -1,0 +1,62 @@
+"""The compression on the whole screen, while it goes and once it has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from textual import on
+from textual.app import ComposeResult
+from textual.screen import Screen
+
+from ollm_tui.tui.compression.panel import CompressionPanel
+from ollm_tui.tui.compression.progress import CompressionProgress
+
+
+class CompressionScreen(Screen[None]):
+    """Shows a compression that somebody else tells of: `follow` says that there is more."""
+
+    AUTO_FOCUS = "CompressionPanel"
+    DEFAULT_CSS = """
+    CompressionScreen { background: $background; }
+    """
+
+    def __init__(
+        self,
+        progress: CompressionProgress,
+        cancel: Callable[[], object],
+        edit: Callable[[], object],
+        *,
+        unicode: bool = True,
+    ) -> None:
+        super().__init__()
+        self._cancel = cancel
+        self._edit = edit
+        self._panel = CompressionPanel(progress, whole=True, unicode=unicode)
+
+    def compose(self) -> ComposeResult:
+        """Nothing but the panel."""
+        yield self._panel
+
+    def follow(self) -> None:
+        """More is known of the compression."""
+        self._panel.follow()
+
+    @on(CompressionPanel.CancelWanted)
+    def cancel(self, event: CompressionPanel.CancelWanted) -> None:
+        """The words that it was cancelled come from whoever does it."""
+        event.stop()
+        self._cancel()
+
+    @on(CompressionPanel.EditWanted)
+    def edit(self, event: CompressionPanel.EditWanted) -> None:
+        """What can be edited takes the place of this."""
+        event.stop()
+        self.dismiss(None)
+        self._edit()
+
+    @on(CompressionPanel.WholeWanted)
+    @on(CompressionPanel.Left)
+    def close(self, event: CompressionPanel.WholeWanted | CompressionPanel.Left) -> None:
+        """Back to the chat; the compression goes on."""
+        event.stop()
+        self.dismiss(None)

@@ -1,0 +1,153 @@
+"""What `/context add` and the others do: entries that are in every prompt of a session."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING
+
+from ollm_tui.core.counts import counted, short_count
+from ollm_tui.core.errors import UsageError
+from ollm_tui.core.intake import visible
+from ollm_tui.core.session.context_entry import ContextEntry
+from ollm_tui.engine.context.system_prompt import about
+from ollm_tui.engine.project.project_context import GIT, TREE
+from ollm_tui.tui.kit.choice_list import Choice
+from ollm_tui.tui.kit.picker import Picker
+from ollm_tui.tui.prompt.completion_names import names_in
+from ollm_tui.tui.prompt.mentions import Mentions
+
+if TYPE_CHECKING:
+    from ollm_tui.engine.conversation.conversation import Conversation
+    from ollm_tui.tui.chat.screen import ChatScreen
+
+EMPTY = (
+    "Nothing is added yet. /context add NAME and some words are in every prompt; "
+    "@file in place of the words adds a file, /context add tree the project's files."
+)
+KEYS = "Enter to /context remove   Esc close"
+HOW_TO_ADD = "/context add NAME words, add NAME @file, add tree, add git"
+FILE = "file:"
+FIRST_CHARACTERS = 140
+START_CHARACTERS = 24
+
+
+async def carry_out(chat: ChatScreen, word: str, rest: str) -> None:
+    """Do what one of these words says. UsageError for others."""
+    if word not in _DEEDS:
+        known = ", ".join(("show", "export FILE", *_DEEDS, "or nothing"))
+        raise UsageError(f"/context knows no {visible(word)}", known)
+    if chat.is_busy and word != "list":
+        raise UsageError("the model is still answering", "Esc stops it")
+    await _DEEDS[word](chat, rest)
+
+
+async def _add(chat: ChatScreen, rest: str) -> None:
+    key, _, words = rest.partition(" ")
+    if name := _only_name(rest):  # a file may go by its own name
+        key, words = name, rest
+    notes, project = chat.conversation.notes, chat.app.workspace.project
+    if key in (TREE, GIT) and not words:
+        await project.add(notes, key)
+    elif not words.strip():
+        raise UsageError("what is to be added?", HOW_TO_ADD)
+    elif name := _only_name(words):
+        await _add_file(chat, key, name)
+    else:
+        await notes.add(key, words)
+    entry = next(each for each in notes.all if each.key == key)
+    # With the first words: who gave no name sees that the first word was taken for one.
+    start = "" if entry.origin else f", “{visible(_first_words(entry)[:START_CHARACTERS])}”"
+    cost = _cost(chat.conversation, entry)
+    _tell(chat, f"{visible(key)}{start} is in every prompt now: {cost} tokens")
+
+
+async def _add_file(chat: ChatScreen, key: str, name: str) -> None:
+    found = await Mentions(chat).attachment(name)
+    if found.media_type.startswith("image/"):
+        raise UsageError(f"{found.name} is an image", "@ in a message sends it once")
+    origin = f"{FILE}{found.name}"
+    await chat.conversation.notes.add(key, found.content, origin=origin)
+
+
+async def _remove(chat: ChatScreen, key: str) -> None:
+    await chat.conversation.notes.remove(key)
+    _tell(chat, f"{visible(key)} is in no prompt any more")
+
+
+async def _clear(chat: ChatScreen, _rest: str) -> None:
+    count = await chat.conversation.notes.clear()
+    _tell(chat, f"{counted(count, 'entry').replace('entrys', 'entries')} taken out of the context")
+
+
+async def _refresh(chat: ChatScreen, _rest: str) -> None:
+    """Read again what was read when it was added."""
+    notes, done = chat.conversation.notes, 0
+    for entry in notes.all:
+        if entry.origin in (TREE, GIT):
+            await chat.app.workspace.project.add(notes, entry.key)
+        elif entry.origin.startswith(FILE):
+            await _add_file(chat, entry.key, entry.origin.removeprefix(FILE))
+        else:
+            continue
+        done += 1
+    _tell(chat, f"read again: {done}" if done else "there is nothing that is read from somewhere")
+
+
+async def _list(chat: ChatScreen, _rest: str) -> None:
+    notes = chat.conversation.notes
+
+    def describe(choice: Choice | None) -> None:
+        found = next((each for each in notes.all if choice and each.key == choice.key), None)
+        picker.say(_first_words(found) if found else "")
+
+    def remove(key: str | None) -> None:
+        if key:
+            chat.prompt.put(f"/context remove {key}")
+        chat.prompt.focus()
+
+    choices = [_choice(chat.conversation, entry) for entry in notes.all]
+    picker = Picker("In every prompt", choices, empty=EMPTY, keys=KEYS, watcher=describe)
+    chat.app.push_screen(picker, remove)
+
+
+def _choice(conversation: Conversation, entry: ContextEntry) -> Choice:
+    note = entry.problem or about(entry)
+    mark = "" if entry.problem else _cost(conversation, entry)
+    return Choice(entry.key, visible(entry.key), f"{note} · {entry.priority}", mark)
+
+
+def _first_words(entry: ContextEntry) -> str:
+    until = f"until {entry.expires_at[:16].replace('T', ' ')} UTC   " if entry.expires_at else ""
+    return until + " ".join(entry.content[:FIRST_CHARACTERS].split())
+
+
+def _cost(conversation: Conversation, entry: ContextEntry) -> str:
+    kind = "note" if entry.is_users_own else "data"
+    key = f"{kind}:{entry.key}"
+    items = (item for item in conversation.context().items if item.key == key)
+    found = next(items, None)
+    if found is None:
+        return ""
+    about_ = "≈" if found.tokens.source == "estimated" else ""
+    return f"{about_}{short_count(found.tokens.tokens)}"
+
+
+def _only_name(words: str) -> str:
+    """The file that is named, where nothing else is said."""
+    named = names_in(words.strip())
+    is_all = len(named) == 1 and (named[0].start, named[0].end) == (0, len(words.strip()))
+    return named[0].name if is_all else ""
+
+
+def _tell(chat: ChatScreen, text: str) -> None:
+    chat.lines.show_facts()
+    chat.lines.tell(text)
+
+
+_DEEDS: Mapping[str, Callable[[ChatScreen, str], Awaitable[None]]] = {
+    "add": _add,
+    "remove": _remove,
+    "list": _list,
+    "refresh": _refresh,
+    "clear": _clear,
+}

@@ -1,0 +1,129 @@
+"""The context in lines: what it is made of, and what a change would make of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from ollm_tui.core.session.context_marks import Action, ContextChange, Mark, Marks
+from ollm_tui.core.session.message import Usage
+from ollm_tui.engine.context.context_view import ContextItem, ContextView
+from ollm_tui.services.tokens.prompt_count import Count, Group
+from ollm_tui.tui.kit.choice_list import Choice
+from ollm_tui.tui.stream.entries.answer_times import cached_words, why_slow
+
+WHOSE: Mapping[Group, str] = MappingProxyType(
+    {
+        "system": "always sent",
+        "checkpoints": "checkpoint",
+        "user": "yours",
+        "assistant": "model",
+        "tools": "tool",
+    }
+)
+MARK_WORDS: Mapping[str, str] = MappingProxyType(
+    {
+        "pinned": "pinned",
+        "excluded": "left out",
+        "folded": "folded",
+        "covered": "in a checkpoint",
+        "elided": "cut short",
+    }
+)
+
+
+RECALLED = ":recalled"
+"""Ends the key of the line for what a message brought along from earlier sessions."""
+
+
+class Deed(NamedTuple):
+    """Something that can be done to a message, and what takes it back."""
+
+    action: Action
+    word: str
+    reverse: Action | None = None
+    reverse_word: str = ""
+    mark: Mark = ""
+    """The mark at which the reverse is meant."""
+
+    def change(self, keys: tuple[str, ...], marks: Marks) -> tuple[ContextChange, str]:
+        """What would happen to some messages, and a word for it: the reverse, if all have it."""
+        if self.reverse and all(marks.mark(key) == self.mark for key in keys):
+            return ContextChange(self.reverse, keys), self.reverse_word
+        return ContextChange(self.action, keys), self.word
+
+
+DEEDS: Mapping[str, Deed] = MappingProxyType(
+    {
+        "pin": Deed("pin", "pin", "unpin", "unpin", "pinned"),
+        "leave_out": Deed("exclude", "leave out", "include", "take in", "excluded"),
+        "drop": Deed("drop", "leave out the exchange"),
+        "fold": Deed("fold", "fold", "unfold", "unfold", "folded"),
+    }
+)
+
+
+def item_choices(view: ContextView, *, in_order: bool, unicode: bool) -> list[Choice]:
+    """One line each, the largest first or in the order of the prompt."""
+    items: Sequence[ContextItem] = [line for item in view.items for line in _lines(item)]
+    if not in_order:
+        items = sorted(items, key=lambda item: -item.tokens.tokens)
+    marks = {"pinned": "★", "excluded": "✕", "folded": "▸", "covered": "▪", "elided": "▹"}
+    if not unicode:
+        marks = {"pinned": "*", "excluded": "x", "folded": ">", "covered": "=", "elided": "~"}
+    return [_choice(item, view, marks.get(item.mark, " ")) for item in items]
+
+
+def about_item(item: ContextItem, usage: Usage | None = None) -> str:
+    """What is to know of one line more than it has room for; of an answer, why it was slow."""
+    facts: list[str] = []
+    if item.whole.tokens != item.tokens.tokens:
+        facts.append(f"{item.tokens} of {item.whole} tokens are sent")
+    if item.attachments:
+        costs = ", ".join(f"{each.name} {each.tokens}" for each in item.attachments)
+        facts.append(f"attached: {costs}")
+    if usage:
+        facts += filter(None, (cached_words(usage), why_slow(usage)))
+    return "   ".join(facts)
+
+
+def effect(word: str, before: ContextView, after: ContextView) -> str:
+    """What a change makes of the context, in one line."""
+    old = {item.key: item for item in before.items}
+    changed = [
+        (old[item.key], item)
+        for item in after.items
+        if item.key in old and item.mark != old[item.key].mark
+    ]
+    sent, left = (sum(pair[n].tokens.tokens for pair in changed) for n in (0, 1))
+    about = "≈" if "estimated" in (before.count.source, after.count.source) else ""
+    several = f" ({len(changed)} messages)" if len(changed) > 1 else ""
+    tokens = f"{about}{sent:,} tokens as before" if sent == left else f"{sent:,} → {left:,} tokens"
+    return f"{word}{several}: {tokens}, {_filled(before)} → {_filled(after)}"
+
+
+def _lines(item: ContextItem) -> Iterator[ContextItem]:
+    """What a message brought along has a line of its own; the rest of it has its words."""
+    if item.recalled is None:
+        yield item
+        return
+    title, brought = item.recalled
+    left = item.tokens.tokens - brought.tokens
+    source = "estimated" if brought.source == "estimated" else item.tokens.source
+    yield item._replace(tokens=Count(left, source))
+    yield item._replace(key=f"{item.key}{RECALLED}", title=title, tokens=brought)
+
+
+def _choice(item: ContextItem, view: ContextView, mark: str) -> Choice:
+    used = max(view.count.tokens, 1)
+    share = f"{round(item.tokens.tokens * 100 / used)} %"
+    whose = "recalled" if item.key.endswith(RECALLED) else WHOSE[item.group]
+    words = (whose, MARK_WORDS.get(item.mark, ""))
+    note = words[1] if item.mark == "pinned" else " · ".join(filter(None, words))
+    return Choice(item.key, item.title, note, f"{item.tokens!s:>8} {share:>6}  {mark}")
+
+
+def _filled(view: ContextView) -> str:
+    room = view.budget.room
+    return f"{view.count.tokens:,} in all" if room is None else f"{room.percent} %"

@@ -1,0 +1,334 @@
+"""The breakdown of the context: what fills it, and hands on it, with the effect shown first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Static
+
+from ollm_tui.core.errors import OllmError, UsageError
+from ollm_tui.core.intake import visible
+from ollm_tui.core.session.context_marks import ContextChange, MarksRestored
+from ollm_tui.tui.context.context_facts import facts_text
+from ollm_tui.tui.context.context_keys import BINDINGS, KEYS
+from ollm_tui.tui.context.context_lines import DEEDS, RECALLED, about_item, effect, item_choices
+from ollm_tui.tui.context.text_page import export_prompt, prompt_screen
+from ollm_tui.tui.gauge.gauge import Gauge
+from ollm_tui.tui.gauge.gauge_legend import legend
+from ollm_tui.tui.gauge.gauge_line import COMPACT
+from ollm_tui.tui.kit.choice_list import ChoiceList
+from ollm_tui.tui.kit.live_keys import LiveKeys
+from ollm_tui.tui.kit.question import Question
+
+if TYPE_CHECKING:
+    from ollm_tui.engine.conversation.conversation import Conversation
+    from ollm_tui.tui.app import OllmApp
+
+NOTHING_SAID = (
+    "Nothing was said yet. Your messages and the answers will be listed here with what they "
+    "take of the window; each can be pinned, left out or folded."
+)
+ALWAYS_SENT = "this is always sent: only messages can be pinned, left out or folded"
+
+
+class _Armed(NamedTuple):
+    """A change whose effect is shown; the same key again does it."""
+
+    deed: str
+    change: ContextChange
+    words: str
+
+
+class GoTo(NamedTuple):
+    """The user wants to see a message in the stream."""
+
+    key: str
+
+
+class CompactAbove(NamedTuple):
+    """The user wants what was said above a message to be compressed, after a preview."""
+
+    key: str
+
+
+class ContextScreen(Screen[GoTo | CompactAbove | None]):
+    """Gives what is wanted next, or None.
+
+    A key that changes something shows the effect first, in the gauge and in words; pressed
+    again it is done. `is_busy` says whether the model is answering: then nothing is changed.
+    """
+
+    AUTO_FOCUS = "ChoiceList"
+    CSS_PATH = "screen.tcss"
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]
+    BINDINGS = [*BINDINGS]
+
+    app: OllmApp
+
+    def __init__(
+        self, conversation: Conversation, *, is_busy: Callable[[], bool] = lambda: False
+    ) -> None:
+        super().__init__()
+        self._conversation = conversation
+        self._is_busy = is_busy
+        self._view = conversation.context()
+        self._armed: _Armed | None = None
+        self._undo: list[MarksRestored] = []
+        self._in_order = False
+        self._said = ("", "")
+        """What was said last, and about which line."""
+
+    def compose(self) -> ComposeResult:
+        """The gauge, what fills it, what a change would do, what stands behind it, the keys."""
+        unicode = not self.app.has_class("-ascii")
+        yield Static(Content("Context"), id="heading")
+        yield Gauge(unicode=unicode)
+        yield Static(id="legend")
+        yield ChoiceList(unicode=unicode)
+        yield Static(id="about")
+        yield Static(id="said")
+        with VerticalScroll(id="facts", can_focus=False):
+            yield Static()
+        yield LiveKeys()
+
+    def on_mount(self) -> None:
+        """Estimates are shown at once, better numbers when they are known."""
+        self._show()
+        self.settle()
+
+    def on_resize(self) -> None:
+        """Lines are broken elsewhere."""
+        self._show_facts()
+        self._show_legend()
+
+    @work(exclusive=True)
+    async def settle(self) -> None:
+        """Count exactly where that can be done."""
+        try:
+            await self._conversation.settle_context()
+        except OllmError as error:
+            self._complain(error)
+        self._show()
+
+    # What the user does
+
+    async def action_change(self, deed: str) -> None:
+        """Show what a change would do; at the second press, do it."""
+        self._show()  # an answer may have come meanwhile
+        try:
+            planned = self._planned(deed)
+            if self._armed and planned[:2] == self._armed[:2]:
+                await self._carry_out(planned)
+            else:
+                self._armed = planned
+                self._say(planned.words)
+        except OllmError as error:
+            self._armed = None
+            self._complain(error)
+
+    def action_compact_above(self) -> None:
+        """Close with the message above which is to be compressed; the effect is shown then."""
+        state, self._armed = self._conversation.state, None
+        try:
+            if self._key not in state:
+                raise UsageError("choose a message: what was said above it is compressed", "")
+            if state.parent(self._key) is None:
+                raise UsageError("nothing was said above this", "")
+            self._check_free()
+        except OllmError as error:
+            self._complain(error)
+        else:
+            self.dismiss(CompactAbove(self._key))
+
+    async def action_undo(self) -> None:
+        """Take the last change back; again, the one before it."""
+        before, self._armed = self._view, None
+        try:
+            self._check_free()
+            await self._conversation.change_context(self._undo[-1])
+        except OllmError as error:
+            self._complain(error)
+            return
+        self._undo.pop()
+        self._show()
+        self._say(effect("undone", before, self._view))
+
+    def action_order(self) -> None:
+        """Sort by size, or as it was said."""
+        self._in_order = not self._in_order
+        self._show()
+        self._say("in the order of the prompt" if self._in_order else "the largest first")
+
+    def action_facts(self) -> None:
+        """Show the facts in the place of the list, or the list again."""
+        self.toggle_class("-facts")
+        facts = self.query_one("#facts", VerticalScroll)
+        facts.can_focus = self.has_class("-facts")
+        (facts if facts.can_focus else self.query_one(ChoiceList)).focus()
+        self._armed = None
+        self._say("")
+
+    def action_prompt(self) -> None:
+        """Read what would be sent."""
+        self.app.push_screen(prompt_screen(self._conversation))
+
+    def action_export(self) -> None:
+        """Ask where to, and write the prompt there."""
+        name = f"{self._conversation.session_id[:8]}-prompt.txt"
+        question = "Write the prompt to\n.json has the whole request, anything else the text"
+
+        async def write(answer: str | None) -> None:
+            if answer:
+                await self._write(answer)
+
+        self.app.push_screen(Question(question, name, "write"), write)
+
+    def action_back(self) -> None:
+        """Not what was shown; or close."""
+        if self._armed:
+            self._armed = None
+            self._say("")
+        elif self.has_class("-facts"):
+            self.action_facts()
+        else:
+            self.action_close()
+
+    def action_close(self) -> None:
+        """Back to the chat."""
+        self.dismiss(None)
+
+    @on(ChoiceList.Chosen)
+    def go_to_message(self) -> None:
+        """Close with the message to go to."""
+        if self._key in self._conversation.state:
+            self.dismiss(GoTo(self._key))
+        else:
+            self._say("this is not a message of the stream")
+
+    @on(ChoiceList.Highlighted)
+    def look_at(self) -> None:
+        """Another line: nothing is armed any more, and it has attachments of its own."""
+        if self._key != self._said[1]:
+            self._armed = None
+            self._say("")
+        self._show_about()
+        self._show_effect()
+
+    def on_descendant_focus(self) -> None:
+        """Other keys matter now."""
+        self._show_effect()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Something can be undone after a change, and changed where the list is seen."""
+        if action == "undo":
+            return bool(self._undo)
+        return action not in ("change", "compact_above", "order") or not self.has_class("-facts")
+
+    # Changing
+
+    @property
+    def _key(self) -> str:
+        """The line that is highlighted; what came along with a message is changed with it."""
+        highlighted = self.query_one(ChoiceList).highlighted
+        return highlighted.key.removesuffix(RECALLED) if highlighted else ""
+
+    def _planned(self, deed: str) -> _Armed:
+        if self._key not in self._conversation.state:
+            raise UsageError(ALWAYS_SENT, "")
+        self._check_free()
+        marks = self._view.prompt.assembly.marks
+        change, word = DEEDS[deed].change((self._key,), marks)
+        preview = self._conversation.preview(change)
+        if preview.prompt.assembly.marks == marks:
+            raise UsageError(f"{word}: nothing to change here", "")
+        return _Armed(deed, change, effect(word, self._view, preview))
+
+    def _check_free(self) -> None:
+        if self._is_busy():
+            raise UsageError("the model is still answering", "wait until it is done")
+
+    async def _carry_out(self, planned: _Armed) -> None:
+        self._undo.append(await self._conversation.change_context(planned.change))
+        self._armed = None
+        self._show()
+        self._say(f"done   {planned.words}")
+
+    async def _write(self, name: str) -> None:
+        try:
+            file = await export_prompt(self._conversation, name)
+        except OllmError as error:
+            self._complain(error)
+        else:
+            self._say(f"written to {file}")
+
+    # Showing
+
+    def _show(self) -> None:
+        """All of it as it is now."""
+        self._view = self._conversation.context()
+        unicode = not self.app.has_class("-ascii")
+        choices = item_choices(self._view, in_order=self._in_order, unicode=unicode)
+        self.query_one(ChoiceList).show(choices)
+        self._show_legend()
+        self._show_facts()
+        self._show_about()
+        self._show_effect()
+
+    def _show_legend(self) -> None:
+        """The marks only where there is a bar to stand in."""
+        gauge, width = self.query_one(Gauge), self.size.width - 2
+        text = legend(self._view, gauge.characters, width, marks=width >= COMPACT)
+        self.query_one("#legend", Static).update(text)
+
+    def _show_facts(self) -> None:
+        text = facts_text(self._conversation, self.size.width - 3)
+        self.query_one("#facts Static", Static).update(text)
+
+    def _show_about(self) -> None:
+        """What the highlighted line has no room for; of an empty conversation, what comes."""
+        state, key = self._conversation.state, self._key
+        item = next((each for each in self._view.items if each.key == key), None)
+        usage = state[key].usage if key in state else None
+        text = about_item(item, usage) if item and len(state) else NOTHING_SAID
+        about = self.query_one("#about", Static)
+        about.update(Content(visible(text)))
+        about.set_class(not text, "empty")
+
+    def _show_effect(self) -> None:
+        """The gauge as it is, or as it would be, and the keys that matter then."""
+        gauge, keys, armed = self.query_one(Gauge), self.query_one(LiveKeys), self._armed
+        if armed is None:
+            gauge.show(self._view)
+            keys.show(*self._key_words().items())
+        else:
+            gauge.show(self._conversation.preview(armed.change), "as it would be")
+            keys.show((f"breakdown.{armed.deed}", "again: do it"), ("breakdown.close", "not"))
+
+    def _key_words(self) -> dict[str, str]:
+        """What the keys would do to the highlighted line, in a word each."""
+        marks = self._view.prompt.assembly.marks
+        words = {
+            f"breakdown.{name}": deed.change((self._key,), marks)[1]
+            for name, deed in DEEDS.items()
+            if deed.reverse
+        }
+        if self.has_class("-facts"):
+            words |= {"breakdown.facts": "list", "breakdown.close": "back"}
+        return {**KEYS, **words}
+
+    def _say(self, text: str) -> None:
+        """One line, for as long as the highlight stays where it is."""
+        self._said = (text, self._key)
+        said = self.query_one("#said", Static)
+        said.update(Content(visible(text)))
+        said.set_class(self._armed is not None, "armed")
+        self._show_effect()
+
+    def _complain(self, error: OllmError) -> None:
+        self._say(": ".join(part for part in (error.message, error.hint) if part))

@@ -1,0 +1,81 @@
+"""A text to be read, as data: the exact prompt, or what the user is asked to agree to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.content import Content
+from textual.widgets import Static
+
+from ollm_tui.core.intake import visible
+from ollm_tui.tui.kit.new_file import write_new
+from ollm_tui.tui.kit.reading import ReadingScreen
+from ollm_tui.tui.stream.transcript.entry import Entry
+from ollm_tui.tui.stream.transcript.transcript import Transcript
+
+if TYPE_CHECKING:
+    from ollm_tui.engine.conversation.conversation import Conversation
+    from ollm_tui.tui.app import OllmApp
+
+KEYS = "j k PgUp PgDn g G read   Esc close"
+EMPTY = "Nothing would be sent: there is no system prompt, and nothing was said yet."
+
+
+async def export_prompt(conversation: Conversation, name: str) -> str:
+    """Write the prompt into a new file, as text or as JSON by its ending; gives the path."""
+    is_json = name.lower().endswith(".json")
+    text = conversation.prompt_json() if is_json else conversation.prompt_text()
+    return str(await write_new(name, f"{text}\n"))
+
+
+def prompt_screen(conversation: Conversation) -> PromptScreen:
+    """Everything the model would be sent now."""
+    tokens = f"{conversation.context().count.total} tokens"
+    text = conversation.prompt_text() or EMPTY
+    return PromptScreen("The prompt as it would be sent now", tokens, text)
+
+
+class PromptScreen(ReadingScreen):
+    """Shows a text; what is unseen in it is made visible."""
+
+    PAGE = Transcript
+    AUTO_FOCUS = ""
+    CSS_PATH = "screen.tcss"
+    BINDINGS = [
+        Binding("escape,q,v", "close", "Close", id="promptview.close", tooltip="Close the prompt"),
+        Binding("j,down", "scroll(1)", "Down", id="promptview.down", tooltip="A line down"),
+        Binding("k,up", "scroll(-1)", "Up", id="promptview.up", tooltip="A line up"),
+        Binding(
+            "pagedown,space", "page(1)", "Page down", id="promptview.page_down", tooltip="A page on"
+        ),
+        Binding("pageup", "page(-1)", "Page up", id="promptview.page_up", tooltip="A page back"),
+        Binding("g,home", "edge(0)", "Top", id="promptview.top", tooltip="To the top"),
+        Binding("G,end", "edge(1)", "End", id="promptview.end", tooltip="To the end"),
+    ]
+
+    app: OllmApp
+
+    def __init__(self, title: str, note: str, text: str) -> None:
+        super().__init__()
+        self._heading = (title, note)
+        self._text = visible(text)
+
+    def compose(self) -> ComposeResult:
+        """A title, the text, the keys."""
+        title, note = self._heading
+        heading = Content.assemble((title, "bold $primary"), (f"   {note}", "$text-muted"))
+        yield Static(heading, id="heading", markup=False)
+        yield Transcript(self.app.transcript_styles)
+        yield Static(Content(KEYS), id="keys")
+
+    def on_mount(self) -> None:
+        """Read from the top."""
+        self._page.can_focus = False
+        self._page.show([Entry("prompt", "user", self._text)])
+        self.call_after_refresh(self.action_edge, 0)
+
+    @property
+    def _page(self) -> Transcript:
+        return self.query_one(Transcript)

@@ -1,1 +1,0 @@
-"""Small questions and choices over a screen."""

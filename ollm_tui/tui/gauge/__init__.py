@@ -1,0 +1,1 @@
+"""The context gauge: how full the window is, and with what."""

@@ -1,0 +1,144 @@
+"""The context gauge: how full the model's window is, with what, and what happens next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.app import App
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from ollm_tui.core.intake import visible
+from ollm_tui.tui.gauge.gauge_bar import ASCII, COLOURED, WITHOUT_COLOUR, Characters
+from ollm_tui.tui.gauge.gauge_line import Line, Reading, Text, gauge_line
+
+if TYPE_CHECKING:
+    from ollm_tui.engine.context.context_view import ContextView
+    from ollm_tui.services.tokens.prompt_count import Count
+
+
+class Gauge(Widget, can_focus=False):
+    """One line. Numbers that nobody has measured or counted exactly carry ≈."""
+
+    ALLOW_SELECT = False
+    COMPONENT_CLASSES = {
+        "gauge--system",
+        "gauge--checkpoints",
+        "gauge--user",
+        "gauge--assistant",
+        "gauge--tools",
+        "gauge--free",
+        "gauge--reserve",
+        "gauge--trigger",
+        "gauge--snapshot",
+        "gauge--numbers",
+        "gauge--words",
+        "gauge--near",
+        "gauge--over",
+    }
+    DEFAULT_CSS = """
+    Gauge {
+        height: 1;
+        & > .gauge--system, & > .gauge--checkpoints { color: $secondary; }
+        & > .gauge--user { color: $accent; }
+        & > .gauge--assistant { color: $primary; }
+        & > .gauge--tools { color: $success; }
+        & > .gauge--free { color: $text-muted 40%; }
+        & > .gauge--reserve { color: $text-muted; }
+        & > .gauge--trigger, & > .gauge--snapshot, & > .gauge--numbers { color: $foreground; }
+        & > .gauge--words { color: $text-muted; }
+        & > .gauge--near { color: $warning; }
+        & > .gauge--over { color: $error; text-style: bold; }
+    }
+    """
+
+    app: App[Any]
+
+    @dataclass
+    class Clicked(Message):
+        """The user wants to see what the context is made of."""
+
+    def __init__(self, *, unicode: bool = True) -> None:
+        super().__init__(id="gauge")
+        self._unicode = unicode
+        self._shown: Reading | None = None
+        """The context as it was last shown; a reply that is written adds to it."""
+        self._reading: Reading | None = None
+        self._draft = 0
+        self._line = Line((), ())
+
+    def show(self, view: ContextView, note: str = "") -> None:
+        """Show a context, and a word more where there is room: the speed, what was cached."""
+        alarm = self._shown.alarm if self._shown else ""
+        self._shown = Reading.of(view, visible(note), alarm)
+        self._draw(self._shown)
+
+    def show_words(self, text: str) -> None:
+        """Say something in the place of the bar, until there is one."""
+        self._shown = self._reading = None
+        self._line = Line((), (Text("words", visible(text)),))
+        self.refresh()
+
+    def show_live(self, count: Count) -> None:
+        """Show the prompt with what arrived of its reply; costs the same at any length."""
+        if self._shown:
+            self._draw(self._shown.grown(count))
+
+    def show_draft(self, tokens: int) -> None:
+        """Show about how much the prompt would add; many letters change nothing of it."""
+        self._draft = tokens
+        if self._reading:
+            self._draw(self._reading)
+
+    def alarm(self, text: str) -> None:
+        """Something is wrong with what the model read; stays until it is called without words."""
+        if self._shown and self._reading:
+            self._shown = self._shown._replace(alarm=visible(text))
+            self._draw(self._reading._replace(alarm=visible(text)))
+
+    @property
+    def line(self) -> Line:
+        """What is drawn now."""
+        return gauge_line(self._reading, self.size.width) if self._reading else Line((), ())
+
+    @property
+    def characters(self) -> Characters:
+        """What the bar is drawn with; without colours every segment has its own."""
+        if not self._unicode:
+            return ASCII
+        return WITHOUT_COLOUR if self.app.no_color else COLOURED
+
+    def on_click(self) -> None:
+        """Whoever holds the gauge shows more."""
+        self.post_message(self.Clicked())
+
+    def render_line(self, y: int) -> Strip:
+        """The bar, the numbers, and what happens next."""
+        if self._reading:
+            self._line = self.line
+        characters = self.characters
+        segments = [
+            Segment(characters[kind] * cells, self._style(kind)) for kind, cells in self._line.bar
+        ]
+        if segments:
+            segments.append(Segment(" ", self.rich_style))
+        segments += [Segment(text, self._style(look)) for look, text in self._line.texts]
+        strip = Strip(segments)
+        width = self.size.width
+        if strip.cell_length > width:
+            more = Segment("…" if self._unicode else "~", segments[-1].style)
+            strip = Strip([*strip.crop(0, width - 1), more])
+        return strip.crop_extend(0, width, self.rich_style).apply_style(self.rich_style)
+
+    def _style(self, part: str) -> Style:
+        return self.get_component_rich_style(f"gauge--{part}")
+
+    def _draw(self, reading: Reading) -> None:
+        """Only if the picture is another one now: many words change nothing of it."""
+        self._reading = reading._replace(draft=self._draft)
+        if self.line != self._line:
+            self.refresh()

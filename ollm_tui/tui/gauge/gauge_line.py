@@ -1,0 +1,212 @@
+"""What the gauge says: the bar, the numbers and the words that fit into a width."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from ollm_tui.core.counts import short_count
+from ollm_tui.services.tokens.prompt_count import Count, Parts
+from ollm_tui.tui.gauge.gauge_bar import LEAST_CELLS, Run, bar
+
+if TYPE_CHECKING:
+    from ollm_tui.core.session.session import Metadata
+    from ollm_tui.engine.context.budget import Room
+    from ollm_tui.engine.context.context_view import CompressesAt, ContextView
+
+FULL, COMPACT = 98, 70
+"""Cells from which there is room for the long and for the short numbers beside a bar; a
+terminal of 100 columns leaves 98."""
+DRAFT_SHOWN = 200
+"""Tokens in the prompt from which they are worth a word before they are sent."""
+BETWEEN = "   "
+"""Between the facts of a note; where there is no room for all, the last ones are left out."""
+NEAR_SHARE = 0.9
+"""From this part of the compression trigger on it is near."""
+
+State = Literal["calm", "near", "over", "alarm", "unknown", "empty"]
+Look = Literal["numbers", "words", "near", "over"]
+"""How a text is drawn."""
+
+
+class Reading(NamedTuple):
+    """What the gauge shows at one moment."""
+
+    parts: Parts
+    room: Room | None
+    estimated: bool
+    words: str
+    """What happens next."""
+    over: bool = False
+    """Whether the prompt may not be sent."""
+    note: str = ""
+    alarm: str = ""
+    draft: int = 0
+    """About how many tokens more the prompt would send."""
+    compresses: CompressesAt = "never"
+    """Whether room is made by itself, and when."""
+
+    @classmethod
+    def of(cls, view: ContextView, note: str = "", alarm: str = "") -> Reading:
+        """A context as it is now."""
+        budget = view.budget
+        estimated = view.count.source == "estimated"
+        words, over = view.words, view.refuses
+        reading = cls(budget.parts, budget.room, estimated, words, over, note, alarm)
+        return reading._replace(compresses=view.compresses)
+
+    def grown(self, count: Count) -> Reading:
+        """The same while a reply is written: whatever is new is the model's.
+
+        It may reach into what was reserved for it, so nothing becomes too long by it.
+        """
+        reply = max(0, count.tokens - self.parts.total + self.parts.assistant)
+        parts = Parts(
+            system=self.parts.system,
+            checkpoints=self.parts.checkpoints,
+            user=self.parts.user,
+            assistant=reply,
+            tools=self.parts.tools,
+        )
+        return self._replace(parts=parts, estimated=count.source == "estimated")
+
+    @property
+    def draft_fits(self) -> bool:
+        """Whether what is in the prompt may be sent: beside all that was said, or beside what
+        no compression makes smaller."""
+        beside = self.parts.total if self.compresses == "never" else self.parts.fixed
+        return self.room is None or beside + self.draft <= self.room.limit
+
+    @property
+    def state(self) -> State:
+        """How things are, the worst first."""
+        if self.alarm:
+            return "alarm"
+        if self.over:
+            return "over"
+        if self.room is None:
+            return "unknown"
+        if not self.parts.conversation:
+            return "empty"
+        near = self.parts.conversation >= self.room.trigger * NEAR_SHARE
+        return "near" if near else "calm"
+
+
+class Text(NamedTuple):
+    """Some words and how they are drawn."""
+
+    look: Look
+    text: str
+
+
+class Line(NamedTuple):
+    """The whole line: the bar, then the texts."""
+
+    bar: tuple[Run, ...]
+    texts: tuple[Text, ...]
+
+
+def times_words(metadata: Metadata) -> str:
+    """How often the context was compressed so far; nothing where it was not."""
+    count = metadata.compression_count
+    often = "once" if count == 1 else f"{count:,} times"
+    return f"compressed {often}" if count else ""
+
+
+def gauge_line(reading: Reading, width: int) -> Line:
+    """As much as fits: the note goes first, then words, then the bar."""
+    has_bar = reading.room is not None and width >= COMPACT
+    least = LEAST_CELLS + 1 if has_bar else 0
+    choices = list(_choices(reading, width))
+    texts = next((each for each in choices if least + _length(each) <= width), choices[-1])
+    if reading.room is None or not has_bar:
+        return Line((), texts)
+    most = width // 2 if width >= FULL else width // 3
+    cells = max(min(width - _length(texts) - 1, most), LEAST_CELLS)
+    return Line(tuple(bar(reading.parts, reading.room, cells)), texts)
+
+
+def _choices(reading: Reading, width: int) -> Iterator[tuple[Text, ...]]:
+    """What to say, the most telling first; the last one is said in any case."""
+    looks: dict[State, Look] = {"alarm": "over", "over": "over", "near": "near"}
+    look = looks.get(reading.state, "words")
+    numbers = Text("numbers" if look == "words" else look, _numbers(reading, width))
+    long, short = (Text(look, f"  {words}") for words in _words(reading))
+    if drafts := _draft(reading):
+        yield numbers, drafts[0], long
+        yield numbers, drafts[0], short
+        yield numbers, drafts[0]
+        yield numbers, drafts[1]
+        return
+    facts = reading.note.split(BETWEEN) if reading.note and width >= COMPACT else []
+    while facts:
+        yield numbers, long, Text("words", BETWEEN + BETWEEN.join(facts))
+        facts.pop()
+    yield numbers, long
+    yield numbers, short
+    yield (Text(look, short.text.strip()),) if reading.alarm else (numbers,)
+
+
+def _draft(reading: Reading) -> tuple[Text, Text] | None:
+    """What the prompt would add, in a sentence and in a word or two; nothing where it is little,
+    or where there is worse to tell."""
+    tokens, room = f"  + ≈{short_count(reading.draft)}", reading.room
+    if not reading.draft or reading.state in ("alarm", "over"):
+        return None
+    if room and not reading.draft_fits:
+        fit = f"{short_count(room.free)} more fit"
+        if reading.compresses != "never":
+            fit = f"{short_count(room.available)} fit"
+        long = f"{tokens} in the prompt: too long, {fit}"
+        return Text("over", long), Text("over", f"{tokens}: too long")
+    if reading.draft < DRAFT_SHOWN:
+        return None
+    return Text("numbers", f"{tokens} in the prompt"), Text("numbers", tokens)
+
+
+def _words(reading: Reading) -> tuple[str, str]:
+    """What happens next, in a sentence and in a word or two."""
+    limit, free = (reading.room.limit, reading.room.free) if reading.room else (0, 0)
+    match reading.state:
+        case "alarm":
+            return f"ALARM: {reading.alarm}", f"ALARM: {reading.alarm}"
+        case "over":
+            return reading.words, f"too long: {limit:,} fit"
+        case "unknown":
+            return reading.words, "window unknown"
+        case "empty":
+            return f"nothing said yet: {free:,} tokens fit", "nothing said yet"
+        case "near" | "calm":
+            return reading.words, _what_is_next(reading)
+
+
+def _what_is_next(reading: Reading) -> str:
+    """In two or three words what the long ones say."""
+    room, parts = reading.room, reading.parts
+    if room is None:
+        return ""
+    if reading.compresses == "never":
+        return f"full at {short_count(room.limit)}"
+    if reading.compresses == "limit" and parts.total <= room.limit:
+        return f"compresses at {short_count(room.limit)}"
+    if parts.conversation >= room.trigger:
+        return "compressed next"
+    return f"compresses at {short_count(parts.fixed + room.trigger)}"
+
+
+def _numbers(reading: Reading, width: int) -> str:
+    used = reading.parts.total
+    about = "≈" if reading.estimated and used else ""
+    if reading.room is None:
+        return f"{about}{short_count(used)} tokens"
+    window = reading.room.window
+    percent = used * 100 // window if window else 100
+    if width >= FULL:
+        return f"{about}{short_count(used)} of {short_count(window)}"
+    if width >= COMPACT:
+        return f"{percent} %  {about}{short_count(used)}/{short_count(window)}"
+    return f"{about}{percent} % of {short_count(window)}"
+
+
+def _length(texts: tuple[Text, ...]) -> int:
+    return sum(len(each.text) for each in texts)

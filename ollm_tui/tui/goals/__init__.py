@@ -1,0 +1,1 @@
+"""Goals and decisions on the screen."""

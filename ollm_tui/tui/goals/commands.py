@@ -1,0 +1,155 @@
+"""What the conversation is for: its goal with all that belongs to it, and what is decided."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+from ollm_tui.core.errors import UsageError
+from ollm_tui.core.intake import visible
+from ollm_tui.core.session.goals import Decision, Goal
+from ollm_tui.engine.conversation.goal_keeping import GoalKeeper
+from ollm_tui.tui.chat.screen import ChatScreen
+from ollm_tui.tui.goals import goal_lists
+
+BECAUSE = " because "
+OPEN = "--open"
+AHEAD = "--ahead"
+TAKE_BACK = "/decide undo takes it back"
+
+
+async def goal(chat: ChatScreen, argument: str) -> None:
+    """Set the goal, or say what belongs to it; without words, show all goals there were."""
+    words = argument.strip()
+    first, _, rest = words.partition(" ")
+    if words in ("", "list"):
+        goal_lists.show_goals(chat)
+        return
+    goal_lists.check_free(chat)
+    if first in _NUMBERED and (not rest or rest.strip().isdecimal()):
+        await _NUMBERED[first](chat, rest.strip())
+        return
+    goals = chat.conversation.goals
+    if words in ("done", "pause"):
+        told = await (goal_lists.reach(goals) if words == "done" else goal_lists.pause(goals))
+    elif first in _WORDED:
+        if not rest.strip():
+            raise UsageError(f"/goal {first} needs words", f"/goal {first} and what it is")
+        told = await _WORDED[first](goals, rest)
+    else:
+        told = await _set(goals, words)
+    goal_lists.tell(chat, told)
+
+
+async def decide(chat: ChatScreen, argument: str) -> None:
+    """Settle something, take it back, or show what is decided."""
+    words = argument.strip()
+    first, _, rest = words.partition(" ")
+    if not words:
+        goal_lists.show_decisions(chat)
+        return
+    goal_lists.check_free(chat)
+    goals = chat.conversation.goals
+    if first == "undo" and (not rest or rest.strip().isdecimal()):
+        taken = _chosen(goals.decisions, rest.strip() or str(len(goals.decisions)))
+        await goals.take_back(taken.id)
+        goal_lists.tell(chat, f"taken back: “{visible(taken.text)}”")
+        return
+    is_open = first == OPEN
+    text, _, reason = (rest if is_open else words).partition(BECAUSE)
+    if not text.strip():
+        raise UsageError("what is decided?", "/decide tabs it is because the linter wants them")
+    await goals.decide(text, reason, locked=not is_open)
+    goal_lists.tell(
+        chat,
+        "decided, not locked: /decide locks it"
+        if is_open
+        else f"decided and locked: the model is told of it in every prompt · {TAKE_BACK}",
+    )
+
+
+def _chosen(decided: Sequence[Decision], number: str) -> Decision:
+    if not decided:
+        raise UsageError("nothing is decided", "/decide and some words")
+    return decided[_place(number, len(decided), "decision")]
+
+
+async def _set(goals: GoalKeeper, words: str) -> str:
+    await goals.set_goal(words)
+    return "the goal is set: the model is told of it in every prompt"
+
+
+async def _add_step(goals: GoalKeeper, words: str) -> str:
+    await goals.add_subtask(words)
+    steps = goals.active.subtasks if goals.active else ()
+    return f"step {len(steps)} is noted: /goal tick {len(steps)} when it is done"
+
+
+async def _add_blocker(goals: GoalKeeper, words: str) -> str:
+    await goals.add_blocker(words)
+    blockers = goals.active.blockers if goals.active else ()
+    return f"the model knows what is in the way: /goal unblock {len(blockers)} when it is gone"
+
+
+async def _add_milestone(goals: GoalKeeper, words: str) -> str:
+    first, _, rest = words.strip().partition(" ")
+    if first == AHEAD:
+        await goals.add_milestone(rest, reached=False)
+        return "a milestone ahead: /goal milestone and the same words when it is reached"
+    await goals.add_milestone(words)
+    return "a milestone is reached"
+
+
+async def _add_artifact(goals: GoalKeeper, words: str) -> str:
+    await goals.add_artifact(words)
+    return "noted as made for the goal"
+
+
+async def _tick(chat: ChatScreen, number: str) -> None:
+    """A step is done, or is not after all; of several, the list asks which."""
+    active = _active(chat)
+    still = [step for step in active.subtasks if not step.done]
+    if not active.subtasks:
+        raise UsageError("the goal has no steps", "/goal step and some words")
+    if not number and len(still) != 1:
+        goal_lists.show_goal(chat, active)
+        return
+    step = active.subtasks[_place(number, len(active.subtasks), "step")] if number else still[0]
+    await goal_lists.tick(chat, step)
+
+
+async def _unblock(chat: ChatScreen, number: str) -> None:
+    """Something is out of the way; of several, the list asks what."""
+    active = _active(chat)
+    if not active.blockers:
+        raise UsageError("nothing is in the way", "/goal blocker and some words")
+    if not number and len(active.blockers) > 1:
+        goal_lists.show_goal(chat, active)
+        return
+    await goal_lists.unblock(
+        chat, active.blockers[_place(number or "1", len(active.blockers), "blocker")]
+    )
+
+
+def _active(chat: ChatScreen) -> Goal:
+    if chat.conversation.goals.active is None:
+        raise UsageError("there is no active goal", "set one with /goal")
+    return chat.conversation.goals.active
+
+
+def _place(number: str, count: int, what: str) -> int:
+    if not 1 <= int(number) <= count:
+        raise UsageError(f"there is no {what} {number}", f"there are {count}; F5 numbers them")
+    return int(number) - 1
+
+
+_WORDED: Mapping[str, Callable[[GoalKeeper, str], Awaitable[str]]] = {
+    "set": _set,
+    "step": _add_step,
+    "blocker": _add_blocker,
+    "milestone": _add_milestone,
+    "artifact": _add_artifact,
+}
+_NUMBERED: Mapping[str, Callable[[ChatScreen, str], Awaitable[None]]] = {
+    "tick": _tick,
+    "unblock": _unblock,
+}

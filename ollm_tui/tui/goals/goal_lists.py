@@ -1,0 +1,208 @@
+"""Goals and decisions to choose from: which one is worked on, what is done, what stands."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from ollm_tui.core.counts import counted
+from ollm_tui.core.errors import UsageError
+from ollm_tui.core.intake import visible
+from ollm_tui.core.session.goals import Decision, Goal, Subtask
+from ollm_tui.engine.conversation.goal_keeping import GoalKeeper
+from ollm_tui.tui.chat.screen import ChatScreen
+from ollm_tui.tui.kit.choice_list import Choice
+from ollm_tui.tui.kit.picker import Picker
+
+NO_GOALS = "No goal yet. /goal and some words set one; the model is told of it in every prompt."
+NO_DECISIONS = (
+    "Nothing is decided. /decide and some words: the model keeps to it from then on; "
+    "/decide --open only notes it."
+)
+GOAL_KEYS = "Enter go on with it   Up Down move   Esc close"
+Deed = Callable[[], Awaitable[None]]
+
+
+class _Offer(NamedTuple):
+    """Something to choose, and what is done then; a word for what it is at the right edge."""
+
+    text: str
+    note: str
+    deed: Deed
+    mark: str = ""
+
+
+def show_goals(chat: ChatScreen) -> None:
+    """All goals there were: go on with one, or do something with the one that is worked on."""
+    goals = chat.conversation.goals
+
+    async def choose(goal_id: str | None) -> None:
+        found = next((each for each in goals.all if each.id == goal_id), None)
+        if found and found.status == "active":
+            show_goal(chat, found)
+        elif found:
+            await chat.attempt(lambda: _resume(chat, found))
+
+    def describe(choice: Choice | None) -> None:
+        found = next((each for each in goals.all if choice and each.id == choice.key), None)
+        picker.say(_about(found) if found else "")
+
+    choices = [
+        Choice(each.id, visible(each.text), each.status, "✓" if each.status == "done" else "")
+        for each in reversed(goals.all)
+    ]
+    active = goals.active.id if goals.active else None
+    picker = Picker(
+        "Goals", choices, highlight=active, empty=NO_GOALS, keys=GOAL_KEYS, watcher=describe
+    )
+    chat.app.push_screen(picker, choose)
+
+
+def show_goal(chat: ChatScreen, goal: Goal) -> None:
+    """What can be done with the active goal and all that belongs to it."""
+    offers = [
+        *(_step_offer(chat, step) for step in goal.subtasks),
+        *(
+            _Offer(f"gone: {text}", "in the way", lambda text=text: unblock(chat, text))
+            for text in goal.blockers
+        ),
+        *(
+            _Offer(f"reached: {each.text}", "ahead", lambda each=each: _pass(chat, each.text))
+            for each in goal.milestones
+            if each.reached_at is None
+        ),
+        *(_decision_offer(chat, each) for each in goal.decisions),
+        _Offer("the goal is reached", "goal", lambda: _end(chat, reach)),
+        _Offer("lay it aside", "goal", lambda: _end(chat, pause)),
+    ]
+    _offer(chat, visible(goal.text), offers)
+
+
+def show_decisions(chat: ChatScreen) -> None:
+    """Everything that is decided: lock it, unlock it, take it back."""
+    decided = chat.conversation.goals.decisions
+    offers = [_decision_offer(chat, each, f"{n}. ") for n, each in enumerate(decided, 1)]
+    _offer(chat, "Decided", offers, NO_DECISIONS)
+
+
+async def reach(goals: GoalKeeper) -> str:
+    """The active goal is reached; says so, and what outlives it: what is locked."""
+    stand = sum(each.locked for each in goals.active.decisions) if goals.active else 0
+    await goals.complete_goal()
+    kept = f" · {counted(stand, 'decision')} of it still in force: /decide" if stand else ""
+    return f"the goal is reached{kept}"
+
+
+async def pause(goals: GoalKeeper) -> str:
+    """The active goal is laid aside; says so."""
+    await goals.pause_goal()
+    return "the goal is laid aside; /goal shows it"
+
+
+async def tick(chat: ChatScreen, step: Subtask) -> None:
+    """A step is done; one that was done is not after all."""
+    check_free(chat)
+    await chat.conversation.goals.finish_subtask(step.id, not step.done)
+    done = "still to do" if step.done else "done"
+    tell(chat, f"{done}: “{visible(step.text)}”")
+
+
+async def unblock(chat: ChatScreen, blocker: str) -> None:
+    """Something is out of the way."""
+    check_free(chat)
+    await chat.conversation.goals.remove_blocker(blocker)
+    tell(chat, f"out of the way: “{visible(blocker)}”")
+
+
+def check_free(chat: ChatScreen) -> None:
+    """UsageError while the model answers: what it was asked with stays as it is."""
+    if chat.is_busy:
+        raise UsageError("the model is still answering", "Esc stops it")
+
+
+def tell(chat: ChatScreen, text: str) -> None:
+    """Say it in the status line; the gauge counts it."""
+    chat.lines.show_facts()
+    chat.lines.tell(text)
+
+
+def _show_decision(chat: ChatScreen, decision: Decision) -> None:
+    turn = "unlock it: the model is no longer told" if decision.locked else "lock it"
+    offers = [
+        _Offer("take it back", "", lambda: _take_back(chat, decision)),
+        _Offer(turn, "", lambda: _lock(chat, decision, not decision.locked)),
+    ]
+    _offer(chat, visible(decision.text), offers)
+
+
+def _offer(chat: ChatScreen, title: str, offers: Sequence[_Offer], empty: str = "") -> None:
+    """A list whose lines do something."""
+
+    async def choose(key: str | None) -> None:
+        if key is not None:
+            await chat.attempt(offers[int(key)].deed)
+
+    choices = [
+        Choice(str(place), visible(each.text), each.note, each.mark)
+        for place, each in enumerate(offers)
+    ]
+    chat.app.push_screen(Picker(title, choices, empty=empty), choose)
+
+
+def _step_offer(chat: ChatScreen, step: Subtask) -> _Offer:
+    word = "still to do" if step.done else "done"
+    note = "step, done" if step.done else "step"
+    return _Offer(f"{word}: {step.text}", note, lambda: tick(chat, step), "✓" if step.done else "")
+
+
+def _decision_offer(chat: ChatScreen, decision: Decision, number: str = "") -> _Offer:
+    async def show() -> None:
+        _show_decision(chat, decision)
+
+    return _Offer(number + decided_words(decision), "locked" if decision.locked else "open", show)
+
+
+def decided_words(decision: Decision) -> str:
+    """A decision with its reason."""
+    return f"{decision.text} because {decision.reason}" if decision.reason else decision.text
+
+
+async def _resume(chat: ChatScreen, goal: Goal) -> None:
+    check_free(chat)
+    await chat.conversation.goals.resume_goal(goal.id)
+    tell(chat, "this is the goal again")
+
+
+async def _end(chat: ChatScreen, end: Callable[[GoalKeeper], Awaitable[str]]) -> None:
+    check_free(chat)
+    tell(chat, await end(chat.conversation.goals))
+
+
+async def _pass(chat: ChatScreen, milestone: str) -> None:
+    check_free(chat)
+    await chat.conversation.goals.add_milestone(milestone)
+    tell(chat, f"reached: “{visible(milestone)}”")
+
+
+async def _take_back(chat: ChatScreen, decision: Decision) -> None:
+    check_free(chat)
+    await chat.conversation.goals.take_back(decision.id)
+    tell(chat, f"taken back: “{visible(decision.text)}”")
+
+
+async def _lock(chat: ChatScreen, decision: Decision, locked: bool) -> None:
+    check_free(chat)
+    await chat.conversation.goals.lock(decision.id, locked)
+    told = "locked: the model is told of it in every prompt" if locked else "no longer locked"
+    tell(chat, told)
+
+
+def _about(found: Goal) -> str:
+    """Its steps, what is in its way and what was decided for it."""
+
+    def rows() -> Iterable[str]:
+        yield from (f"{'done' if step.done else 'to do'}: {step.text}" for step in found.subtasks)
+        yield from (f"in the way: {blocker}" for blocker in found.blockers)
+        yield from (f"decided: {decision.text}" for decision in found.decisions)
+
+    return "   ".join(rows())

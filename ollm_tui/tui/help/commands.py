@@ -1,0 +1,156 @@
+"""The screen: palette, help, theme, settings, log, and drawing all of it again."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+
+from textual.binding import Binding
+
+from ollm_tui.services.logs import recent_events
+from ollm_tui.settings.loaded import Loaded
+from ollm_tui.settings.loader import load_settings
+from ollm_tui.settings.user_file import set_user_value
+from ollm_tui.tui.chat.screen import ChatScreen
+from ollm_tui.tui.commands import COMMANDS, GROUPS
+from ollm_tui.tui.gauge.gauge import Gauge
+from ollm_tui.tui.gauge.gauge_legend import MEANINGS
+from ollm_tui.tui.help.palette import CommandPalette, PaletteEntry
+from ollm_tui.tui.help.screen import HelpEntry, HelpScreen
+from ollm_tui.tui.key_names import key_names
+from ollm_tui.tui.kit.choice_list import Choice
+from ollm_tui.tui.kit.picker import Picker
+from ollm_tui.tui.prompt.prompt import Prompt
+from ollm_tui.tui.settings.screen import SettingsScreen
+from ollm_tui.tui.settings.theme_picker import ThemePicker
+from ollm_tui.tui.stream.entries.message_entries import local_time
+
+IN_THE_GAUGE = "In the gauge"
+
+
+def palette(chat: ChatScreen, _argument: str) -> None:
+    """Every command, found by typing."""
+    entries = [
+        PaletteEntry(
+            command.id,
+            command.title,
+            " ".join(chat.lines.hints.keys(command.id)),
+            f"{command.help} (keymap: {command.id})".lstrip(),
+            f"/{command.slash}" if command.slash else "",
+        )
+        for command in {command.title: command for command in reversed(COMMANDS)}.values()
+        if command.id != "screen.palette"
+    ]
+    entries.reverse()
+
+    async def run(command_id: str | None) -> None:
+        if command_id:
+            await chat.action_command(command_id)
+
+    chat.app.push_screen(CommandPalette(entries), run)
+
+
+def keys(chat: ChatScreen, _argument: str) -> None:
+    """Every key and command, as they are mapped now, and where things are."""
+    keymap = chat.app.loaded.settings.keymap
+    entries = [
+        HelpEntry(
+            command.group,
+            " ".join(chat.lines.hints.keys(command.id)),
+            command.title,
+            f"/{command.slash} {command.argument}".rstrip() if command.slash else "",
+            command.help,
+        )
+        for command in COMMANDS
+    ]
+    entries += [
+        HelpEntry(
+            "Writing",
+            " ".join(key_names(keymap.get(binding.id or "") or binding.key)),
+            binding.description,
+            "",
+            binding.tooltip,
+        )
+        for binding in Prompt.BINDINGS
+        if isinstance(binding, Binding)
+    ]
+    characters = chat.query_one(Gauge).characters
+    entries += [
+        HelpEntry(IN_THE_GAUGE, characters[kind], meaning.sentence, colour=meaning.colour)
+        for kind, meaning in MEANINGS.items()
+    ]
+    order = [*GROUPS.values(), IN_THE_GAUGE]
+    entries.sort(key=lambda entry: order.index(entry.group))
+    loaded = chat.app.loaded
+    places = [
+        ("settings", str(loaded.locations.user_config)),
+        ("sessions", str(loaded.locations.sessions(loaded.settings))),
+        ("log", str(loaded.locations.home / "logs" / "ollm.log")),
+    ]
+    chat.app.push_screen(HelpScreen(entries, places))
+
+
+def settings(chat: ChatScreen, _argument: str) -> None:
+    """Look at the settings and change them."""
+    project = chat.app.loaded.locations.project
+
+    def load() -> Loaded:
+        chat.app.loaded = load_settings(os.environ, project, {})
+        return chat.app.loaded
+
+    def apply(_key: str) -> None:
+        ui = chat.app.loaded.settings.ui
+        chat.app.use_theme(ui.theme)
+        chat.transcript.restyle(chat.app.transcript_styles)
+        chat.transcript.show_details = ui.timestamps
+
+    chat.app.push_screen(SettingsScreen(load, apply, os.environ))
+
+
+async def theme(chat: ChatScreen, argument: str) -> None:
+    """Choose a theme by looking at it, or by its name; it is kept for the next start."""
+    if argument:
+        chat.app.use_theme(argument)
+        await _keep_theme(chat, argument)
+        return
+
+    async def keep(name: str | None) -> None:
+        if name:
+            await chat.attempt(lambda: _keep_theme(chat, name))
+
+    current = chat.app.loaded.settings.ui.theme
+    chat.app.push_screen(ThemePicker(current, os.environ), keep)
+
+
+async def log(chat: ChatScreen, _argument: str) -> None:
+    """What the program noted, the newest first."""
+    home = chat.app.loaded.locations.home
+    events = await asyncio.to_thread(recent_events, home)
+    choices = [
+        Choice(
+            str(number),
+            event.get("message", ""),
+            f"{event.get('level', '')}  {local_time(event.get('time', ''))}",
+            words=" ".join(event.values()),
+        )
+        for number, event in enumerate(events)
+    ]
+
+    def describe(choice: Choice | None) -> None:
+        event = events[int(choice.key)] if choice else {}
+        viewer.say("   ".join(f"{name}: {value}" for name, value in event.items()))
+
+    empty = "The log is empty: nothing went wrong."
+    viewer = Picker("Log", choices, empty=empty, keys="Esc close", watcher=describe)
+    chat.app.push_screen(viewer)
+
+
+def redraw(chat: ChatScreen, _argument: str) -> None:
+    """Draw everything again, for a terminal that something else wrote into."""
+    chat.app.refresh(layout=True, repaint=True)
+
+
+async def _keep_theme(chat: ChatScreen, name: str) -> None:
+    file = chat.app.loaded.locations.user_config
+    await asyncio.to_thread(set_user_value, file, ("ui", "theme"), name)
+    chat.lines.tell(f"theme {name}, also from the next start on")

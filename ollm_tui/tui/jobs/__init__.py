@@ -1,0 +1,1 @@
+"""Jobs on the screen: the panel, their output, the shell line."""

@@ -1,0 +1,61 @@
+"""The list of jobs: what each runs, how it does, for how long; the newest first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+from textual.binding import Binding
+
+from ollm_tui.core import clock
+from ollm_tui.core.intake import visible
+from ollm_tui.core.job import Job, JobStatus
+from ollm_tui.engine.jobs.job_text import duration, ending
+from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
+
+EMPTY = (
+    "No jobs yet. Type ! and a command in the prompt, such as !make test: it runs here, in a "
+    "shell that stays, and its output can be read, copied and given to the model."
+)
+_MARKS: dict[JobStatus, str] = {"running": "●", "completed": "✓"}
+_BAD = "!"
+
+
+class JobList(ChoiceList, inherit_bindings=False):
+    """Moved through by arrows only: letters do something with the job."""
+
+    BINDINGS = [
+        Binding("up", "move(-1)", "Up", id="joblist.up", tooltip="One job up", show=False),
+        Binding("down", "move(1)", "Down", id="joblist.down", tooltip="One job down", show=False),
+        Binding(
+            "pageup", "page(-1)", "Page up", id="joblist.page_up", tooltip="A page up", show=False
+        ),
+        Binding(
+            "pagedown", "page(1)", "Page down", id="joblist.page_down", tooltip="A page", show=False
+        ),
+        Binding("home", "first", "First", id="joblist.first", tooltip="The newest", show=False),
+        Binding("end", "last", "Last", id="joblist.last", tooltip="The oldest", show=False),
+        Binding("enter,o", "choose", "Output", id="joblist.open", tooltip="Read all it printed"),
+    ]
+
+
+def job_choices(jobs: Iterable[Job], session_id: str) -> list[Choice]:
+    """A line for each job; those that other sessions run say so."""
+    return [_choice(job, session_id) for job in jobs]
+
+
+def time_so_far(job: Job) -> str:
+    """How long a job runs already, in whole seconds."""
+    passed = clock.parse(clock.now()) - clock.parse(job.started_at)
+    seconds = max(int(passed.total_seconds()), 0)
+    return f"{seconds} s" if seconds < 60 else duration(seconds * 1000)
+
+
+def _choice(job: Job, session_id: str) -> Choice:
+    facts = [f"running {time_so_far(job)}" if job.running else ending(replace(job, note=""))]
+    if job.background and job.running:
+        facts.append("background")
+    if job.session_id != session_id:
+        facts.append("another session")
+    text = f"{job.sequence}  {visible(' '.join(job.code.split()))}"
+    return Choice(job.id, text, " · ".join(facts), _MARKS.get(job.status, _BAD))

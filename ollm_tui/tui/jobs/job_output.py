@@ -1,0 +1,140 @@
+"""All that is kept of what a job printed, to be read and searched; it grows while the job runs."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.content import Content
+from textual.timer import Timer
+from textual.widgets import Static
+
+from ollm_tui.core.intake import clean
+from ollm_tui.core.job import Job, JobEvent, JobFinished, JobOutputArrived
+from ollm_tui.engine.jobs.job_text import ending
+from ollm_tui.tui.jobs.shell_line import name_of
+from ollm_tui.tui.kit.find_bar import FindBar
+from ollm_tui.tui.kit.line_input import LineInput
+from ollm_tui.tui.kit.reading import ReadingScreen
+from ollm_tui.tui.stream.transcript.entry import Entry
+from ollm_tui.tui.stream.transcript.transcript import Transcript
+from ollm_tui.tui.terminal.clipboard import copy
+
+if TYPE_CHECKING:
+    from ollm_tui.engine.jobs.session_jobs import JobsKeeper
+    from ollm_tui.tui.app import OllmApp
+
+KEYS = "j k PgUp PgDn g G read   / find   n N hits   y copy   Esc close"
+MERGE_SECONDS = 0.5
+"""All of a long output is read again at most this often."""
+PAGE_KEY = "output"
+NOTHING = "It has printed nothing that is still kept."
+
+
+class JobOutputScreen(ReadingScreen):
+    """Shows one job; `read` gives its text."""
+
+    PAGE = Transcript
+    AUTO_FOCUS = ""
+    CSS_PATH = "screen.tcss"
+    BINDINGS = [
+        Binding("escape,q,o", "close", "Close", id="joboutput.close", tooltip="Back to the list"),
+        Binding("slash,ctrl+f", "find", "Find", id="joboutput.find", tooltip="Find words"),
+        Binding("n", "hit(1)", "Next hit", id="joboutput.next", tooltip="The next hit"),
+        Binding("N", "hit(-1)", "Hit before", id="joboutput.before", tooltip="The hit before"),
+        Binding("y", "copy", "Copy", id="joboutput.copy", tooltip="Copy all of it"),
+        Binding("j,down", "scroll(1)", "Down", id="joboutput.down", tooltip="A line down"),
+        Binding("k,up", "scroll(-1)", "Up", id="joboutput.up", tooltip="A line up"),
+        Binding(
+            "pagedown,space", "page(1)", "Page down", id="joboutput.page_down", tooltip="A page on"
+        ),
+        Binding("pageup", "page(-1)", "Page up", id="joboutput.page_up", tooltip="A page back"),
+        Binding("g,home", "edge(0)", "Top", id="joboutput.top", tooltip="To the top"),
+        Binding("G,end", "edge(1)", "End", id="joboutput.end", tooltip="To the end"),
+    ]
+
+    app: OllmApp
+
+    def __init__(self, job: Job, jobs: JobsKeeper, read: Callable[[Job], Awaitable[str]]) -> None:
+        super().__init__()
+        self._job = job
+        self._jobs = jobs
+        self._read = read
+        self._text = ""
+        self._later: Timer | None = None
+        self._unsubscribe: Callable[[], None]
+
+    def compose(self) -> ComposeResult:
+        """What ran and how it does, the text, the line that finds, the keys."""
+        transcript = Transcript(self.app.transcript_styles)
+        yield Static(id="heading")
+        yield transcript
+        yield FindBar(transcript)
+        yield Static(Content(KEYS), id="keys")
+
+    def on_mount(self) -> None:
+        """Read from the end: there it says what went wrong."""
+        find = self.query_one(FindBar)
+        find.display = False
+        find.query_one(LineInput).placeholder = "words in this output"
+        self._page.can_focus = False
+        self._unsubscribe = self._jobs.events.subscribe(self._hear)
+        self._load()
+
+    def on_unmount(self) -> None:
+        """Nothing is seen any more."""
+        self._unsubscribe()
+
+    def action_find(self) -> None:
+        """Open the line to find with."""
+        self.query_one(FindBar).open("")
+
+    def action_hit(self, step: int) -> None:
+        """Another hit."""
+        self._page.finder.go(step)
+        number, total = self._page.finder.position
+        self._say(f"hit {number:,} of {total:,}" if total else "nothing is looked for: / finds")
+
+    async def action_copy(self) -> None:
+        """Copy all of it."""
+        self._say(f"output {await copy(self.app, self._text)}" if self._text else NOTHING)
+
+    @on(FindBar.Closed)
+    def _end_finding(self) -> None:
+        self.set_focus(None)
+        self._say(KEYS)
+
+    def _hear(self, event: JobEvent) -> None:
+        self.call_later(self._take, event)
+
+    def _take(self, event: JobEvent) -> None:
+        match event:
+            case JobFinished() if event.job.id == self._job.id:
+                self._load()
+            case JobOutputArrived() if event.job_id == self._job.id and not self._later:
+                self._later = self.set_timer(MERGE_SECONDS, self._load)
+            case _:
+                pass
+
+    @work(exclusive=True, group="output")
+    async def _load(self) -> None:
+        self._later = None
+        self._job = self._jobs.job(self._job.id)
+        text = clean(await self._read(self._job)).strip("\n").expandtabs(8)
+        how = "running" if self._job.running else ending(self._job)
+        title = Content.styled(name_of(self._jobs.shown(self._job)), "bold $primary")
+        heading = Content.assemble(title, (f"   {how}", "$text-muted"))
+        self.query_one("#heading", Static).update(heading)
+        if text != self._text or not self._page.keys:
+            self._text = text
+            self._page.add(Entry(PAGE_KEY, "user", text or NOTHING))
+
+    def _say(self, text: str) -> None:
+        self.query_one("#keys", Static).update(Content(text))
+
+    @property
+    def _page(self) -> Transcript:
+        return self.query_one(Transcript)

@@ -1,0 +1,257 @@
+"""The jobs panel: every command of the session, live, with its output and what to do with it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.containers import Container, Vertical
+from textual.content import Content
+from textual.screen import Screen
+from textual.timer import Timer
+from textual.widgets import Static
+
+from ollm_tui.core.counts import counted
+from ollm_tui.core.errors import OllmError, UsageError
+from ollm_tui.core.intake import visible
+from ollm_tui.core.job import Job, JobEvent, JobOutputArrived
+from ollm_tui.engine.jobs.job_text import ending
+from ollm_tui.services.redaction.mark import carries_mark
+from ollm_tui.tui.jobs.environment_picker import EnvironmentPicker
+from ollm_tui.tui.jobs.job_attachment import give
+from ollm_tui.tui.jobs.job_list import EMPTY, JobList, job_choices
+from ollm_tui.tui.jobs.job_output import JobOutputScreen
+from ollm_tui.tui.jobs.job_tail import JobTail
+from ollm_tui.tui.jobs.jobs_facts import about, earlier_output
+from ollm_tui.tui.jobs.jobs_keys import BINDINGS, keys_for
+from ollm_tui.tui.jobs.shell_line import ShellLine, name_of
+from ollm_tui.tui.kit.choice_list import ChoiceList
+from ollm_tui.tui.kit.confirmation import Confirmation
+from ollm_tui.tui.kit.live_keys import LiveKeys
+from ollm_tui.tui.terminal.clipboard import copy
+
+if TYPE_CHECKING:
+    from ollm_tui.tui.app import OllmApp
+    from ollm_tui.tui.chat.screen import ChatScreen
+
+WIDE = 100
+TICK_SECONDS = 1.0
+NO_OUTPUT = "It has printed nothing."
+NO_OUTPUT_YET = "Nothing printed yet."
+
+
+class JobsScreen(Screen[None]):
+    """Shows the jobs of the open session, and those that other sessions still run."""
+
+    AUTO_FOCUS = "JobList"
+    CSS_PATH = "screen.tcss"
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]
+    BINDINGS = [*BINDINGS]
+
+    app: OllmApp
+
+    def __init__(self, chat: ChatScreen, shell: ShellLine, show: str | None = None) -> None:
+        """`show` is the id of the job to stand on."""
+        super().__init__()
+        self._chat = chat
+        self._shell = shell
+        self._jobs = shell.jobs
+        self._conversation = chat.conversation
+        self._first = show
+        self._clock: Timer
+        self._unsubscribe: Callable[[], None]
+
+    def compose(self) -> ComposeResult:
+        """What goes on, the list, the job that is chosen with the end of its output, the keys."""
+        yield Static(id="heading")
+        with Container(id="middle"):
+            yield JobList(empty=EMPTY, unicode=not self.app.has_class("-ascii"))
+            with Vertical(id="chosen"):
+                yield Static(id="about")
+                yield JobTail()
+        yield LiveKeys()
+
+    def on_mount(self) -> None:
+        """From now on every event is seen; times run only while a job does."""
+        self._unsubscribe = self._jobs.events.subscribe(self._hear)
+        self._clock = self.set_interval(TICK_SECONDS, self._show, pause=True)
+        self._show(self._first)
+
+    def on_unmount(self) -> None:
+        """Nothing is seen any more."""
+        self._unsubscribe()
+
+    # What the user does
+
+    @on(ChoiceList.Chosen)
+    def _open_output(self, event: ChoiceList.Chosen) -> None:
+        job = self._jobs.job(event.choice.key)
+        self.app.push_screen(JobOutputScreen(job, self._jobs, self._text))
+
+    def action_wait(self) -> None:
+        """Say when the job has ended."""
+        job = self._job
+        self._say(f"waiting for job {job.sequence} …")
+        self._do(lambda: self._wait(job))
+
+    def action_kill(self) -> None:
+        """Ask, then end the job."""
+        job = self._job
+
+        def answered(is_meant: bool | None) -> None:
+            if is_meant:
+                self._say(f"ending job {job.sequence} …")
+                self._do(lambda: self._kill(job))
+
+        question = f"End job {job.sequence}, and all it started?"
+        self.app.push_screen(Confirmation(question, visible(self._jobs.code(job))), answered)
+
+    def action_move(self) -> None:
+        """To the background, or to where the chat waits for it."""
+        self._do(self._move)
+
+    def action_copy(self) -> None:
+        """Copy all that is kept of the output."""
+        self._do(self._copy)
+
+    def action_give(self) -> None:
+        """Put the output into the prompt, to go to the model with the next message."""
+        self._do(self._give)
+
+    def action_run_again(self) -> None:
+        """Run the same command once more."""
+        self._do(self._run_again)
+
+    def action_environment(self) -> None:
+        """Look at the variables that commands do not get, and grant one."""
+        session_id = self._conversation.session_id
+
+        def grant(name: str | None) -> None:
+            if name:
+                self._jobs.grant(session_id, name)
+                self._say(
+                    f"{visible(name)} is granted: commands of this session get it from now on"
+                )
+                self._show()
+
+        withheld, granted = self._jobs.withheld(session_id), self._jobs.granted(session_id)
+        self.app.push_screen(EnvironmentPicker(withheld, granted), grant)
+
+    def action_close(self) -> None:
+        """Back to the chat."""
+        self.dismiss(None)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """What is over can be read; what runs can be ended."""
+        job = self._highlighted
+        if action in ("wait", "kill", "move"):
+            return job is not None and job.running
+        return action not in ("copy", "give", "run_again") or job is not None
+
+    # Doing it
+
+    @work(group="jobs")
+    async def _do(self, deed: Callable[[], Awaitable[str]]) -> None:
+        try:
+            self._say(await deed())
+        except OllmError as error:
+            self._say(": ".join(part for part in (error.message, error.hint) if part))
+
+    async def _wait(self, job: Job) -> str:
+        ended = await self._jobs.wait(job.id)
+        self.app.bell()
+        return f"job {ended.sequence} has ended: {ending(ended)}"
+
+    async def _kill(self, job: Job) -> str:
+        ended = await self._jobs.kill(job.id)
+        return f"job {ended.sequence} has ended: {ending(ended)}"
+
+    async def _move(self) -> str:
+        return self._shell.move(self._job)
+
+    async def _copy(self) -> str:
+        job = self._job
+        text = await self._text(job)
+        if not text.strip():
+            raise UsageError("there is nothing to copy", "it printed nothing that is still kept")
+        return f"output of job {job.sequence} {await copy(self.app, text)}"
+
+    async def _give(self) -> str:
+        job = self._job
+        cost = give(self._chat.prompt, job, self._jobs.code(job), await self._text(job))
+        return f"in the prompt, {cost}: it goes to the model with your next message"
+
+    async def _run_again(self) -> str:
+        job = self._job
+        if job.language == "command":
+            raise UsageError("code has started this one", "run that code again")
+        if carries_mark(job.code):
+            raise UsageError("its secrets were not recorded", "type the command again")
+        is_behind = self._shell.foreground is not None
+        self._shell.start(job.code, job.language, background=is_behind)
+        where = " in the background" if is_behind else ""
+        return f"runs again{where}: {name_of(self._jobs.shown(job))}"
+
+    async def _text(self, job: Job) -> str:
+        return await self._jobs.text(job.id) or earlier_output(self._conversation.state, job.id)
+
+    # Showing
+
+    @property
+    def _highlighted(self) -> Job | None:
+        choice = self.query_one(JobList).highlighted
+        return self._jobs.job(choice.key) if choice else None
+
+    @property
+    def _job(self) -> Job:
+        job = self._highlighted
+        if job is None:
+            raise UsageError("there is no job", "! and a command in the prompt runs one")
+        return job
+
+    def _hear(self, event: JobEvent) -> None:
+        self.call_later(self._take, event)
+
+    def _take(self, event: JobEvent) -> None:
+        """Only another list is drawn anew; what is printed goes to the job it belongs to."""
+        if not isinstance(event, JobOutputArrived):
+            self._show()
+        elif (job := self._highlighted) and job.id == event.job_id:
+            self._show_chosen()
+
+    def _show(self, highlight: str | None = None) -> None:
+        session_id = self._conversation.session_id
+        jobs = self._jobs.jobs(session_id)
+        choices = job_choices(map(self._jobs.shown, jobs), session_id)
+        self.query_one(JobList).show(choices, highlight)
+        running = [job for job in jobs if job.running]
+        if running:
+            self._clock.resume()
+        else:
+            self._clock.pause()
+        facts = [f"{len(running)} running"] if running else []
+        if withheld := len(self._jobs.withheld(session_id)):
+            facts.append(f"{counted(withheld, 'variable')} withheld")
+        title = Content.styled("Jobs", "bold $primary")
+        text = Content.assemble(title, (f"   {' · '.join(facts)}", "$text-muted"))
+        self.query_one("#heading", Static).update(text)
+        self._show_chosen()
+
+    @on(ChoiceList.Highlighted)
+    def _show_chosen(self) -> None:
+        job = self._highlighted
+        self.query_one("#chosen").display = job is not None
+        if job:
+            self.query_one("#about", Static).update(about(self._jobs.shown(job)))
+            tail = self._jobs.tail(job.id) or earlier_output(self._conversation.state, job.id)
+            nothing = NO_OUTPUT_YET if job.running else NO_OUTPUT
+            self.query_one(JobTail).text = tail.strip("\n") or nothing
+        is_waited_for = job is not None and self._shell.is_waited_for(job)
+        keys = keys_for(job, is_waited_for=is_waited_for)
+        self.query_one(LiveKeys).show(*keys, about=job.id if job else None)
+
+    def _say(self, text: str) -> None:
+        job = self._highlighted
+        self.query_one(LiveKeys).say(text, job.id if job else "")

@@ -1,0 +1,248 @@
+"""Commands typed after a !: run in the session's shell, stopped, moved, told of when they end.
+
+Also those of the model are counted, moved and told of here.
+"""
+
+from __future__ import annotations
+
+import time
+from shlex import quote
+from typing import TYPE_CHECKING, assert_never
+
+from ollm_tui.core.counts import counted
+from ollm_tui.core.errors import OllmError, UsageError
+from ollm_tui.core.intake import visible
+from ollm_tui.core.job import (
+    Job,
+    JobEvent,
+    JobFinished,
+    JobLanguage,
+    JobMoved,
+    JobOutputArrived,
+    JobStarted,
+)
+from ollm_tui.core.session.message import Attachment
+from ollm_tui.engine.jobs.job_text import ending
+from ollm_tui.tui.chat.state_lines import NOTICE_SECONDS
+from ollm_tui.tui.jobs.job_stream import JobStream
+from ollm_tui.tui.prompt.chips import is_file
+from ollm_tui.tui.prompt.prompt import Prompt
+
+if TYPE_CHECKING:
+    from ollm_tui.tui.chat.screen import ChatScreen
+
+LONG_JOB_SECONDS = 10
+"""After a longer one the terminal's bell says that it has ended."""
+LONGEST_NAME = 40
+BUSY = "Esc stops it, Alt+B moves it away; then Up brings yours back"
+EMPTY = "! and a command runs it in a shell that stays: !ls, !cd src, !make test; F8 shows all"
+
+
+def send(chat: ChatScreen, sent: Prompt.Sent) -> None:
+    """Run what was typed after the !."""
+    code = sent.text[1:].strip()
+    for piece in sent.attachments:
+        code = code.replace(f"[{piece.name}]", _in_command(piece))
+    if not code:
+        chat.lines.tell(EMPTY)
+        return
+    try:
+        shell_of(chat).start(code)
+    except OllmError as error:
+        chat.lines.complain(error)
+
+
+def shell_of(chat: ChatScreen) -> ShellLine:
+    """The commands of a chat; made with the first one, whoever runs it."""
+    chat.app.shell = chat.app.shell or ShellLine(chat)
+    return chat.app.shell
+
+
+def name_of(job: Job) -> str:
+    """A job, as it may be shown, in a few words: what it runs."""
+    words = " ".join(visible(job.code).split())
+    return words if len(words) <= LONGEST_NAME else words[: LONGEST_NAME - 1] + "…"
+
+
+def is_worth_a_bell(job: Job, *, is_looked_at: bool) -> bool:
+    """Whether the end of a job is told aloud: somebody waited long, and looks elsewhere."""
+    return not is_looked_at and (job.duration or 0) > LONG_JOB_SECONDS * 1000
+
+
+def _in_command(piece: Attachment) -> str:
+    """What a chip stands for in a command: a file for its name, a paste for its words."""
+    return quote(piece.path) if piece.path and is_file(piece) else piece.content
+
+
+class ShellLine:
+    """Runs the user's commands. Each session has at most one that is waited for."""
+
+    def __init__(self, chat: ChatScreen) -> None:
+        self._chat = chat
+        self.jobs = chat.app.jobs
+        self._stream = JobStream(chat, self.jobs)
+        self._foreground: dict[str, str] = {}
+        """The job that is waited for, by session."""
+        self._stopping: set[str] = set()
+        self._starting: set[str] = set()
+        """Sessions in which a command is about to run."""
+        self._asked = -NOTICE_SECONDS
+        self.jobs.events.subscribe(self._hear)
+
+    # What there is
+
+    @property
+    def foreground(self) -> str | None:
+        """The job one waits for: it can be stopped, or moved to the background."""
+        conversation = self._chat.app.conversation
+        return self._foreground.get(conversation.session_id) if conversation else None
+
+    @property
+    def movable(self) -> str | None:
+        """The job that can go to the background: the user's, else the one the model waits for."""
+        conversation = self._chat.app.conversation
+        if self.foreground or conversation is None:
+            return self.foreground
+        waited = (job for job in self.jobs.running if not job.background)
+        return next((job.id for job in waited if job.session_id == conversation.session_id), None)
+
+    def is_waited_for(self, job: Job) -> bool:
+        """Whether the chat or the model waits for a job: it can go to the background."""
+        return job.running and (not job.background or job.id in self._foreground.values())
+
+    @property
+    def doing(self) -> str:
+        """What goes on in the foreground, in words."""
+        if not (job_id := self.foreground):
+            return ""
+        deed = "stopping, again forces it:" if job_id in self._stopping else "running"
+        return f"{deed} {name_of(self.jobs.shown(self.jobs.job(job_id)))}"
+
+    @property
+    def would_end(self) -> str:
+        """How many jobs run, in words; nothing if none does."""
+        count = len(self.jobs.running)
+        return counted(count, "job") if count else ""
+
+    # What the user does
+
+    def start(
+        self, code: str, language: JobLanguage = "shell", *, background: bool = False
+    ) -> None:
+        """Run a command. UsageError while another one is in the foreground."""
+        session_id = self._chat.conversation.session_id
+        if not background:
+            if self.foreground or session_id in self._starting:
+                raise UsageError("a command is running", BUSY)
+            self._starting.add(session_id)
+        started = self._chat.attempt(lambda: self._start(code, language, background))
+        self._chat.run_worker(started, group="shell")
+
+    async def _start(self, code: str, language: JobLanguage, background: bool) -> None:
+        conversation = self._chat.conversation
+        try:
+            job = await self.jobs.start(conversation, code, language, background=background)
+        finally:
+            if not background:
+                self._starting.discard(conversation.session_id)
+        if job.running and not job.background:
+            self._foreground[job.session_id] = job.id
+        self._stream.begin(job)
+        await self._stream.show(job.id)
+        self._chat.lines.show_state()
+
+    def stop(self) -> bool:
+        """Stop the command in the foreground, the second time by force; whether there is one."""
+        job_id = self.foreground
+        if job_id is None:
+            return False
+        how = "SIGKILL" if job_id in self._stopping else "SIGTERM"
+        self._stopping.add(job_id)
+        stopped = self._chat.attempt(lambda: self.jobs.kill(job_id, how))
+        self._chat.run_worker(stopped, group="shell")
+        self._chat.lines.show_state()
+        return True
+
+    def to_background(self) -> None:
+        """Let the command that is waited for go on. UsageError if there is none."""
+        if not (job_id := self.movable):
+            raise UsageError("no command is running", "! and a command runs one")
+        self.move(self.jobs.job(job_id))
+
+    def move(self, job: Job) -> str:
+        """To the background, or from there to where it can be stopped by Esc; says where to.
+
+        JobError for one that another program runs.
+        """
+        if not self.jobs.service.is_ours(job.id):
+            self.jobs.to_background(job.id)
+        if not self.is_waited_for(job):
+            if self._foreground.get(job.session_id):
+                raise UsageError("another command is in the foreground", "move it away first")
+            self._foreground[job.session_id] = job.id
+            self._stream.begin(job)
+            told = f"job {job.sequence} is in the foreground: Esc in the chat stops it"
+        else:
+            self._forget(job.id)
+            self.jobs.to_background(job.id)
+            told = f"job {job.sequence} goes on in the background: {name_of(self.jobs.shown(job))}"
+        self._chat.call_later(self._stream.show, job.id)
+        self._chat.lines.tell(told)
+        return told
+
+    def asks_before_leaving(self) -> bool:
+        """Tell once that leaving ends jobs; whether that was told just now."""
+        now = time.monotonic()
+        ends = self.would_end
+        if not ends or now - self._asked < NOTICE_SECONDS:
+            return False
+        self._asked = now
+        text = f"{ends} running, and quitting ends what runs: again quits, F8 shows jobs"
+        while self._chat.app.screen is not self._chat:  # where that can be read
+            self._chat.app.pop_screen()
+        self._chat.lines.tell(text)
+        return True
+
+    # What happens to jobs
+
+    def show(self) -> None:
+        """How many jobs run, and what can be done while the model waits for one."""
+        self._chat.lines.show_saving()
+        if self._chat.is_busy:
+            self._chat.lines.show_state()
+
+    def _hear(self, event: JobEvent) -> None:
+        self._chat.call_later(self._take, event)
+
+    async def _take(self, event: JobEvent) -> None:
+        match event:
+            case JobStarted():
+                self.show()
+            case JobOutputArrived():
+                await self._stream.show(event.job_id)
+            case JobMoved():
+                await self._stream.show(event.job.id)
+            case JobFinished():
+                await self._end(event.job)
+            case _:
+                assert_never(event)
+
+    async def _end(self, job: Job) -> None:
+        was_waited_for = job.id in self._foreground.values()
+        self._forget(job.id)
+        await self._stream.show(job.id)
+        self.show()
+        if was_waited_for:
+            self._chat.lines.show_state()
+        elif job.background and job.parent is None:
+            name = name_of(self.jobs.shown(job))
+            self._chat.lines.tell(f"job {job.sequence}: {ending(job)}: {name}")
+        is_told = was_waited_for or job.background
+        if is_told and is_worth_a_bell(job, is_looked_at=self._chat.app.is_looked_at):
+            self._chat.app.bell()
+
+    def _forget(self, job_id: str) -> None:
+        self._stopping.discard(job_id)
+        self._foreground = {
+            session: waited for session, waited in self._foreground.items() if waited != job_id
+        }

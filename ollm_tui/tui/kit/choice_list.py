@@ -1,0 +1,280 @@
+"""Lines to choose from: moved through by keys or mouse, narrowed by words, drawn as seen."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from textwrap import wrap
+from typing import Any
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import Binding
+from textual.geometry import Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from ollm_tui.tui.kit.choice_line import Choice, LineDrawing, LineLooks
+
+NOTHING_FITS = "Nothing fits these words."
+
+
+class ChoiceList(ScrollView, can_focus=True, inherit_bindings=False):
+    """Lines to choose from; draws only what is seen, however many there are."""
+
+    ALLOW_SELECT = False
+    COMPONENT_CLASSES = {
+        "choice-list--highlighted",
+        "choice-list--heading",
+        "choice-list--note",
+        "choice-list--mark",
+    }
+    DEFAULT_CSS = """
+    ChoiceList {
+        overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1;
+        & > .choice-list--highlighted { background: $primary 25%; color: $text; }
+        &:focus > .choice-list--highlighted {
+            background: $block-cursor-background; color: $block-cursor-foreground;
+        }
+        &:nocolor > .choice-list--highlighted { text-style: reverse; }
+        & > .choice-list--heading { color: $text-muted; text-style: bold; }
+        & > .choice-list--note { color: $text-muted; }
+        & > .choice-list--mark { color: $accent; }
+    }
+    """
+    BINDINGS = [
+        Binding("up,k", "move(-1)", "Up", id="choices.up", tooltip="One line up", show=False),
+        Binding(
+            "down,j", "move(1)", "Down", id="choices.down", tooltip="One line down", show=False
+        ),
+        Binding(
+            "pageup", "page(-1)", "Page up", id="choices.page_up", tooltip="A page up", show=False
+        ),
+        Binding(
+            "pagedown",
+            "page(1)",
+            "Page down",
+            id="choices.page_down",
+            tooltip="A page down",
+            show=False,
+        ),
+        Binding("home", "first", "First", id="choices.first", tooltip="The first line", show=False),
+        Binding("end", "last", "Last", id="choices.last", tooltip="The last line", show=False),
+        Binding("enter", "choose", "Choose", id="choices.choose", tooltip="Take this line"),
+    ]
+
+    empty: reactive[str] = reactive("")
+    """What is shown when nothing is there: how something would come to be."""
+
+    @dataclass
+    class Highlighted(Message):
+        """Another line is highlighted, or the same one reads differently now."""
+
+        choice: Choice | None
+
+    @dataclass
+    class Chosen(Message):
+        """A line was taken, by Enter or by a click on the highlighted one."""
+
+        choice: Choice
+
+    def __init__(self, *, empty: str = "", unicode: bool = True, **options: Any) -> None:
+        super().__init__(**options)
+        self.set_reactive(ChoiceList.empty, empty)
+        self._unicode = unicode
+        self._choices: Sequence[Choice] = ()
+        self._choosable: list[int] = []
+        self._headings: list[int] = []
+        self._searched: list[str] | None = None
+        self._wanted: list[str] = []
+        self._match: re.Pattern[str] | None = None
+        self._mark_width = 0
+        self._lines: list[int] = []
+        self._at: int | None = None
+
+    # What there is
+
+    def show(self, choices: Sequence[Choice], highlight: str | None = None) -> None:
+        """Show other choices; the filter stays, and so does the highlight, if it can."""
+        before, line = self.highlighted, self._at or 0
+        self._choices = tuple(choices)
+        self._headings = [at for at, choice in enumerate(self._choices) if choice.heading]
+        self._choosable = [at for at, choice in enumerate(self._choices) if not choice.heading]
+        self._searched = None
+        self._mark_width = max(map(cell_len, {choice.mark for choice in self._choices}), default=0)
+        self._narrow()
+        self._settle(before, highlight or (before.key if before else None), line)
+
+    def filter(self, words: str) -> int:
+        """Show only what has every word in its text, note or words; says how many are left."""
+        before = self.highlighted
+        self._wanted = words.casefold().split()
+        either = "|".join(map(re.escape, sorted(self._wanted, key=len, reverse=True)))
+        self._match = re.compile(either, re.IGNORECASE) if either else None
+        left = self._narrow()
+        self._settle(before, before.key if before else None, 0)
+        return left
+
+    @property
+    def highlighted(self) -> Choice | None:
+        """The line that Enter would take."""
+        return None if self._at is None else self._choice(self._at)
+
+    @property
+    def is_at_top(self) -> bool:
+        """Whether nothing above the highlighted line can be chosen."""
+        return self._at is None or all(self._choice(line).heading for line in range(self._at))
+
+    # Moving
+
+    def move(self, step: int) -> None:
+        """Highlight the line this many lines below; headings are passed over."""
+        if self._at is None:
+            return
+        line = min(max(self._at + step, 0), len(self._lines) - 1)
+        self._highlight(self._choosable_line(line, step))
+
+    def action_move(self, step: int) -> None:
+        """One line up or down."""
+        self.move(step)
+
+    def action_page(self, direction: int) -> None:
+        """As many lines as are seen, but one."""
+        self.move(direction * max(self._room().height - 1, 1))
+
+    def action_first(self) -> None:
+        """To the first line."""
+        self.move(-len(self._lines))
+
+    def action_last(self) -> None:
+        """To the last line."""
+        self.move(len(self._lines))
+
+    def action_choose(self) -> None:
+        """Take the highlighted line."""
+        if self.highlighted:
+            self._tell(self.Chosen(self.highlighted))
+
+    def on_click(self, event: events.Click) -> None:
+        """A click highlights; on the highlighted line it chooses."""
+        line = event.get_content_offset_capture(self).y + self.scroll_offset.y
+        if line == self._at:
+            self.action_choose()
+        elif line < len(self._lines) and not self._choice(line).heading:
+            self._highlight(line)
+
+    def on_resize(self) -> None:
+        """The highlighted line stays in view."""
+        self._fit()
+
+    # Narrowing
+
+    def _narrow(self) -> int:
+        """Find the lines that fit; headings stay where a choice below them does."""
+        left = self._choosable
+        if self._wanted and self._searched is None:
+            self._searched = [
+                f"{choice.text}\n{choice.note}\n{choice.words}".casefold()
+                for choice in self._choices
+            ]
+        searched = self._searched or []
+        for word in self._wanted:
+            left = [at for at in left if word in searched[at]]
+        ends = [*self._headings[1:], len(self._choices)]
+        kept = [
+            heading
+            for heading, end in zip(self._headings, ends, strict=False)
+            if (first := bisect_left(left, heading)) < len(left) and left[first] < end
+        ]
+        self._lines = sorted([*left, *kept])
+        return len(left)
+
+    def _settle(self, before: Choice | None, key: str | None, line: int) -> None:
+        """Highlight the choice of a key, or what is nearest to a line, and tell of it."""
+        self._at = next((at for at in range(len(self._lines)) if self._is(at, key)), None)
+        if self._at is None and self._lines:
+            self._at = self._choosable_line(min(line, len(self._lines) - 1), 1)
+        self._fit()
+        self.refresh()
+        if self.highlighted != before:
+            self._tell(self.Highlighted(self.highlighted))
+
+    def _is(self, line: int, key: str | None) -> bool:
+        choice = self._choice(line)
+        return choice.key == key and not choice.heading
+
+    def _choice(self, line: int) -> Choice:
+        return self._choices[self._lines[line]]
+
+    def _choosable_line(self, line: int, step: int) -> int | None:
+        """The first line from here on that is no heading; failing that, the first before it."""
+        after, before = range(line, len(self._lines)), range(line, -1, -1)
+        order = chain(after, before) if step >= 0 else chain(before, after)
+        return next((at for at in order if not self._choice(at).heading), None)
+
+    def _highlight(self, line: int | None) -> None:
+        if line == self._at:
+            return
+        self._at = line
+        self._fit()
+        self.refresh()
+        self._tell(self.Highlighted(self.highlighted))
+
+    def _tell(self, message: Message) -> None:
+        """Post a message that goes all the way up, also when a parent's call was the cause."""
+        self.post_message(message.set_sender(self))
+
+    def _room(self) -> Size:
+        return self.scrollable_content_region.size
+
+    def _fit(self) -> None:
+        """Tell how long the list is, and bring the highlighted line into view."""
+        room = self._room()
+        self.virtual_size = Size(room.width, len(self._lines))
+        if self._at is None or not room.height:
+            return
+        has_heading = self._at > 0 and self._choice(self._at - 1).heading
+        top = self._at - 1 if has_heading and room.height > 1 else self._at
+        seen = self.scroll_offset.y
+        lowest = max(len(self._lines) - room.height, 0)
+        wanted = min(top, max(seen, self._at - room.height + 1), lowest)
+        if wanted != seen:
+            self.scroll_to(y=wanted, animate=False, immediate=True)
+
+    # Drawing
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the screen."""
+        width = self._room().width
+        line = self.scroll_offset.y + y
+        highlighted = line == self._at
+        ground = self._style("highlighted") if highlighted else self.rich_style
+        if not self._lines:
+            segments = self._hint(y, width)
+        elif line >= len(self._lines):
+            segments = []
+        else:
+            segments = self._segments(self._choice(line), ground, highlighted)
+        return Strip(segments).adjust_cell_length(width, ground)
+
+    def _style(self, part: str) -> Style:
+        return self.get_component_rich_style(f"choice-list--{part}")
+
+    def _hint(self, y: int, width: int) -> list[Segment]:
+        lines = wrap(NOTHING_FITS if self._choices else self.empty, max(width - 2, 1))
+        return [Segment(f" {lines[y]}", self._style("note"))] if y < len(lines) else []
+
+    def _segments(self, choice: Choice, ground: Style, highlighted: bool) -> list[Segment]:
+        drawing = LineDrawing(self._room().width, self._mark_width, self._match, self._unicode)
+        if choice.heading:
+            return drawing.heading(choice.text, self._style("heading"))
+        if highlighted:
+            return drawing.line(choice, LineLooks(ground, ground, ground))
+        return drawing.line(choice, LineLooks(ground, self._style("mark"), self._style("note")))

@@ -1,0 +1,121 @@
+"""Lines that are meant in different ways, one below the other: a command, a diff, an output."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.segment import Segment
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from ollm_tui.tui.kit.toned_lines import TonedLine
+from ollm_tui.tui.stream.markdown.wrapping import chopped
+from ollm_tui.tui.stream.transcript.plain_text import shown
+
+SCROLL_BAR = 1
+"""Columns of it, kept free in every line."""
+
+
+class DiffLines(ScrollView, can_focus=False):
+    """Shows every line whole, however long: what does not fit goes on below. Knows whether its
+    end was seen."""
+
+    COMPONENT_CLASSES = {
+        "lines--plain",
+        "lines--running",
+        "lines--failed",
+        "lines--stopped",
+        "lines--quiet",
+        "lines--added",
+        "lines--gone",
+    }
+    DEFAULT_CSS = """
+    DiffLines {
+        height: auto; overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1;
+        & > .lines--plain { color: $foreground; }
+        & > .lines--running { color: $accent; }
+        & > .lines--failed, & > .lines--gone { color: $text-error; }
+        & > .lines--stopped { color: $text-warning; }
+        & > .lines--quiet { color: $text-muted; }
+        & > .lines--added { color: $text-success; }
+    }
+    """
+
+    @dataclass
+    class EndSeen(Message):
+        """The last line came into view for the first time."""
+
+    def __init__(self, lines: Sequence[TonedLine] = (), **options: Any) -> None:
+        super().__init__(**options)
+        self._lines = lines
+        self._wrapped: tuple[int, list[TonedLine]] = (0, [])
+        self.end_was_seen = False
+
+    def show(self, lines: Sequence[TonedLine]) -> None:
+        """Show other lines, from the first one on."""
+        self._lines = lines
+        self._wrapped = (0, [])
+        self.end_was_seen = False
+        self.scroll_to(y=0, animate=False)
+        self.refresh(layout=True)
+        self.call_after_refresh(self._lay_out)
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """The last line in view, and how many there are."""
+        total = self.virtual_size.height
+        return min(self.scroll_offset.y + self.size.height, total), total
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """As many lines as it takes, but most of the screen is others'."""
+        return min(len(self._fitted(width)), max(viewport.height // 4, 4))
+
+    def on_resize(self) -> None:
+        """Another width breaks the lines elsewhere."""
+        self._lay_out()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """The end may be in view now."""
+        super().watch_scroll_y(old_value, new_value)
+        self._look()
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the screen."""
+        lines, number = self._fitted(self._width), y + self.scroll_offset.y
+        text, tone = lines[number] if number < len(lines) else ("", "")
+        style = self.get_component_rich_style(f"lines--{tone or 'plain'}")
+        strip = Strip([Segment(text, style)])
+        return strip.adjust_cell_length(self.size.width, self.rich_style).apply_style(
+            self.rich_style
+        )
+
+    @property
+    def _width(self) -> int:
+        return self.size.width or 1
+
+    def _lay_out(self) -> None:
+        self.virtual_size = Size(self._width, len(self._fitted(self._width)))
+        self.refresh()
+        self.call_after_refresh(self._look)
+
+    def _look(self) -> None:
+        last, total = self.place
+        if total and last >= total and not self.end_was_seen:
+            self.end_was_seen = True
+            self.post_message(self.EndSeen())
+
+    def _fitted(self, width: int) -> list[TonedLine]:
+        if self._wrapped[0] != width:
+            room = max(width - SCROLL_BAR, 1)
+            self._wrapped = (width, [piece for line in self._lines for piece in _cut(line, room)])
+        return self._wrapped[1]
+
+
+def _cut(line: TonedLine, width: int) -> list[TonedLine]:
+    text = shown(line.text)
+    pieces = [text[first:last] for first, last in chopped(text, width)] or [""]
+    return [TonedLine(piece, line.tone) for piece in pieces]

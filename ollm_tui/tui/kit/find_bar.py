@@ -1,0 +1,89 @@
+"""The line to find words in the conversation with; gone while nothing is looked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Input, Static
+
+from ollm_tui.tui.kit.line_input import LineInput
+from ollm_tui.tui.stream.transcript.transcript import Transcript
+
+KEYS = "Up Down hits   Enter read there   Esc close"
+
+
+class FindBar(Horizontal):
+    """Words, how many hits they have, and the stream they are looked for in."""
+
+    BINDINGS = [
+        Binding("escape", "close", "Close", id="find.close", tooltip="Back to the prompt"),
+        Binding("down,ctrl+n", "go(1)", "Next", id="find.next", tooltip="The next hit"),
+        Binding("up", "go(-1)", "Before", id="find.before", tooltip="The hit before"),
+    ]
+
+    @dataclass
+    class Closed(Message):
+        """Nothing is looked for any more."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        super().__init__(id="find")
+        self._transcript = transcript
+
+    def compose(self) -> ComposeResult:
+        """The words, then the count."""
+        yield Static("Find", id="find-label", markup=False)
+        yield LineInput(placeholder="words in this conversation")
+        yield Static(KEYS, id="find-count", markup=False)
+
+    def open(self, words: str) -> None:
+        """Show it, ready to type."""
+        self.display = True
+        line = self.query_one(LineInput)
+        if words:
+            line.value = words
+        line.action_select_all()
+        line.focus()
+        self._look_for(line.value)
+
+    def action_close(self) -> None:
+        """Find no more."""
+        self.display = False
+        self._transcript.finder.clear()
+        self.post_message(self.Closed())
+
+    def action_go(self, step: int) -> None:
+        """To another hit without leaving the line."""
+        self._transcript.finder.go(step)
+        self._show_count()
+
+    @on(Input.Changed)
+    def look_again(self, event: Input.Changed) -> None:
+        """Every key finds anew."""
+        event.stop()
+        self._look_for(event.value)
+
+    @on(Input.Submitted)
+    def read_there(self, event: Input.Submitted) -> None:
+        """Enter goes on in the stream, where n and N know the words."""
+        event.stop()
+        if self._transcript.finder.position[1]:
+            self.display = False
+            self._transcript.cursor.move_to(self._transcript.finder.key, reveal=False)
+            self._transcript.focus()
+
+    def _look_for(self, words: str) -> None:
+        if self._transcript.finder.search(words):
+            self._transcript.finder.go(-1)  # upwards: one reads at the end
+        self._show_count()
+
+    def _show_count(self) -> None:
+        number, total = self._transcript.finder.position
+        count = f"{number:,} of {total:,}" if total else "no hit"
+        text = f"{count}   {KEYS}" if self.query_one(LineInput).value else KEYS
+        self.query_one("#find-count", Static).update(Content(text))

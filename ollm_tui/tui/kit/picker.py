@@ -1,0 +1,155 @@
+"""A window to choose one thing from a list: type to find, arrows move, Enter takes, Esc leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from textual import on
+from textual.app import App, ComposeResult
+from textual.binding import Binding
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+from ollm_tui.core.intake import visible
+from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
+from ollm_tui.tui.kit.line_input import LineInput
+
+KEYS = "Enter choose   Up Down move   Esc close"
+FIND = "Type to find"
+FRAME_LINES = 11
+"""Lines of the window that are not the list."""
+
+Result = TypeVar("Result")
+Watcher = Callable[[Choice | None], None]
+
+
+class PickerOf(ModalScreen[Result | None]):
+    """What all pickers share; `result` says what a chosen line means."""
+
+    CSS_PATH = "dialog.tcss"
+    BINDINGS = [
+        Binding("escape", "close", "Close", id="picker.close", tooltip="Close, choose nothing"),
+        Binding("up,ctrl+p", "move(-1)", "Up", id="picker.up", tooltip="One line up"),
+        Binding("down,ctrl+n", "move(1)", "Down", id="picker.down", tooltip="One line down"),
+        Binding("pageup", "page(-1)", "Page up", id="picker.page_up", tooltip="A page up"),
+        Binding("pagedown", "page(1)", "Page down", id="picker.page_down", tooltip="A page down"),
+    ]
+
+    app: App[Any]
+
+    def __init__(
+        self,
+        title: str,
+        choices: Sequence[Choice] = (),
+        *,
+        highlight: str | None = None,
+        empty: str = "There is nothing to choose from.",
+        keys: str = KEYS,
+    ) -> None:
+        super().__init__()
+        self._heading = title
+        self._choices = choices
+        self._first = highlight
+        self._empty = empty
+        self._keys = keys
+
+    def compose(self) -> ComposeResult:
+        """A title, the words to find by, the list, a line about the highlighted one, the keys."""
+        with Vertical(id="dialog"):
+            with Horizontal(id="head"):
+                yield Static(Content(self._heading), id="title")
+                yield Static(id="count")
+            yield LineInput(placeholder=FIND)
+            yield ChoiceList(empty=self._empty, unicode=not self.app.has_class("-ascii"))
+            yield Static(id="about")
+            yield Static(Content(self._keys), id="keys")
+
+    def on_mount(self) -> None:
+        """Keys go to the line that finds; the list follows."""
+        self.choice_list.can_focus = False
+        self.show(self._choices, self._first)
+
+    @property
+    def choice_list(self) -> ChoiceList:
+        """The list."""
+        return self.query_one(ChoiceList)
+
+    def show(self, choices: Sequence[Choice], highlight: str | None = None) -> None:
+        """Put other choices in the place of those that are there."""
+        self.query_one("#dialog").styles.height = max(len(choices), 3) + FRAME_LINES
+        self.choice_list.show(choices, highlight)
+        self._count(self.choice_list.filter(self.query_one(LineInput).value))
+
+    def say(self, text: str) -> None:
+        """Show a line about the highlighted choice; with an empty one the line is gone."""
+        if self not in self.app.screen_stack:
+            return  # it is being closed: its parts go one by one
+        about = self.query_one("#about", Static)
+        about.update(Content(visible(text)))
+        about.display = bool(text)
+
+    def result(self, choice: Choice) -> Result | None:
+        """What choosing a line gives; None if it cannot be chosen."""
+        raise NotImplementedError
+
+    @on(Input.Changed)
+    def narrow(self, event: Input.Changed) -> None:
+        """Keep the lines that have every word."""
+        self._count(self.choice_list.filter(event.value))
+
+    @on(Input.Submitted)
+    def take_highlighted(self) -> None:
+        """Enter in the line that finds takes what is highlighted below it."""
+        self.choice_list.action_choose()
+
+    @on(ChoiceList.Chosen)
+    def take(self, event: ChoiceList.Chosen) -> None:
+        """Close with what was chosen."""
+        result = self.result(event.choice)
+        if result is not None:
+            self.dismiss(result)
+
+    def action_close(self) -> None:
+        """Close without a choice."""
+        self.dismiss(None)
+
+    def action_move(self, step: int) -> None:
+        """Move the highlight."""
+        self.choice_list.move(step)
+
+    def action_page(self, direction: int) -> None:
+        """Move the highlight by a page."""
+        self.choice_list.action_page(direction)
+
+    def _count(self, left: int) -> None:
+        self.query_one("#count", Static).update(Content(str(left) if left else ""))
+
+
+class Picker(PickerOf[str]):
+    """Gives the key of the chosen line; `watcher` hears of every line that is highlighted."""
+
+    def __init__(
+        self,
+        title: str,
+        choices: Sequence[Choice],
+        *,
+        highlight: str | None = None,
+        empty: str = "There is nothing to choose from.",
+        keys: str = KEYS,
+        watcher: Watcher | None = None,
+    ) -> None:
+        super().__init__(title, choices, highlight=highlight, empty=empty, keys=keys)
+        self._watcher = watcher
+
+    def result(self, choice: Choice) -> str:
+        """The key of the line."""
+        return choice.key
+
+    @on(ChoiceList.Highlighted)
+    def tell(self, event: ChoiceList.Highlighted) -> None:
+        """Tell who wants to know."""
+        if self._watcher:
+            self._watcher(event.choice)

@@ -1,0 +1,1 @@
+"""Choosing the model and the mode."""

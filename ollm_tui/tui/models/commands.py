@@ -1,0 +1,108 @@
+"""Who answers: choosing the model and its provider, also in the middle of a session."""
+
+from __future__ import annotations
+
+from ollm_tui.core.counts import short_count
+from ollm_tui.core.errors import UsageError
+from ollm_tui.core.intake import visible
+from ollm_tui.engine.conversation.conversation import Conversation
+from ollm_tui.tui.chat.screen import ChatScreen
+from ollm_tui.tui.kit.confirmation import Confirmation
+from ollm_tui.tui.models.model_effect import change_words, effect_words
+from ollm_tui.tui.models.model_picker import ModelPicker, ability_words
+
+
+def choose(chat: ChatScreen, argument: str) -> None:
+    """Choose among the models of all providers, or take one by its name."""
+    if argument:
+        _take(chat, None, argument)
+    else:
+        _ask(chat)
+
+
+def provider(chat: ChatScreen, argument: str) -> None:
+    """The same list, or the usual model of a provider by its name."""
+    if argument:
+        _take(chat, argument, None)
+    else:
+        _ask(chat)
+
+
+def _ask(chat: ChatScreen) -> None:
+    """Let the user choose; what a model would make of the context is told beside it."""
+    workspace, conversation = chat.app.workspace, chat.app.conversation
+
+    def use(chosen: tuple[str, str] | None) -> None:
+        if chosen:
+            _take(chat, *chosen)
+
+    async def describe(provider: str, model: str) -> str:
+        able = await workspace.models.capabilities(provider, model)
+        window = f"window {short_count(able.window)}" if able.window else ""
+        if conversation:
+            view = await workspace.preview_model(conversation, provider, model)
+            window = effect_words(view)
+        return f"{window}   {ability_words(able)}".strip()
+
+    choice = conversation and conversation.choice
+    current = (choice.provider.name, choice.model) if choice else None
+    picker = ModelPicker(workspace.models.names, workspace.models.offers, describe, current)
+    chat.app.push_screen(picker, use)
+
+
+def _take(chat: ChatScreen, provider: str | None, model: str | None) -> None:
+    """Behind the screen: servers take their time, and the newest wish counts."""
+    used = chat.attempt(lambda: _use(chat, provider, model))
+    chat.run_worker(used, group="model", exclusive=True)
+
+
+async def _use(chat: ChatScreen, provider: str | None, model: str | None) -> None:
+    """At once if the context fits; otherwise the user is asked."""
+    _check_free(chat)
+    chat.lines.tell("asking the model …")
+    conversation = chat.app.conversation
+    if conversation is None:
+        await _begin(chat, provider, model)
+        return
+    view = await chat.app.workspace.preview_model(conversation, provider, model)
+    if view.budget.over_limit:
+
+        def answered(is_meant: bool | None) -> None:
+            if is_meant:
+                switched = chat.attempt(lambda: _switch(chat, conversation, provider, model))
+                chat.run_worker(switched, group="model", exclusive=True)
+            else:
+                chat.lines.tell("everything is as before")
+
+        name = visible(model or provider or "")
+        question = Confirmation(f"Have {name} answer all the same?", effect_words(view))
+        chat.app.push_screen(question, answered)
+    else:
+        await _switch(chat, conversation, provider, model)
+
+
+async def _switch(
+    chat: ChatScreen, conversation: Conversation, provider: str | None, model: str | None
+) -> None:
+    """Have it answer from the next message on, and say what is different now."""
+    _check_free(chat)
+    before = conversation.context()
+    await chat.app.workspace.switch_model(conversation, provider, model)
+    chat.lines.show_facts()
+    changed = change_words(before, conversation.context())
+    chat.lines.tell(f"{visible(conversation.choice.model)} answers from now on: {changed}")
+
+
+async def _begin(chat: ChatScreen, provider: str | None, model: str | None) -> None:
+    """Nobody was there to open a session with."""
+
+    async def begin() -> tuple[Conversation, tuple[str, ...]]:
+        return await chat.app.workspace.begin(provider=provider, model=model), ()
+
+    await chat.switch(begin)
+    chat.lines.tell(f"{visible(chat.conversation.choice.model)} answers from now on")
+
+
+def _check_free(chat: ChatScreen) -> None:
+    if chat.is_busy:
+        raise UsageError("the model is still answering", "Esc stops it")

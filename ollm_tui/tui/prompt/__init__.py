@@ -1,0 +1,1 @@
+"""The prompt: writing, completing, attaching files."""

@@ -1,0 +1,173 @@
+"""A text area that grows with its text and shows long pastes as chips, whole or not at all."""
+
+from __future__ import annotations
+
+from rich.text import Text
+from textual import events, on
+from textual.binding import Binding
+from textual.geometry import Offset
+from textual.widgets import TextArea
+from textual.widgets.text_area import Edit, EditResult, Location, Selection
+
+from ollm_tui.core.intake import clean
+from ollm_tui.core.session.message import Attachment
+from ollm_tui.tui.prompt.chips import Chips, Span, Written, is_image, is_long
+
+TALLEST = 10
+LEAST_TALL = 3
+
+
+class ChipArea(TextArea):
+    """What is pasted is filtered; the cursor steps over chips, and an edit takes whole ones."""
+
+    COMPONENT_CLASSES = {"chip-area--chip"}
+    DEFAULT_CSS = """
+    ChipArea .chip-area--chip { color: $text-accent; background: $accent-muted; }
+    """
+    BINDINGS = [
+        Binding(
+            "alt+e",
+            "expand",
+            "Write out",
+            id="prompt.expand",
+            show=False,
+            priority=True,
+            tooltip="Write out the paste at the cursor",
+        ),
+    ]
+
+    def __init__(self, placeholder: str) -> None:
+        self._chips = Chips()
+        super().__init__(
+            id="prompt",
+            soft_wrap=True,
+            show_line_numbers=False,
+            tab_behavior="focus",
+            highlight_cursor_line=False,
+            placeholder=placeholder,
+        )
+        self.cursor_blink = False
+        self.match_cursor_bracket = False
+
+    @property
+    def whole_text(self) -> str:
+        """The text with every paste written out."""
+        return self._chips.whole(self.text)
+
+    @property
+    def written(self) -> Written:
+        """The text as it is sent, and the pastes that go along."""
+        return self._chips.pack(self.text)
+
+    def put_whole(self, text: str) -> None:
+        """Replace the text; a paste that stands in it unchanged is a chip again."""
+        folded = self._chips.fold(clean(text))
+        if folded != self.text:
+            self.load_text(folded)
+            self.move_cursor(self.document.end)
+
+    def put_chip(self, piece: Attachment, start: Location, end: Location) -> None:
+        """Put a chip in the place of some text."""
+        self.replace(self._chips.attach(piece), start, end, maintain_selection_offset=False)
+
+    def action_expand(self) -> None:
+        """Write out the paste at the cursor."""
+        if chip := self._chip_at_cursor():
+            row = self.cursor_location[0]
+            self.replace(
+                chip.attachment.content,
+                (row, chip.start),
+                (row, chip.end),
+                maintain_selection_offset=False,
+            )
+
+    def action_paste(self) -> None:
+        """Paste what was copied in this program."""
+        clipboard = self.app.clipboard  # pyright: ignore[reportUnknownMemberType] Textual leaves it open
+        self._paste(clipboard)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A key that would do nothing is left to others."""
+        if action == "expand":
+            chip = self._chip_at_cursor()
+            return chip is not None and not is_image(chip.attachment)
+        return super().check_action(action, parameters)
+
+    def edit(self, edit: Edit) -> EditResult:
+        """Edit; what reaches into a chip takes all of it, and nothing is put inside of one."""
+        (top, bottom), keep = (edit.top, edit.bottom), edit.maintain_selection_offset
+        first, last = self._chip_around(top), self._chip_around(bottom)
+        if first and top == bottom:
+            top = bottom = (top[0], first.end)
+        else:
+            top = (top[0], first.start) if first else top
+            bottom = (bottom[0], last.end) if last else bottom
+        return super().edit(Edit(edit.text, top, bottom, keep) if first or last else edit)
+
+    def get_line(self, line_index: int) -> Text:
+        """A line with its chips coloured."""
+        line = super().get_line(line_index)
+        for chip in self._chips.spans(line.plain):
+            line.stylize(self.get_component_rich_style("chip-area--chip"), chip.start, chip.end)
+        return line
+
+    def find_matching_bracket(self, bracket: str, search_from: Location) -> Location | None:
+        """No search: it reads the whole text at every step of the cursor."""
+        return None
+
+    def validate_selection(self, selection: Selection) -> Selection:
+        """Never inside of a chip."""
+        return Selection(self._beside(selection.start), self._beside(selection.end))
+
+    def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
+        """Scroll to the cursor, if it is in the text: undoing asks for it before it moves it."""
+        if self.cursor_location[0] >= self.document.line_count:
+            return Offset()
+        return super().scroll_cursor_visible(center, animate)
+
+    @on(TextArea.Changed)
+    def grow(self) -> None:
+        """As tall as the text, within reason."""
+        tallest = min(TALLEST, max(self.screen.size.height // 3, LEAST_TALL))
+        self.styles.height = min(max(self.wrapped_document.height, 1), tallest) + 2
+
+    def on_resize(self) -> None:
+        """Another width wraps the text differently."""
+        self.call_after_refresh(self.grow)
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        event.prevent_default()
+        self._paste(event.text)
+
+    def _paste(self, text: str) -> None:
+        text = clean(text)
+        if is_long(text):
+            text = self._chips.add(text)
+        self.move_cursor(self.replace(text, *self.selection).end_location)
+        self.focus()
+
+    def _beside(self, location: Location) -> Location:
+        """The nearer side of a chip; coming from one side, the other."""
+        chip = self._chip_around(location)
+        if chip is None:
+            return location
+        row, column = location
+        come_from = self.cursor_location
+        if come_from == (row, chip.start):
+            return row, chip.end
+        if come_from == (row, chip.end):
+            return row, chip.start
+        return row, chip.start if column - chip.start < chip.end - column else chip.end
+
+    def _chip_around(self, location: Location) -> Span | None:
+        row, column = location
+        if row >= self.document.line_count:
+            return None
+        chips = self._chips.spans(self.document.get_line(row))
+        return next((chip for chip in chips if chip.start < column < chip.end), None)
+
+    def _chip_at_cursor(self) -> Span | None:
+        row, column = self.cursor_location
+        chips = self._chips.spans(self.document.get_line(row))
+        return next((chip for chip in chips if chip.start <= column <= chip.end), None)

@@ -1,0 +1,163 @@
+"""Files in the prompt: offered while one is named with @, and put there as chips."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from typing import Protocol
+
+from textual.widgets.text_area import Location
+
+from ollm_tui.core.errors import UsageError
+from ollm_tui.core.session.message import Attachment
+from ollm_tui.tui.prompt.chip_area import ChipArea
+from ollm_tui.tui.prompt.completion import Completer, Option
+from ollm_tui.tui.prompt.completion_names import Mention, as_typed, mention_at, names_in
+
+LONGEST_SEARCH_SECONDS = 2.0
+"""So long Enter waits for the files that fit a name; then the name is only words."""
+
+
+class FileSource(Protocol):
+    """Finds files by some of their letters, and reads them."""
+
+    def options(self, query: str) -> AsyncGenerator[tuple[Option, ...], None]:
+        """The files that fit; again when more of them are known."""
+        ...
+
+    async def attachment(self, name: str) -> Attachment:
+        """A file to be sent along. UsageError, in words, if it cannot be."""
+        ...
+
+    async def exists(self, name: str) -> bool:
+        """Whether a name that was typed in full leads to a file or folder."""
+        ...
+
+
+class FileCompletion:
+    """Follows the cursor of a text area; what fits is offered through its completer."""
+
+    def __init__(
+        self,
+        area: ChipArea,
+        completer: Completer,
+        find_files: Callable[[], FileSource] | None,
+        suggest: Callable[[], None],
+    ) -> None:
+        self._area = area
+        self._completer = completer
+        self._find_files = find_files
+        self._source: FileSource | None = None
+        self._suggest = suggest
+        self._mention: Mention | None = None
+        """What is offered for."""
+        self._closed: tuple[int, int] | None = None
+        """Where the @ stands whose list the user closed."""
+        self._offering: asyncio.Task[None] | None = None
+
+    def here(self) -> Mention | None:
+        """The name the cursor is in."""
+        if not self._may_name:
+            return None
+        row, column = self._area.cursor_location
+        return mention_at(self._area.document.get_line(row), row, column)
+
+    def look(self) -> bool:
+        """The text or the cursor is another one; whether a file is being named."""
+        mention = self.here()
+        if mention is None:
+            self.leave()
+            return False
+        if mention[:2] == self._closed or mention == self._mention:
+            return True
+        if self._mention is None:
+            self._completer.offer(())
+        # Otherwise the list stays until another is found: it would flicker with every key.
+        self._mention, self._closed = mention, None
+        self._stop()
+        self._offering = asyncio.create_task(self._offer(mention))
+        return True
+
+    def leave(self) -> None:
+        """No file is being named."""
+        self._stop()
+        self._mention = self._closed = None
+
+    def close(self) -> bool:
+        """Offer nothing more for this name; whether there was one."""
+        if self._mention is None:
+            return False
+        self._stop()
+        self._closed, self._mention = self._mention[:2], None
+        self._completer.offer(())
+        return True
+
+    def reopen(self) -> None:
+        """Offer something after all."""
+        self._closed = None
+
+    async def chosen(self) -> Option | None:
+        """The file that is meant; typed in a burst, it is looked for first."""
+        if self._mention and self._offering:
+            await asyncio.wait({self._offering}, timeout=LONGEST_SEARCH_SECONDS)
+        if self._mention and self._completer.is_open:
+            return self._completer.options[self._completer.chosen]
+        return None
+
+    async def take(self, name: str, *, as_text: bool) -> None:
+        """Put a file in the place of what was typed of its name. UsageError if it cannot be."""
+        mention = self._mention
+        if mention is None:
+            return
+        self.close()
+        self._suggest()
+        start, end = (mention.row, mention.start), (mention.row, mention.end)
+        if as_text:
+            text = f"{as_typed(name)} "
+            self._area.replace(text, start, end, maintain_selection_offset=False)
+            return
+        self._area.put_chip(await self._files.attachment(name), start, end)
+        self._area.insert(" ", maintain_selection_offset=False)
+
+    async def attach_named(self) -> None:
+        """Put files there that were named in full and not chosen from the list. Names of
+        nothing are words. UsageError if one of them cannot be sent."""
+        if not self._may_name:
+            return
+        for named in reversed(names_in(self._area.text)):
+            if await self._files.exists(named.name):
+                piece = await self._files.attachment(named.name)
+                start, end = self._location(named.start), self._location(named.end)
+                self._area.put_chip(piece, start, end)
+
+    @property
+    def _may_name(self) -> bool:
+        """Not in what a shell is to run: there an @ is an @."""
+        return self._find_files is not None and not self._area.text.startswith("!")
+
+    @property
+    def _files(self) -> FileSource:
+        if self._source is None:
+            assert self._find_files is not None
+            self._source = self._find_files()
+        return self._source
+
+    async def _offer(self, mention: Mention) -> None:
+        try:
+            async with aclosing(self._files.options(mention.query)) as found:
+                async for options in found:
+                    self._completer.offer(options)
+                    self._suggest()
+        except UsageError:
+            self.close()  # the project's folder is gone: there is nothing to offer
+            self._suggest()
+
+    def _stop(self) -> None:
+        if self._offering:
+            self._offering.cancel()
+            self._offering = None
+
+    def _location(self, index: int) -> Location:
+        before = self._area.text[:index]
+        return before.count("\n"), index - (before.rfind("\n") + 1)

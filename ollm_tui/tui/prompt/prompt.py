@@ -1,0 +1,375 @@
+"""The prompt: where messages and commands are written. It loses nothing of what is written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+from textual import events, on
+from textual.app import App
+from textual.binding import Binding
+from textual.message import Message
+from textual.widgets import TextArea
+
+from ollm_tui.core.errors import UsageError
+from ollm_tui.core.session.message import Attachment
+from ollm_tui.settings.suggestions import nearest
+from ollm_tui.tui.prompt.chip_area import ChipArea
+from ollm_tui.tui.prompt.chips import Written, from_draft, to_draft
+from ollm_tui.tui.prompt.completion import Completer, Completion, Option
+from ollm_tui.tui.prompt.completion_files import FileCompletion, FileSource
+from ollm_tui.tui.prompt.prompt_walk import PromptWalk
+
+
+def _key(keys: str, action: str, title: str, tooltip: str) -> Binding:
+    """A key that comes before those of the text area, which would take it for text."""
+    return Binding(
+        keys, action, title, id=f"prompt.{action}", tooltip=tooltip, show=False, priority=True
+    )
+
+
+@runtime_checkable
+class KeysInOrder(Protocol):
+    """An application that leaves priority keys to the prompt, so that none overtakes a letter."""
+
+    async def run_priority_key(self, key: str) -> bool:
+        """Do what a key is bound to before all others; whether there was such a binding."""
+        ...
+
+
+class Prompt(ChipArea):
+    """Enter sends; Shift+Enter, Ctrl+J, Alt+Enter or a backslash before Enter begin a new line.
+
+    Up and down on the first and the last line walk through what was sent before.
+    """
+
+    BINDINGS = [
+        _key("enter", "send", "Send", "Send, or run the command"),
+        _key("shift+enter,ctrl+j,alt+enter", "newline", "New line", "Begin a new line"),
+        _key("up", "earlier", "Earlier", "On the first line: what was sent before"),
+        _key("down", "later", "Later", "On the last line: back towards the draft"),
+        _key("tab", "complete", "Complete", "Complete the command, or take the file"),
+        _key("ctrl+underscore", "undo", "Undo", "Undo the last change"),
+        _key("escape", "close_list", "Close", "Close the list of completions"),
+        Binding(
+            "ctrl+d", "leave", "Quit", id="prompt.leave", show=False, tooltip="On an empty prompt"
+        ),
+    ]
+
+    app: App[Any]
+
+    can_take_back = False
+    """Set while messages wait: up on the empty prompt then asks for the last of them."""
+
+    @dataclass
+    class Sent(Message):
+        """The user sent something; `[paste 1]` in the text names the attachment."""
+
+        text: str
+        attachments: tuple[Attachment, ...] = ()
+
+        @property
+        def draft(self) -> str:
+            """For `Prompt.restore`, and to be remembered."""
+            text = f"/{self.text}" if self.text.startswith("/") else self.text
+            return to_draft(Written(text, self.attachments))
+
+    @dataclass
+    class CommandSent(Message):
+        """The user sent a command that there is."""
+
+        name: str
+        argument: str
+
+        @property
+        def draft(self) -> str:
+            """For `Prompt.restore`, and to be remembered."""
+            return f"/{self.name} {self.argument}".rstrip()
+
+    @dataclass
+    class Refused(Message):
+        """The user sent a command that there is not, or named a file that cannot be sent; the
+        text is still in the prompt."""
+
+        message: str
+        hint: str
+
+    @dataclass
+    class Edited(Message):
+        """The text is another one now; `Prompt.draft` is what to keep."""
+
+        text: str
+
+    @dataclass
+    class Suggested(Message):
+        """The list of completions is another one now, or another line of it is chosen."""
+
+        options: tuple[Option, ...]
+        chosen: int
+
+    @dataclass
+    class TakeBackWanted(Message):
+        """Up on an empty prompt while messages wait."""
+
+    @dataclass
+    class LeaveWanted(Message):
+        """Ctrl+D on an empty prompt."""
+
+    def __init__(
+        self,
+        placeholder: str,
+        completions: Sequence[Completion] = (),
+        find_files: Callable[[], FileSource] | None = None,
+        *,
+        short: str = "",
+    ) -> None:
+        """`short` stands for the placeholder where there is no room for it."""
+        super().__init__(placeholder)
+        self._placeholders = (placeholder, short or placeholder)
+        self._completer = Completer(completions)
+        self._files = FileCompletion(self, self._completer, find_files, self._suggest)
+        self._walk = PromptWalk()
+        self._shown = ""
+        self._suggested: tuple[tuple[Option, ...], int] = ((), 0)
+
+    @property
+    def draft(self) -> str:
+        """What would be lost if all ended now, for `restore`; pastes are in it."""
+        return self._walk.draft(self._as_draft())
+
+    def remember(self, drafts: Iterable[str]) -> None:
+        """What was sent before this prompt was there, the oldest first."""
+        self._walk.remember(drafts)
+
+    def put(self, text: str, attachments: Sequence[Attachment] = ()) -> None:
+        """Show something to be edited, with the cursor at its end."""
+        self._shown = self._chips.unpack(Written(text, tuple(attachments)))
+        self._completer.reset()
+        self.text = self._shown
+        self.move_cursor(self.document.end)
+
+    def restore(self, draft: str) -> None:
+        """Show what `draft` was."""
+        self._walk.leave()
+        self.put(*from_draft(draft))
+
+    def put_aside(self) -> str:
+        """Empty the prompt. What was there is the first that up brings back; gives its draft.
+
+        A draft that was left by walking up comes back.
+        """
+        draft = self._as_draft()
+        self.put(*from_draft(self._walk.add(draft)))
+        return draft
+
+    def pick(self, index: int) -> None:
+        """Take an option of the list."""
+        if index < len(self._completer.options):
+            self.run_worker(self._take(self._completer.options[index]))
+
+    def on_resize(self) -> None:
+        """The placeholder is never cut."""
+        self._fit_placeholder()
+
+    def watch_placeholder(self) -> None:
+        """Nor is one that is put back."""
+        self._fit_placeholder()
+
+    def on_unmount(self) -> None:
+        """Nothing is looked for any more."""
+        self._files.leave()
+
+    # Keys
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A key that would do nothing is left to others."""
+        match action:
+            case "earlier":
+                is_first = self._cursor_row == 0
+                return self._completer.is_open or (is_first and self._can_go_back)
+            case "later":
+                is_last = self._cursor_row == self.wrapped_document.height - 1
+                return self._completer.is_open or (is_last and self._walk.can_go(1))
+            case "complete":
+                return self.text.startswith("/") or self._files.here() is not None
+            case "close_list":
+                return self._completer.is_open
+            case _:
+                return super().check_action(action, parameters)
+
+    def check_consume_key(self, key: str, character: str | None = None) -> bool:
+        """Nothing begins with a question mark: on the empty prompt it may be a key."""
+        if character == "?" and not self.text:
+            return False
+        return super().check_consume_key(key, character)
+
+    async def action_send(self) -> None:
+        """Send the text, or run the command it is; a backslash before the cursor continues it."""
+        row, column = self.cursor_location
+        if self.document.get_line(row)[:column].endswith("\\"):
+            self.replace("\n", (row, column - 1), (row, column), maintain_selection_offset=False)
+            return
+        if option := await self._files.chosen():
+            await self._take(option)
+            return
+        if option := self._completer.meant(self.document.get_line(0)):
+            await self._take(option)
+        if not self.text.strip():
+            return
+        try:
+            if not self._is_command:
+                await self._files.attach_named()
+        except UsageError as error:
+            self.post_message(self.Refused(error.message, error.hint))
+        else:
+            message = self._message(self.text)
+            if not isinstance(message, Prompt.Refused):
+                self.put_aside()
+            self.post_message(message)
+
+    def action_newline(self) -> None:
+        """Begin a new line."""
+        self.replace("\n", *self.selection, maintain_selection_offset=False)
+
+    def action_earlier(self) -> None:
+        """The option above, the last message that waits, or what was sent before."""
+        if self._completer.is_open:
+            self._choose(-1)
+        elif self.can_take_back and not self.text:
+            self.post_message(self.TakeBackWanted())
+        else:
+            self._go(-1)
+
+    def action_later(self) -> None:
+        """The option below, or what was sent after; what was being written comes at the end."""
+        if self._completer.is_open:
+            self._choose(1)
+        else:
+            self._go(1)
+
+    async def action_complete(self) -> None:
+        """Take the chosen option, or show the list that was closed."""
+        await self._files.chosen()
+        if self._completer.is_open:
+            await self._take(self._completer.options[self._completer.chosen])
+        else:
+            self._files.reopen()
+            self._completer.reopen(self.document.get_line(0), self._column)
+            self.look_for_completions()
+
+    def action_close_list(self) -> None:
+        """Close the list of completions, and only that."""
+        if not self._files.close():
+            self._completer.close()
+        self._suggest()
+
+    def action_leave(self) -> None:
+        """Leave if there is nothing to lose; otherwise delete to the right, as shells do."""
+        if self.text:
+            self.action_delete_right()
+        else:
+            self.post_message(self.LeaveWanted())
+
+    async def _on_key(self, event: events.Key) -> None:
+        if not event.is_printable:
+            self.look_for_completions()  # typed in a burst, the text is ahead of the list
+        if event.character == "?" and self.text:
+            return  # within a text it is text, whatever it is bound to
+        if isinstance(self.app, KeysInOrder) and await self.app.run_priority_key(event.key):
+            event.stop()
+            event.prevent_default()
+            return
+        # A key bound here is lost to the text area: these two still move the cursor.
+        move = {"up": self.action_cursor_up, "down": self.action_cursor_down}.get(event.key)
+        if move:
+            event.stop()
+            event.prevent_default()
+            move()
+
+    # What follows from a change
+
+    @on(TextArea.Changed)
+    def tell_what_changed(self) -> None:
+        """Drafts are kept by whoever listens."""
+        self.post_message(self.Edited(self.text))
+
+    @on(TextArea.Changed)
+    @on(TextArea.SelectionChanged)
+    def look_for_completions(self) -> None:
+        """The list follows what is typed, not what was put there."""
+        if self.text == self._shown:
+            self._completer.reset()
+            self._files.leave()
+        else:
+            self._shown = ""
+            if not self._files.look():
+                self._completer.update(self.document.get_line(0), self._column)
+        self._suggest()
+
+    def _suggest(self) -> None:
+        suggested = (self._completer.options, self._completer.chosen)
+        if suggested != self._suggested:
+            self._suggested = suggested
+            self.post_message(self.Suggested(*suggested))
+
+    def _choose(self, step: int) -> None:
+        self._completer.move(step)
+        self._suggest()
+
+    async def _take(self, option: Option) -> None:
+        if option.value:
+            try:
+                await self._files.take(option.value, as_text=self._is_command)
+            except UsageError as error:
+                self.post_message(self.Refused(error.message, error.hint))
+            return
+        end = (0, len(self.document.get_line(0)))
+        self.replace(option.line, (0, 0), end, maintain_selection_offset=False)
+        self.move_cursor((0, option.column))
+
+    def _fit_placeholder(self) -> None:
+        room = self.content_size.width
+        if room and self.placeholder in self._placeholders:
+            long, short = self._placeholders
+            self.placeholder = long if len(long) <= room else short
+
+    def _go(self, step: int) -> None:
+        self.put(*from_draft(self._walk.go(step, self._as_draft())))
+
+    def _as_draft(self) -> str:
+        return to_draft(self._chips.pack(self.text))
+
+    def _message(self, text: str) -> Sent | CommandSent | Refused:
+        if self._is_command:
+            name = re.split(r"\s", text[1:], maxsplit=1)[0]
+            if name.lower() in self._completer.names:
+                argument = self._chips.whole(text[1 + len(name) :]).strip()
+                return self.CommandSent(name.lower(), argument)
+            if "\n" not in text.strip():
+                near = nearest(name, self._completer.names)
+                meant = f"did you mean /{near}? " if near else ""
+                return self.Refused(f"there is no /{name}", f"{meant}// sends it as a message")
+        written = self._chips.pack(text)
+        plain = written.text[1:] if written.text.startswith("//") else written.text
+        return self.Sent(plain, written.attachments)
+
+    @property
+    def _is_command(self) -> bool:
+        return self.text.startswith("/") and not self.text.startswith("//")
+
+    @property
+    def _can_go_back(self) -> bool:
+        return self._walk.can_go(-1) or (self.can_take_back and not self.text)
+
+    @property
+    def _cursor_row(self) -> int:
+        """The line the cursor is on as it is shown: a long one takes several."""
+        return self.wrapped_document.location_to_offset(self.cursor_location).y
+
+    @property
+    def _column(self) -> int:
+        """Where the cursor is in the only line; a text of several lines completes nothing."""
+        row, column = self.cursor_location
+        return column if row == 0 and self.document.line_count == 1 else 0

@@ -1,0 +1,1 @@
+"""History search and the activity calendar."""

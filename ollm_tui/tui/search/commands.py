@@ -1,0 +1,55 @@
+"""The history: search everything ever said, see when it was, bring some of it along."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from ollm_tui.core.errors import UsageError
+from ollm_tui.engine.project.recall import Passage
+from ollm_tui.tui.chat.going_back import ChatPoints
+from ollm_tui.tui.chat.screen import ChatScreen
+from ollm_tui.tui.search.activity import ActivityScreen
+from ollm_tui.tui.search.passage_picker import PassagePicker
+from ollm_tui.tui.search.screen import SearchScreen
+
+
+def everything(chat: ChatScreen, argument: str) -> None:
+    """Look through all that was said, and go there."""
+    app = chat.app
+
+    def show_changes(_: None) -> None:
+        chat.lines.show_facts()
+        chat.reload_sidebar()
+
+    screen = SearchScreen(app.workspace, ChatPoints(chat), app.memory.searches, argument)
+    app.push_screen(screen, show_changes)
+
+
+def activity(chat: ChatScreen, _argument: str) -> None:
+    """Look at the days, and from one of them at what was said on it."""
+
+    def open_day(day: date | None) -> None:
+        if day:
+            everything(chat, f"in:{day:%Y-%m-%d}")
+
+    chat.app.push_screen(ActivityScreen(chat.app.workspace.history), open_day)
+
+
+async def recall(chat: ChatScreen, argument: str) -> None:
+    """Choose passages of earlier sessions; they go along with the next message."""
+    if not argument:
+        raise UsageError("recall what?", "/recall and words find what was said about them")
+    current = chat.app.conversation.session_id if chat.app.conversation else None
+    finder = chat.app.workspace.history.recall
+    passages = await finder.passages(argument, current)
+    if not passages:
+        raise UsageError("nothing was said about that in other sessions", "try other words")
+
+    def bring(chosen: tuple[Passage, ...] | None) -> None:
+        points = ChatPoints(chat)
+        for passage in chosen or ():
+            points.bring((passage.message,), passage.session_id)
+        if chosen:
+            chat.prompt.focus()
+
+    chat.app.push_screen(PassagePicker(passages, finder.budget), bring)

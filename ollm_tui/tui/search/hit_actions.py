@@ -1,0 +1,146 @@
+"""What is done with a message that was found: open, fork, restore, quote, copy, export."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Literal, Protocol, assert_never
+
+from ollm_tui.core.errors import OllmError, SessionBusy, UsageError
+from ollm_tui.core.intake import clean, visible
+from ollm_tui.core.search import Hit
+from ollm_tui.core.session.message import Message, Text
+from ollm_tui.engine.snapshots.points import Point
+from ollm_tui.tui.chat.going_back import end_of_turn
+from ollm_tui.tui.kit.export_file import export_to
+from ollm_tui.tui.kit.question import Question
+from ollm_tui.tui.search.hit_preview import Place
+from ollm_tui.tui.stream.transcript.spots import Words
+from ollm_tui.tui.terminal.clipboard import copy
+
+if TYPE_CHECKING:
+    from ollm_tui.tui.search.screen import SearchScreen
+
+Deed = Literal["open", "fork", "restore", "quote", "copy", "export"]
+BUSY = "another window has that session open: f forks it from there instead"
+EXPORT = "Export the conversation with this message to\nThe ending says the form: .md, .html, .json"
+
+
+class Beside(Protocol):
+    """What the search asks of the chat it was opened from."""
+
+    async def open_at(self, point: Point, words: Words | None = None) -> None:
+        """Open a session at a message. OllmError."""
+        ...
+
+    async def go_to(self, point: Point) -> None:
+        """Set a session back to a message. OllmError."""
+        ...
+
+    async def fork(self, point: Point) -> None:
+        """Go on from a message in a new session. OllmError."""
+        ...
+
+    def bring(self, messages: Sequence[Message], session_id: str) -> None:
+        """Put messages into the prompt."""
+        ...
+
+
+class SearchDeeds:
+    """Does things for one search screen; what goes wrong is told there in one line."""
+
+    def __init__(self, screen: SearchScreen, beside: Beside) -> None:
+        self._screen = screen
+        self._beside = beside
+
+    def do(self, deed: Deed, hit: Hit) -> None:
+        """Do one thing with a message."""
+        match deed:
+            case "open":
+                self._leave(lambda: self._open(hit))
+            case "fork":
+                self._leave(lambda: self._fork(hit))
+            case "restore":
+                self._leave(lambda: self._restore(hit))
+            case "quote":
+                self._attempt(lambda: self._quote(hit))
+            case "copy":
+                self._attempt(lambda: self._copy(hit))
+            case "export":
+                self._ask_where_to(hit)
+            case _:
+                assert_never(deed)
+
+    async def _open(self, hit: Hit) -> None:
+        words = self._screen.reading.words if self._screen.reading.query.terms else None
+        await self._beside.open_at(Point(hit.session_id, message=hit.message_id), words)
+
+    async def _fork(self, hit: Hit) -> None:
+        await self._beside.fork(await self._end_of_turn(hit))
+
+    async def _restore(self, hit: Hit) -> None:
+        await self._beside.go_to(await self._end_of_turn(hit))
+
+    async def _quote(self, hit: Hit) -> None:
+        message = _message(await self._screen.reading.place(hit), hit)
+        self._beside.bring((message,), hit.session_id)
+        self._screen.say("quoted: it is in the prompt and goes along with your next message")
+
+    async def _copy(self, hit: Hit) -> None:
+        message = _message(await self._screen.reading.place(hit), hit)
+        where = await copy(self._screen.app, message.text.strip() or hit.snippet.text)
+        self._screen.say(f"message {where}")
+
+    def _ask_where_to(self, hit: Hit) -> None:
+        def answer(name: str | None) -> None:
+            if name is not None:
+                self._attempt(lambda: self._export(hit, name))
+
+        question = Question(EXPORT, f"{hit.session_id[:8]}.md", "export")
+        self._screen.app.push_screen(question, answer)
+
+    async def _export(self, hit: Hit, name: str) -> None:
+        place = await self._screen.reading.place(hit)
+        messages = [place.state[key] for key in place.branch]
+        file = await export_to(name, place.state.session(), messages)
+        self._screen.say(f"exported to {visible(str(file))}")
+
+    async def _end_of_turn(self, hit: Hit) -> Point:
+        """The point after a message and what answers it. UsageError where nothing was said yet."""
+        place = await self._screen.reading.place(hit)
+        said = place.said_at(hit.message_id)
+        if said is None:
+            raise UsageError("nothing was said before that", "Enter opens the session there")
+        end = end_of_turn([place.state[key] for key in place.branch], said)
+        return Point(hit.session_id, message=end)
+
+    def _leave(self, go: Callable[[], Awaitable[None]]) -> None:
+        """Go somewhere and close; if that cannot be, say why and stay."""
+
+        async def leave() -> None:
+            await go()
+            self._screen.dismiss(None)
+
+        self._attempt(leave)
+
+    def _attempt(self, action: Callable[[], Awaitable[None]]) -> None:
+        self._screen.run_worker(partial(self._attempted, action), group="actions")
+
+    async def _attempted(self, action: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await action()
+        except SessionBusy:
+            self._screen.say(BUSY)
+        except OllmError as error:
+            self._screen.complain(error)
+
+
+def _message(place: Place, hit: Hit) -> Message:
+    """What was found. A call is brought along as a message that says what was run, and what came
+    of it."""
+    call = place.calls.get(hit.message_id)
+    if call is None:
+        return place.state[hit.message_id]
+    run = call.command if call.is_command else call.name
+    words = Text(clean(f"{run}\n{call.result.llm_content}"))
+    return Message(hit.message_id, "tool", (words,), call.timestamp)

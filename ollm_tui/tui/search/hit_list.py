@@ -1,0 +1,145 @@
+"""What a search found, by sessions: one line a message, with what was found marked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from rich.style import Style
+from textual.binding import Binding
+
+from ollm_tui.core.counts import counted
+from ollm_tui.core.intake import visible
+from ollm_tui.core.search import Hit, Results, SessionHits
+from ollm_tui.core.session.titles import UNTITLED
+from ollm_tui.tui.kit.choice_line import Choice
+from ollm_tui.tui.kit.choice_list import ChoiceList
+from ollm_tui.tui.search.hit_keys import HIT_KEYS
+from ollm_tui.tui.search.hit_lines import SPEAKERS, moment_words, one_line
+
+MOMENT_CELLS, SPEAKER_CELLS = 12, 6
+ELSEWHERE = "other branch"
+_BOLD = Style(bold=True)
+
+
+class HitList(ChoiceList):
+    """Hits to choose from; what is done with one is said by the screen's keys."""
+
+    COMPONENT_CLASSES = {"hit-list--hit", "hit-list--you"}
+    DEFAULT_CSS = """
+    HitList {
+        & > .hit-list--hit { color: $warning; text-style: bold; }
+        & > .hit-list--you { color: $accent; }
+    }
+    """
+    BINDINGS = [
+        *HIT_KEYS,
+        Binding("enter", "choose", "Open", id="hits.open", tooltip="Open the session there"),
+        Binding("up,k", "move(-1)", "Up", id="hits.up", tooltip="The hit above", show=False),
+        Binding("down,j", "move(1)", "Down", id="hits.down", tooltip="The hit below", show=False),
+        Binding(
+            "left", "session(-1)", "Before", id="hits.session_before", tooltip="The session before"
+        ),
+        Binding("right", "session(1)", "Next", id="hits.session_after", tooltip="The next session"),
+    ]
+
+    def __init__(self, *, unicode: bool = True, **options: Any) -> None:
+        super().__init__(unicode=unicode, **options)
+        self._hits: dict[str, Hit] = {}
+        self._now = datetime.now().astimezone()
+
+    def show_results(self, results: Results, *, is_new: bool) -> None:
+        """Show what was found; for new words the first hit is highlighted."""
+        self._now = datetime.now().astimezone()
+        self._hits = {_key(hit): hit for hit in results.hits}
+        lines = [line for session in results.sessions for line in _lines(session)]
+        if results.total > len(self._hits):
+            more = f"{results.total - len(self._hits):,}{'+' * results.at_least} more"
+            lines.append(Choice("", f"{more}: another word or a filter finds them", heading=True))
+        self.show(lines, next(iter(self._hits), None) if is_new else None)
+
+    @property
+    def hit(self) -> Hit | None:
+        """What is highlighted."""
+        return self._hits.get(self.highlighted.key) if self.highlighted else None
+
+    @property
+    def hits(self) -> Sequence[Hit]:
+        """All that is listed."""
+        return tuple(self._hits.values())
+
+    def go_to(self, hit: Hit) -> None:
+        """Highlight one of them."""
+        self.show(self._choices, _key(hit))
+
+    def action_session(self, step: int) -> None:
+        """To the first hit of the session before or after."""
+        here = self.hit
+        names = list(dict.fromkeys(hit.session_id for hit in self._hits.values()))
+        if here:
+            at = min(max(names.index(here.session_id) + step, 0), len(names) - 1)
+            self.go_to(next(hit for hit in self._hits.values() if hit.session_id == names[at]))
+
+    def _segments(self, choice: Choice, ground: Style, highlighted: bool) -> list[Segment]:
+        hit = self._hits.get(choice.key)
+        if hit is None:
+            return list(self._heading(choice))
+        quiet = ground if highlighted else self._style("note")
+        found = ground + _BOLD if highlighted else self._own_style("hit")
+        who = quiet if hit.role != "user" or highlighted else self._own_style("you")
+        tags = [tag for tag, is_so in self._tags(hit) if is_so]
+        note = f"  {' · '.join(tags)}" if tags else ""
+        width = self._room().width
+        lead = MOMENT_CELLS + SPEAKER_CELLS + 3
+        text, marks = one_line(hit.snippet, max(width - lead - cell_len(note) - 1, 8))
+        moment = moment_words(hit.timestamp, self._now)
+        return [
+            Segment(f"  {moment:<{MOMENT_CELLS}} ", quiet),
+            Segment(f"{SPEAKERS[hit.role]:<{SPEAKER_CELLS}}", who),
+            *_marked(text, marks, ground, found),
+            Segment(note, quiet),
+        ]
+
+    def _heading(self, choice: Choice) -> Iterator[Segment]:
+        """The title, and at the right how many hits there are."""
+        style = self._style("heading")
+        room = self._room().width - cell_len(choice.note) - 3
+        yield Segment(" ", style)
+        title = choice.text
+        if cell_len(title) > room:
+            title = set_cell_size(title, max(room - 1, 0)).rstrip() + "…"
+        yield Segment(set_cell_size(title, max(room, 0)), style)
+        yield Segment(f" {choice.note}", self._style("note"))
+
+    def _tags(self, hit: Hit) -> tuple[tuple[str, bool], ...]:
+        return (ELSEWHERE, not hit.on_branch), ("★" if self._unicode else "*", hit.pinned)
+
+    def _own_style(self, part: str) -> Style:
+        return self.get_component_rich_style(f"hit-list--{part}")
+
+
+def _key(hit: Hit) -> str:
+    return f"{hit.session_id}/{hit.message_id}"
+
+
+def _lines(session: SessionHits) -> Iterator[Choice]:
+    title = " ".join(visible(session.title).split()) or UNTITLED
+    facts = ["archived"] if session.archived else []
+    facts.append(counted(len(session.hits), "hit"))
+    yield Choice("", title, " · ".join(facts), heading=True)
+    for hit in session.hits:
+        yield Choice(_key(hit), hit.snippet.text)
+
+
+def _marked(
+    text: str, marks: Sequence[tuple[int, int]], plain: Style, found: Style
+) -> Iterator[Segment]:
+    at = 0
+    for start, end in marks:
+        yield Segment(text[at:start], plain)
+        yield Segment(text[start:end], found)
+        at = end
+    yield Segment(text[at:], plain)

@@ -1,0 +1,102 @@
+"""Passages of earlier sessions to choose from: where each is from, and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual import on
+from textual.binding import Binding
+
+from ollm_tui.core.counts import short_count
+from ollm_tui.core.intake import visible
+from ollm_tui.core.session.titles import UNTITLED
+from ollm_tui.engine.project.recall import Passage
+from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
+from ollm_tui.tui.kit.picker import PickerOf
+from ollm_tui.tui.search.hit_lines import SPEAKERS, day_of
+
+KEYS = "Tab mark several   Enter take   Up Down move   Esc close"
+CHOSEN = "✓"
+LONGEST_TITLE = 20
+
+
+class PassagePicker(PickerOf[tuple[Passage, ...]]):
+    """Gives the marked passages, or the highlighted one; together they stay within a budget."""
+
+    BINDINGS = [
+        Binding("tab", "mark", "Mark", id="picker.mark", tooltip="Take this one too, or not"),
+    ]
+
+    def __init__(self, passages: Sequence[Passage], budget: int) -> None:
+        self._passages = passages
+        self._budget = budget
+        self._marked: tuple[int, ...] = ()
+        self._problem = ""
+        super().__init__("Recall from earlier sessions", self._lines(), keys=KEYS)
+
+    def result(self, choice: Choice) -> tuple[Passage, ...] | None:
+        """What is marked, or this one."""
+        chosen = self._marked or (int(choice.key),)
+        if not self._fits(chosen):
+            return None
+        return tuple(self._passages[number] for number in chosen)
+
+    def action_mark(self) -> None:
+        """Mark the highlighted passage, or no longer."""
+        highlighted = self.choice_list.highlighted
+        if highlighted is None:
+            return
+        number = int(highlighted.key)
+        if number in self._marked:
+            self._marked = tuple(each for each in self._marked if each != number)
+        elif self._fits((*self._marked, number)):
+            self._marked = (*self._marked, number)
+        self.show(self._lines(), highlighted.key)
+        self.choice_list.move(1)
+        self._tell()
+
+    @on(ChoiceList.Highlighted)
+    def _tell(self) -> None:
+        """The passage itself, and what all of them cost."""
+        highlighted = self.choice_list.highlighted
+        if highlighted is None:
+            self.say("")
+            return
+        passage = self._passages[int(highlighted.key)]
+        cost = self._cost(self._marked or (int(highlighted.key),))
+        marked = f"{len(self._marked)} marked, " if self._marked else ""
+        sums = f"{marked}≈{cost:,} of {self._budget:,} tokens"
+        self.say(self._problem or f"{sums} · {' '.join(passage.text.split())}")
+        self._problem = ""
+
+    def _fits(self, numbers: Sequence[int]) -> bool:
+        cost = self._cost(numbers)
+        if cost > self._budget:
+            self._problem = (
+                f"≈{cost:,} tokens are more than search.retrievalTokens allows: {self._budget:,}"
+            )
+            self.call_later(self._tell)
+        return cost <= self._budget
+
+    def _cost(self, numbers: Sequence[int]) -> int:
+        return sum(self._passages[number].tokens for number in numbers)
+
+    def _lines(self) -> list[Choice]:
+        return [
+            Choice(
+                str(number),
+                f"{SPEAKERS[passage.role]}: {' '.join(passage.text.split())}",
+                _source(passage),
+                mark=CHOSEN if number in self._marked else "",
+                words=passage.text,
+            )
+            for number, passage in enumerate(self._passages)
+        ]
+
+
+def _source(passage: Passage) -> str:
+    title = " ".join(visible(passage.title).split()) or UNTITLED
+    short = title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1]}…"
+    day = day_of(passage.timestamp)
+    when = f" · {day:%d %b %Y}" if day else ""
+    return f"{short}{when} · ≈{short_count(passage.tokens)}"

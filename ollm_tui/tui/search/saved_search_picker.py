@@ -1,0 +1,56 @@
+"""The searches that are kept: take one, keep the present one, or let one go."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.binding import Binding
+
+from ollm_tui.services.search.saved_searches import SavedSearches
+from ollm_tui.tui.kit.choice_list import Choice
+from ollm_tui.tui.kit.picker import PickerOf
+
+EMPTY = "No saved searches yet. Type words in the search, then Ctrl+S and Enter keep them."
+KEYS = "Enter take it, or keep the new one   Ctrl+D delete   Esc close"
+_KEEP = "\0"
+
+
+class SavedSearchPicker(PickerOf[str]):
+    """Gives the words of the search that was taken or kept."""
+
+    BINDINGS = [
+        Binding(
+            "ctrl+d",
+            "forget",
+            "Delete",
+            id="hits.forget",
+            tooltip="Keep this search no longer",
+            priority=True,
+        ),
+    ]
+
+    def __init__(self, searches: SavedSearches, present: str) -> None:
+        self._searches = searches
+        self._present = " ".join(present.split())
+        super().__init__("Saved searches", self._lines(), empty=EMPTY, keys=KEYS)
+
+    def result(self, choice: Choice) -> str:
+        """The words; the present ones are kept first."""
+        if choice.key == _KEEP:
+            self._searches.keep(self._present)
+            return self._present
+        return choice.key
+
+    def action_forget(self) -> None:
+        """Keep the highlighted search no longer."""
+        chosen = self.choice_list.highlighted
+        if chosen and chosen.key != _KEEP:
+            self._searches.forget(chosen.key)
+            self.show(self._lines())
+
+    def _lines(self) -> Sequence[Choice]:
+        saved = self._searches.all()
+        lines = [Choice(text, text) for text in saved]
+        if self._present and self._present not in saved:
+            lines.insert(0, Choice(_KEEP, f"Keep: {self._present}", "new", mark="+"))
+        return lines

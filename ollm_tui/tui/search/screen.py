@@ -1,0 +1,337 @@
+"""The search screen: everything ever said, found while typing, seen in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.message import Message
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from ollm_tui.core.errors import OllmError
+from ollm_tui.core.search import Hit, Overview, Results
+from ollm_tui.engine.project.workspace import Workspace
+from ollm_tui.services.search.filter_words import toggled, within
+from ollm_tui.services.search.query import FILTER_EXAMPLES
+from ollm_tui.services.search.saved_searches import SavedSearches
+from ollm_tui.tui.kit.choice_list import ChoiceList
+from ollm_tui.tui.kit.line_input import LineInput
+from ollm_tui.tui.kit.live_keys import LiveKeys
+from ollm_tui.tui.search.facet_bar import FacetBar
+from ollm_tui.tui.search.hit_actions import Beside, Deed, SearchDeeds
+from ollm_tui.tui.search.hit_lines import day_of
+from ollm_tui.tui.search.hit_list import HitList
+from ollm_tui.tui.search.hit_preview import HitPreview, HitStream
+from ollm_tui.tui.search.hit_timeline import HitTimeline
+from ollm_tui.tui.search.saved_search_picker import SavedSearchPicker
+from ollm_tui.tui.search.search_facets import SearchFacets
+from ollm_tui.tui.search.search_keys import BINDINGS, keys_for
+from ollm_tui.tui.search.search_reading import SearchReading, totals
+
+if TYPE_CHECKING:
+    from ollm_tui.tui.app import OllmApp
+
+WIDE = 90
+TEACHES = (
+    "Type words to find everything ever said in any session. Words find their beginnings too; "
+    '"quotes" find a phrase. '
+    f"These narrow a search: {FILTER_EXAMPLES}. Tab goes to them, Ctrl+S to searches you keep."
+)
+NOTHING = (
+    "No message is like that. Fewer letters or fewer words find more; Backspace on the timeline "
+    "and Space on a facet take a filter out."
+)
+
+
+class SearchLine(LineInput):
+    """The words. Down leaves them for what they found."""
+
+    BINDINGS = [
+        Binding("enter", "submit", "Open", id="hits.open_found", tooltip="Open the highlighted"),
+        Binding("down", "leave(0)", "List", id="hits.list", tooltip="Down to what was found"),
+        Binding("pagedown", "leave(1)", id="hits.page_down", tooltip="A page down", show=False),
+    ]
+
+    @dataclass
+    class Left(Message):
+        """The list is wanted, this many pages further down."""
+
+        pages: int
+
+    def on_mount(self) -> None:
+        """A letter that came from the list is gone on from, not typed over."""
+        self.select_on_focus = False
+
+    def action_leave(self, pages: int) -> None:
+        """Leave for the list."""
+        self.post_message(self.Left(pages))
+
+
+class SearchScreen(Screen[None]):
+    """Goes to what is chosen, through the chat beside it, and closes when that worked."""
+
+    CSS_PATH = "screen.tcss"
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]
+    BINDINGS = [*BINDINGS]
+
+    app: OllmApp
+
+    def __init__(
+        self, workspace: Workspace, beside: Beside, searches: SavedSearches, words: str = ""
+    ) -> None:
+        super().__init__()
+        self.workspace = workspace
+        self._searches = searches
+        self._first = words or searches.last
+        self._deeds = SearchDeeds(self, beside)
+        self._facets = SearchFacets()
+        self.reading = SearchReading(self)
+
+    def compose(self) -> ComposeResult:
+        """Words, facets and time on top; what was found beside the place it stands in; keys."""
+        with Horizontal(id="head"):
+            yield Static("Search", id="label", markup=False)
+            yield SearchLine(self._first, placeholder="words in everything ever said")
+            yield Static(id="count", markup=False)
+        yield Static(id="notes", markup=False)
+        yield FacetBar()
+        yield HitTimeline()
+        with Horizontal():
+            yield HitList(empty=TEACHES, unicode=not self.app.has_class("-ascii"))
+            yield HitPreview(self.app.transcript_styles)
+        yield LiveKeys()
+
+    def on_mount(self) -> None:
+        """Typing finds at once; what is not in the index yet is read meanwhile."""
+        line = self.query_one(SearchLine)
+        line.focus()
+        line.action_select_all()
+        self.reading.look_for(self.text)
+        self.reading.begin()
+
+    def on_unmount(self) -> None:
+        """Nobody looks any more."""
+        self.reading.end()
+
+    # What is shown
+
+    @property
+    def text(self) -> str:
+        """What is looked for."""
+        return self.query_one(SearchLine).value
+
+    @property
+    def hit_list(self) -> HitList:
+        """What was found."""
+        return self.query_one(HitList)
+
+    @property
+    def preview(self) -> HitPreview:
+        """The place it stands in."""
+        return self.query_one(HitPreview)
+
+    def show_results(self, results: Results, *, is_new: bool) -> None:
+        """Show what was found."""
+        found = self.hit_list
+        found.empty = TEACHES if self.reading.query.asks_nothing else NOTHING
+        found.show_results(results, is_new=is_new)
+        self.query_one(FacetBar).show(self._facets.of(self.text, results))
+        self._look()
+
+    def show_overview(self, overview: Overview | None, took: str) -> None:
+        """Show how it lies in time, and how much it is."""
+        self.set_class(not (overview and overview.days), "-empty")
+        self.query_one(HitTimeline).show(overview.days if overview else ())
+        self.show_count(totals(overview, took) if overview else "")
+
+    def show_count(self, text: str) -> None:
+        """Say something at the right of the words."""
+        self.query_one("#count", Static).update(Content(text))
+
+    def show_notes(self, notes: Iterable[str]) -> None:
+        """Say what of the words is not understood."""
+        line = self.query_one("#notes", Static)
+        text = " · ".join(notes)
+        line.update(Content(text))
+        line.display = bool(text)
+
+    def say(self, text: str) -> None:
+        """Tell something in the place of the keys, until something else is highlighted."""
+        self.query_one(LiveKeys).say(text, self._about)
+
+    def complain(self, error: OllmError) -> None:
+        """Say what did not work, and what to do."""
+        self.say(f"{error.message}: {error.hint}" if error.hint else error.message)
+
+    # Looking for
+
+    @on(Input.Changed, "SearchLine")
+    def _look_for(self, event: Input.Changed) -> None:
+        self._searches.last = event.value
+        self.reading.look_for(event.value)
+
+    @on(FacetBar.Toggled)
+    def _use_facet(self, event: FacetBar.Toggled) -> None:
+        self._put(toggled(self.text, event.word))
+
+    @on(HitTimeline.Narrowed)
+    def _narrow(self, event: HitTimeline.Narrowed) -> None:
+        self._put(within(self.text, *(event.span.words if event.span else ())))
+
+    @on(HitTimeline.Moved)
+    def _show_first_of(self, event: HitTimeline.Moved) -> None:
+        """The list goes along, as far as it has hits of that time."""
+        for hit in self.hit_list.hits:
+            day = day_of(hit.timestamp)
+            if day and event.span.holds(day):
+                self.hit_list.go_to(hit)
+                return
+
+    def _put(self, text: str) -> None:
+        line = self.query_one(SearchLine)
+        line.value = text
+        line.cursor_position = len(text)
+
+    def action_order(self) -> None:
+        """By relevance, or the latest first."""
+        self.reading.order = "time" if self.reading.order == "relevance" else "relevance"
+        self.reading.look_for(self.text)
+        self._show_keys()
+
+    def action_saved(self) -> None:
+        """Take a search that is kept, or keep this one."""
+
+        def take(text: str | None) -> None:
+            if text == self.text.strip():
+                self.say("kept: Ctrl+S brings it back")
+            elif text is not None:
+                self._put(text)
+
+        self.app.push_screen(SavedSearchPicker(self._searches, self.text), take)
+
+    # Moving about
+
+    @on(SearchLine.Left)
+    def _enter_list(self, event: SearchLine.Left) -> None:
+        self.hit_list.focus()
+        if event.pages:
+            self.hit_list.action_page(event.pages)
+
+    def on_key(self, event: events.Key) -> None:
+        """Letters that are no key of the list are words to find; up on the first line too."""
+        if self.focused is not self.hit_list:
+            return
+        line = self.query_one(SearchLine)
+        letter = (event.character or "").strip() if event.is_printable else ""
+        if letter and event.key not in self.active_bindings:
+            line.focus()
+            line.insert_text_at_cursor(letter)
+            event.stop()
+        elif event.key == "up" and self.hit_list.is_at_top:
+            line.focus()
+            event.stop()
+
+    def action_part(self, step: int) -> None:
+        """To the next part of the screen, or the one before."""
+        parts = self._parts()
+        here = next((at for at, part in enumerate(parts) if part is self.focused), 0)
+        parts[(here + step) % len(parts)].focus()
+
+    def action_whole(self) -> None:
+        """The conversation on the whole screen, or the list again."""
+        is_whole = not self.has_class("-whole")
+        self.set_class(is_whole, "-whole")
+        (self.preview.stream if is_whole else self.hit_list).focus()
+        self._look()
+
+    def action_back(self) -> None:
+        """One step back; from the words and the list, to the chat."""
+        if self.has_class("-whole"):
+            self.action_whole()
+        elif self.focused in (self.query_one(SearchLine), self.hit_list):
+            self.dismiss(None)
+        else:
+            (self.hit_list if self.focused is self.preview.stream else self._parts()[0]).focus()
+
+    def _parts(self) -> list[Widget]:
+        """What can have the focus, in the order of Tab."""
+        if self.has_class("-whole"):
+            return [self.preview.stream, self.query_one(SearchLine)]
+        parts: list[Widget] = [self.query_one(SearchLine), self.query_one(FacetBar)]
+        if not self.has_class("-empty"):
+            parts += [self.query_one(HitTimeline), self.hit_list]
+            parts += [self.preview.stream] if self.preview.display else []
+        return parts
+
+    # Doing
+
+    @on(Input.Submitted, "SearchLine")
+    @on(ChoiceList.Chosen)
+    def _open(self) -> None:
+        self.action_do("open")
+
+    def action_do(self, deed: Deed) -> None:
+        """Do something with the message that is meant."""
+        if hit := self._meant():
+            self._deeds.do(deed, hit)
+
+    @on(HitStream.OtherWanted)
+    def _go_to_other(self, event: HitStream.OtherWanted) -> None:
+        self.hit_list.move(event.step)
+
+    def _meant(self) -> Hit | None:
+        """The highlighted hit, or the message under the cursor beside it."""
+        hit, stream = self.hit_list.hit, self.preview.stream
+        if hit and self.focused is stream and stream.cursor.key:
+            return hit._replace(message_id=stream.cursor.key)
+        return hit
+
+    # What follows
+
+    @on(ChoiceList.Highlighted)
+    def _look(self) -> None:
+        """Look at another hit, where it is seen."""
+        if self.preview.display:
+            self.reading.look_at(self.hit_list.hit)
+        self._show_keys()
+
+    @on(events.Resize)
+    def _look_again(self) -> None:
+        """A wider screen has room for the place."""
+        self.call_after_refresh(self._look)
+
+    @on(events.DescendantFocus)
+    def _show_focus(self) -> None:
+        """Another part has the focus."""
+        self.set_class(isinstance(self.focused, FacetBar), "-faceting")
+        self._show_keys()
+
+    def _show_keys(self) -> None:
+        """The keys for what has the focus now."""
+        parts = self._parts()
+        here = next((at for at, part in enumerate(parts) if part is self.focused), 0)
+        part = _NAMES.get(type(parts[(here + 1) % len(parts)]), "")
+        words = keys_for(self.reading.order, is_whole=self.has_class("-whole"), part=part)
+        self.query_one(LiveKeys).show(*words, about=self._about)
+
+    @property
+    def _about(self) -> str:
+        return self.hit_list.highlighted.key if self.hit_list.highlighted else ""
+
+
+_NAMES: dict[type[Widget], str] = {
+    SearchLine: "words",
+    FacetBar: "facets",
+    HitTimeline: "timeline",
+    HitList: "list",
+    HitStream: "messages",
+}

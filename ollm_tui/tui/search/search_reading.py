@@ -1,0 +1,166 @@
+"""What the search screen reads, and when: hits with every key, their place when one rests there."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable
+from contextlib import aclosing
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ollm_tui.core.counts import counted
+from ollm_tui.core.errors import OllmError, StoreError
+from ollm_tui.core.search import Hit, IndexProgress, Order, Overview, Query, Results
+from ollm_tui.core.session.recorded_calls import recorded_calls
+from ollm_tui.core.session.session_state import SessionState
+from ollm_tui.services.search.query import parse_query
+from ollm_tui.tui.search.hit_preview import Place
+from ollm_tui.tui.stream.entries.job_entries import with_commands
+from ollm_tui.tui.stream.entries.message_entries import branch_entries
+from ollm_tui.tui.stream.transcript.terms import Terms
+
+if TYPE_CHECKING:
+    from ollm_tui.tui.search.screen import SearchScreen
+
+REST_SECONDS = 0.05
+"""A session is read when the highlight rests on a hit, not while it passes."""
+SHOWN_FROM = 20
+"""So many sessions take a moment to read; fewer are there before anybody could read a number."""
+GONE = "that message is no longer in its session"
+
+
+class SearchReading:
+    """Reads for one search screen, and has it show what was read."""
+
+    def __init__(self, screen: SearchScreen) -> None:
+        self._screen = screen
+        self._history = screen.workspace.history
+        self.query = Query()
+        self.results = Results((), 0, at_least=False)
+        self.order: Order = "relevance"
+        self._place: Place | None = None
+        """What was looked into last."""
+
+    def begin(self) -> None:
+        """Take in what is not in the index yet, then look again."""
+        self._screen.run_worker(self._refresh, group="refresh")
+
+    def end(self) -> None:
+        """Nobody looks any more."""
+        self._history.cancel()
+
+    def look_for(self, text: str, *, is_new: bool = True) -> None:
+        """Search; whatever was looked for before is no longer of interest."""
+        work = partial(self._search, text, is_new=is_new)
+        self._screen.run_worker(work, group="search", exclusive=True)
+
+    def look_at(self, hit: Hit | None) -> None:
+        """Show a hit in its place."""
+        work = partial(self._look_at, hit)
+        self._screen.run_worker(work, group="preview", exclusive=True)
+
+    @property
+    def words(self) -> Terms:
+        """What is to be marked."""
+        return Terms(self.query.terms, self.results.where)
+
+    async def place(self, hit: Hit) -> Place:
+        """The session of a hit, and the branch it is on. StoreError if it is gone.
+
+        The last one is known: hits of one session follow each other.
+        """
+        known = self._place
+        if known and known.state.header.session_id == hit.session_id:
+            if hit.message_id in known.branch or hit.message_id in known.calls:
+                return known
+            state = known.state
+        else:
+            state = await self._screen.workspace.points.state(hit.session_id)
+        calls = recorded_calls(state).apart
+        if hit.message_id not in state and hit.message_id not in calls:
+            raise StoreError(GONE, "searching again shows what there is")
+        branch = _branch_through(state, hit.message_id)
+        entries = branch_entries(state, branch[-1]) if branch else []
+        self._place = Place(state, branch, with_commands(entries, state), calls)
+        return self._place
+
+    async def _refresh(self) -> None:
+        stop = self._history.progress.subscribe(self._tell_progress)
+        try:
+            await self._history.refresh()
+        except OllmError as error:
+            self._screen.complain(error)
+        finally:
+            stop()
+        self.look_for(self._screen.text, is_new=False)
+
+    def _tell_progress(self, progress: IndexProgress) -> None:
+        if progress.total >= SHOWN_FROM:
+            done = f"{progress.done:,} of {counted(progress.total, 'session')}"
+            self._screen.show_count(f"reading {done}")
+
+    async def _search(self, text: str, *, is_new: bool) -> None:
+        self.query = query = parse_query(text, typing=True)
+        self._screen.show_notes(query.notes)
+        if query.asks_nothing:
+            self._history.cancel()
+            self._show(Results((), 0, at_least=False), is_new=is_new)
+            self._screen.show_overview(None, "")
+            return
+        begun = time.perf_counter()
+        took = ""
+        try:
+            async with aclosing(self._history.search(query, order=self.order)) as found:
+                async for results in found:
+                    took = took or f"{(time.perf_counter() - begun) * 1000:.0f} ms"
+                    self._show(results, is_new=is_new)
+                    self._screen.show_count(_count(results, took))
+                    is_new = False
+            overview = await self._history.overview(query, self.results.where)
+        except OllmError as error:
+            self._screen.complain(error)
+            return
+        if overview:
+            self._screen.show_overview(overview, took)
+
+    def _show(self, results: Results, *, is_new: bool) -> None:
+        self.results = results
+        self._screen.show_results(results, is_new=is_new)
+
+    async def _look_at(self, hit: Hit | None) -> None:
+        preview = self._screen.preview
+        if hit is None:
+            preview.show_problem("")
+            return
+        await asyncio.sleep(REST_SECONDS)
+        try:
+            place = await self.place(hit)
+        except OllmError as error:
+            preview.show_problem(f"{error.message}\n{error.hint}".strip())
+            return
+        preview.show(hit, place, self.words)
+
+
+def _branch_through(state: SessionState, message_id: str) -> list[str]:
+    """The messages of the current branch if one is on it, else of the latest through it. What is
+    no message is on every branch."""
+    current = [message.id for message in state.branch()]
+    if message_id in current or message_id not in state:
+        return current
+    return [message.id for message in state.branch(state.latest_leaf(message_id))]
+
+
+def totals(overview: Overview, took: str) -> str:
+    """How much was found, in how many sessions, and how fast."""
+    found = f"{counted(overview.total, 'hit')} in {counted(overview.sessions, 'session')}"
+    return " · ".join(_said((found, took)))
+
+
+def _count(results: Results, took: str) -> str:
+    more = "+" * results.at_least
+    return " · ".join(_said((f"{results.total:,}{more} hits", took)))
+
+
+def _said(words: Iterable[str]) -> list[str]:
+    return [word for word in words if word]

@@ -1,0 +1,62 @@
+"""Choosing a theme: what is highlighted is seen at once; Esc brings the former back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from textual.theme import Theme
+
+from ollm_tui.core.errors import OllmError
+from ollm_tui.tui.kit.choice_list import Choice
+from ollm_tui.tui.kit.picker import Picker
+from ollm_tui.tui.terminal.abilities import AUTOMATIC, choose_theme
+from ollm_tui.tui.themes import load_theme, theme_names
+
+
+class ThemePicker(Picker):
+    """Gives the name of a theme, or "auto"; the theme is on by then and the caller saves it."""
+
+    def __init__(self, current: str, environ: Mapping[str, str]) -> None:
+        """`current` is the setting, which may be "auto"."""
+        self._environ = environ
+        self._former = ""
+        super().__init__(
+            "Theme",
+            [Choice(AUTOMATIC, AUTOMATIC, "like the terminal"), *map(_choice, theme_names())],
+            highlight=current,
+            keys="Enter keep   Up Down look   Esc undo",
+            watcher=self._preview,
+        )
+
+    def on_mount(self) -> None:
+        """Remember what Esc brings back."""
+        self._former = self.app.theme
+
+    def action_close(self) -> None:
+        """Bring the former theme back."""
+        self.app.theme = self._former
+        super().action_close()
+
+    def _preview(self, choice: Choice | None) -> None:
+        if choice is None:
+            return
+        try:
+            theme = load_theme(choose_theme(choice.key, self._environ))
+        except OllmError as error:
+            self.say(f"{error.message}; {error.hint}")
+            return
+        self.say("")
+        self._use(theme)
+
+    def _use(self, theme: Theme) -> None:
+        if self.app.theme != theme.name:
+            self.app.register_theme(theme)
+            self.app.theme = theme.name
+
+
+def _choice(name: str) -> Choice:
+    try:
+        theme = load_theme(name)
+    except OllmError:
+        return Choice(name, name, "cannot be read")
+    return Choice(name, name, "dark" if theme.dark else "light")

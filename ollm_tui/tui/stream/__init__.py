@@ -1,0 +1,1 @@
+"""The chat stream: entries, the transcript that draws them, and Markdown."""

@@ -1,0 +1,1 @@
+"""What the stream shows for messages, tool calls, jobs and compressions."""

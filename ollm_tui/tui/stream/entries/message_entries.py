@@ -1,0 +1,224 @@
+"""Messages as the stream shows them: who speaks, the words, what is folded, how it ended."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import assert_never
+
+from msgspec.structs import replace
+
+from ollm_tui.core import clock
+from ollm_tui.core.intake import clean, visible
+from ollm_tui.core.session.context_marks import Mark, Marks
+from ollm_tui.core.session.message import (
+    Approval,
+    Attachment,
+    Message,
+    Reasoning,
+    Retrieval,
+    Role,
+    Text,
+    ToolCallPart,
+    ToolResultPart,
+    UnknownPart,
+)
+from ollm_tui.core.session.session_state import SessionState
+from ollm_tui.engine.turn.stray_calls import without_call
+from ollm_tui.tui.stream.entries.answer_times import usage_words
+from ollm_tui.tui.stream.entries.tool_entries import ToolBlock, ToolFold, answered
+from ollm_tui.tui.stream.transcript.entry import Entry, Speaker
+from ollm_tui.tui.stream.transcript.fold import Fold
+
+_MARKS: Mapping[Mark, str] = {
+    "": "",
+    "pinned": "pinned",
+    "excluded": "left out of the context",
+    "folded": "folded in the context",
+}
+REASONING = "reasoning"
+"""The key of the fold that holds what a model thought."""
+_SPEAKERS: Mapping[Role, Speaker] = {"user": "user", "system": "note"}
+_ENDINGS = {
+    "cancelled": "stopped",
+    "interrupted": "interrupted",
+    "streaming": "interrupted",
+    "length": "cut at the output limit",
+    "failed": "failed",
+}
+
+
+_DATED = re.compile(r":latest$|-\d{4}(-?\d\d-?\d\d)?$")
+"""What servers add to the name of a model when they answer."""
+
+
+def branch_entries(state: SessionState, leaf: str | None = None) -> list[Entry]:
+    """The messages from the first to a leaf, by default the current one, and where another
+    model answers."""
+    return list(_branch_entries(state, leaf))
+
+
+def _branch_entries(state: SessionState, leaf: str | None) -> Iterator[Entry]:
+    before = None
+    asking: Entry | None = None
+    for message in state.branch(leaf):
+        if message.role == "tool" and asking:
+            if rest := _joined(message, asking):
+                yield entry_of(rest, state)
+            continue
+        if message.model and message.model != before:
+            if note := _model_note(message.id, message.model, before):
+                yield note
+            before = message.model
+        entry = entry_of(message, state)
+        if entry.folds:
+            asking = entry
+        yield entry
+
+
+def _joined(message: Message, asking: Entry) -> Message | None:
+    """Put results into the folds of their calls; what is left of their message, if anything is."""
+    calls = {fold.block.call.call_id: fold for fold in asking.folds if isinstance(fold, ToolFold)}
+    folds = answered(calls, message)
+    asking.folds = [folds.get(fold.key, fold) for fold in asking.folds]
+    taken = {fold.block.call.call_id for fold in folds.values()}
+    rest = tuple(
+        part
+        for part in message.parts
+        if not (isinstance(part, ToolResultPart | Approval) and part.call_id in taken)
+    )
+    if not rest:
+        asking.covers = (*asking.covers, message.id)
+    return replace(message, parts=rest) if rest else None
+
+
+def model_note(state: SessionState, question: str, reply: str, model: str) -> Entry | None:
+    """The line above a reply to a question, if another model than before writes it."""
+    step, seen = state.parent(question), set[str]()
+    while step is not None and step not in seen:
+        seen.add(step)
+        if before := state[step].model:
+            return _model_note(reply, model, before)
+        step = state.parent(step)
+    return None
+
+
+def _model_note(reply: str, model: str, before: str | None) -> Entry | None:
+    if before is None or _DATED.sub("", model) == _DATED.sub("", before):
+        return None
+    return Entry(f"model-{reply}", "note", f"{visible(model)} answers from here")
+
+
+def entry_of(message: Message, state: SessionState) -> Entry:
+    """One message."""
+    speaker = _SPEAKERS.get(message.role, "assistant")
+    is_plain = _is_plain(message)
+    folds = () if is_plain else tuple(_folds(message))
+    footer = footer_of(message, state)
+    text = message.text if is_plain else _words_beside_calls(message)
+    return Entry(
+        message.id,
+        speaker,
+        text if speaker != "note" else f"to the model: {text}",
+        footer,
+        folds=folds,
+        details=partial(details_of, message),
+        read=clean,  # the file it was stored in may have been edited by others
+    )
+
+
+def _words_beside_calls(message: Message) -> str:
+    """What was said; a call that stood in the words is shown as one, and not twice."""
+    text = message.text
+    for part in message.parts:
+        if isinstance(part, ToolCallPart):
+            text = without_call(text, part)
+    return text
+
+
+def footer_of(message: Message, state: SessionState) -> str:
+    """How it ended, if not well, and which of several versions it is."""
+    facts: list[str] = []
+    if message.status != "complete":
+        facts.append(_ENDINGS.get(message.status, ""))
+    if message.error:
+        facts.append(visible(message.error))
+    facts.append(_MARKS[_mark(message, state)])
+    versions = state.versions(message)
+    if len(versions) > 1:
+        facts.append(f"‹ {versions.index(message.id) + 1}/{len(versions)} ›")
+    return " · ".join(fact for fact in facts if fact)
+
+
+def _mark(message: Message, state: SessionState) -> Mark:
+    metadata = state.header.metadata
+    if not (metadata.pins or metadata.excluded or metadata.folded):
+        return ""  # nearly always, and asked for every message of a session that is opened
+    return Marks.of(metadata).mark(message.id)
+
+
+def details_of(message: Message) -> str:
+    """When it was said, by which model, and what it cost."""
+    facts = [local_time(message.timestamp), visible(message.model or "")]
+    if message.usage:
+        facts.append(usage_words(message.usage))
+    return " · ".join(fact for fact in facts if fact)
+
+
+def local_time(timestamp: str) -> str:
+    """A moment of the record on the user's clock: the time today, else the day too."""
+    try:
+        moment = clock.parse(timestamp).astimezone()
+    except (ValueError, OverflowError):
+        return ""
+    today = time.strftime("%Y-%m-%d")
+    if f"{moment:%Y-%m-%d}" == today:
+        return f"{moment:%H:%M}"
+    return f"{moment:%d %b %Y %H:%M}"
+
+
+def reasoning_title(text: str, seconds: float | None = None) -> str:
+    """The closed line of a thought."""
+    if seconds is not None:
+        return f"thought for {max(round(seconds), 1)} s"
+    return f"thoughts · {len(text.split()):,} words"
+
+
+def _is_plain(message: Message) -> bool:
+    return len(message.parts) == 1 and isinstance(message.parts[0], Text)
+
+
+def _folds(message: Message) -> list[Fold]:
+    folds: list[Fold] = []
+    if thought := message.reasoning:
+        folds.append(Fold(REASONING, "reasoning", reasoning_title(thought), thought))
+    for number, part in enumerate(message.parts):
+        key = f"part-{number}"
+        match part:
+            case ToolCallPart():
+                folds.append(ToolFold(ToolBlock(part)))
+            case ToolResultPart():
+                title = f"{visible(part.name)} answered{' with an error' if part.is_error else ''}"
+                folds.append(Fold(key, "tool", title, part.content))
+            case Attachment():
+                folds.append(Fold(key, "attachment", _attachment_title(part), _shown(part)))
+            case Retrieval():
+                folds.append(Fold(key, "retrieval", "from an earlier session", part.text))
+            case Text() | Reasoning() | Approval() | UnknownPart():
+                pass
+            case _:
+                assert_never(part)
+    return folds
+
+
+def _attachment_title(part: Attachment) -> str:
+    if part.media_type.startswith("image/"):
+        return f"{visible(part.name)} · picture"
+    lines = part.content.rstrip("\n").count("\n") + 1
+    return f"{visible(part.name)} · {lines:,} {'line' if lines == 1 else 'lines'}"
+
+
+def _shown(part: Attachment) -> str:
+    return "(a picture)" if part.media_type.startswith("image/") else part.content

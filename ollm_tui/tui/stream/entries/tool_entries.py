@@ -1,0 +1,207 @@
+"""Tool calls in the stream: one line each, that opens to what was asked, decided and answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Literal, NamedTuple
+
+from ollm_tui.core.counts import counted
+from ollm_tui.core.intake import clean, visible
+from ollm_tui.core.session.message import Approval, Message, ToolCallPart, ToolResultPart
+from ollm_tui.core.tool import Decision
+from ollm_tui.tui.kit.toned_lines import TonedLine, argument_lines, diff_lines, exact_lines, joined
+from ollm_tui.tui.stream.transcript.fold import Fold, Tone
+
+ToolState = Literal["asked", "waiting", "running", "done", "failed", "refused", "cancelled"]
+
+CANCELLED = "cancelled by the user"
+"""What the engine records as the answer of a call that was stopped."""
+CUT_MARK = "characters cut here …]"
+"""What the engine puts where the model is not given all of an output."""
+CUT = "cut for the model: o opens all of it"
+LONGEST_SUBJECT = 60
+LONGEST_REASON = 70
+MOST_READ = 2_000
+"""Characters that are looked at for a few words; the first of them may be blanks."""
+TAIL_LINES = 12
+"""Of what a running call prints."""
+_SUBJECTS = ("path", "file", "code", "command", "pattern", "query", "url", "name")
+"""Arguments that say best what a call is about."""
+_TONES: Mapping[ToolState, Tone] = {
+    "waiting": "running",
+    "running": "running",
+    "failed": "failed",
+    "refused": "stopped",
+    "cancelled": "stopped",
+}
+
+
+class ToolBlock(NamedTuple):
+    """A call as far as it has come."""
+
+    call: ToolCallPart
+    state: ToolState = "asked"
+    summary: str = ""
+    seconds: float | None = None
+    decision: str = ""
+    """What the user said to it, in words."""
+    diff: str = ""
+    """What it changes."""
+    output: str = ""
+
+    def finished(
+        self, result: ToolResultPart, summary: str = "", seconds: float | None = None
+    ) -> ToolBlock:
+        """The same call with its answer."""
+        state = _ending(result, summary, self.decision)
+        return self._replace(state=state, summary=summary, seconds=seconds, output=result.content)
+
+
+class ToolFold(Fold):
+    """A block as a fold: its text is put together when it is first opened."""
+
+    def __init__(self, block: ToolBlock, *, is_open: bool = False) -> None:
+        tone: Tone = _TONES.get(block.state, "")
+        # The length of what it printed, or of anything, is a fair guess at that of the whole.
+        text = block.output or block.diff or block.call.name
+        super().__init__(
+            fold_key(block.call.call_id),
+            "tool",
+            block_title(block),
+            text,
+            is_open,
+            tone=tone,
+            read=self._whole,
+        )
+        self.block = block
+
+    def _whole(self, _text: str) -> str:
+        text, self.tones = joined(block_lines(self.block))
+        return text
+
+
+def fold_key(call_id: str) -> str:
+    """Names the fold of a call within its entry."""
+    return f"call-{call_id}"
+
+
+def answered(calls: Mapping[str, ToolFold], message: Message) -> dict[str, ToolFold]:
+    """The folds of calls that a message of results answers, by their keys, with the answers."""
+    decisions = {part.call_id: part for part in message.parts if isinstance(part, Approval)}
+    found: dict[str, ToolFold] = {}
+    for part in message.parts:
+        if isinstance(part, ToolResultPart) and part.call_id in calls:
+            fold = calls[part.call_id]
+            block = fold.block
+            if approval := decisions.get(part.call_id):
+                block = block._replace(decision=_said(approval.decision, approval.scope))
+            found[fold.key] = ToolFold(block.finished(part))
+    return found
+
+
+def decision_words(decision: Decision) -> str:
+    """What the user said, as it stands in the block."""
+    said = _said(decision.answer, decision.scope)
+    return f"{said}: {decision.words}" if decision.words else said
+
+
+def subject_of(call: ToolCallPart) -> str:
+    """What a call is about, in a few words."""
+    texts = {name: value for name, value in call.args.items() if isinstance(value, str)}
+    chosen = next((texts[name] for name in _SUBJECTS if name in texts), "")
+    return _short(chosen or next(iter(texts.values()), ""), LONGEST_SUBJECT)
+
+
+def duration(seconds: float) -> str:
+    """A time for the eye: 8 ms, 3.2 s, 2 min 5 s."""
+    if seconds < 1:
+        return f"{max(round(seconds * 1000), 1)} ms"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    return f"{int(seconds // 60)} min {int(seconds % 60)} s"
+
+
+def block_title(block: ToolBlock) -> str:
+    """The one line of a call."""
+    subject = subject_of(block.call)
+    name = f"{visible(block.call.name)} {subject}".rstrip()
+    if block.state == "asked":
+        return f"asks for {name}"
+    return " · ".join(fact for fact in (name, *_facts(block)) if fact)
+
+
+def block_lines(block: ToolBlock) -> Iterator[TonedLine]:
+    """All there is to a call: what it was asked with, the decision, what it changes, the answer."""
+    if block.call.raw_arguments is not None:
+        yield from exact_lines(block.call.raw_arguments)
+    else:
+        yield from argument_lines(block.call.args, without_texts=bool(block.diff))
+    if block.decision:
+        yield TonedLine(visible(block.decision), "quiet")
+    if block.diff:
+        yield TonedLine("")
+        yield from diff_lines(block.diff)
+    output = clean(block.output).strip("\n")
+    if output:
+        yield TonedLine("")
+        yield from map(TonedLine, output.split("\n"))
+        if CUT_MARK in output:
+            yield TonedLine(CUT, "quiet")
+
+
+def tail(output: str) -> str:
+    """The last lines of what a running call printed."""
+    return "\n".join(output.rstrip("\n").split("\n")[-TAIL_LINES:])
+
+
+def _facts(block: ToolBlock) -> Iterable[str]:
+    took = "" if block.seconds is None else duration(block.seconds)
+    first = _short(block.output, LONGEST_REASON)
+    match block.state:
+        case "waiting":
+            return ("waits for your answer",)
+        case "running":
+            return ("" if block.seconds is None else f"{block.seconds:.0f} s",)
+        case "failed":
+            how = block.summary if block.summary != "failed" else f"failed: {first}"
+            return (visible(how) or _size(block.output), took)
+        case "refused":
+            words = first.partition(": ")[2]
+            return (f"refused: {words}" if words else "refused",)
+        case "cancelled":
+            return ("cancelled",)
+        case _:
+            return (visible(block.summary) or _size(block.output), took)
+
+
+def _size(output: str) -> str:
+    """What came of a call, where only its answer is on record."""
+    text = output.strip("\n")
+    before, _, last = text.rpartition("\n")
+    if last.startswith("[") and last.endswith("]"):
+        return _short(last[1:-1], LONGEST_REASON)
+    if not before and len(last) <= LONGEST_REASON:
+        return _short(last, LONGEST_REASON) or "no output"
+    return counted(text.count("\n") + 1, "line")
+
+
+def _ending(result: ToolResultPart, summary: str, decision: str) -> ToolState:
+    if not result.is_error:
+        return "done"
+    if summary == "refused" or decision.startswith(("refused", "forbidden")):
+        return "refused"
+    if summary == "cancelled" or result.content == CANCELLED:
+        return "cancelled"
+    return "failed"
+
+
+def _said(answer: str, scope: str) -> str:
+    """A decision in words; it may come from a file."""
+    said = {"yes": "allowed", "always": "allowed", "no": "refused", "never": "forbidden"}
+    where = {"session": " in this session", "project": " in this project"}.get(scope, "")
+    return f"{said.get(answer, visible(answer))}{where} by you"
+
+
+def _short(text: str, most: int) -> str:
+    words = " ".join(visible(text[:MOST_READ]).split())
+    return words if len(words) <= most else f"{words[: most - 1].rstrip()}…"

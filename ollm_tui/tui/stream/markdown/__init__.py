@@ -1,0 +1,1 @@
+"""Markdown that is drawn while it arrives."""

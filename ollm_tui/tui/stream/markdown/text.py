@@ -1,0 +1,137 @@
+"""A growing Markdown text as lines for the screen."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import NamedTuple
+
+from rich.segment import Segment
+from textual.strip import Strip
+
+from ollm_tui.core.intake import UNSAFE
+from ollm_tui.tui.stream.markdown import code_block
+from ollm_tui.tui.stream.markdown.page import Page
+from ollm_tui.tui.stream.markdown.reader import BlockReader
+from ollm_tui.tui.stream.markdown.styled_text import Link
+from ollm_tui.tui.stream.markdown.styles import MarkdownStyles, Palette
+
+LEAST_WIDTH = 10
+_MOST_STRIPS = 256
+
+
+class CodeBlock(NamedTuple):
+    """A block of code and the lines it is on."""
+
+    first_line: int
+    last_line: int
+    language: str
+    text: str
+
+
+class MarkdownText:
+    """Markdown that comes in pieces, laid out as it comes.
+
+    What was fed decides what is shown, not how it was cut: the beginning of a line that may
+    still become a mark of some kind is not shown until that is clear.
+    """
+
+    def __init__(self, styles: MarkdownStyles, width: int) -> None:
+        self._palette = Palette(styles)
+        self._page = Page(max(width, LEAST_WIDTH))
+        self._reader = BlockReader(self._page, self._palette)
+        self._size = 0
+        self._strips: dict[int, Strip] = {}
+
+    @property
+    def line_count(self) -> int:
+        """How many lines there are."""
+        return len(self._page.lines)
+
+    def feed(self, text: str) -> int:
+        """Append text; returns the first line that changed, the old count if none did."""
+        self._size += len(text)
+        self._page.changed = len(self._page.lines)
+        # Intake has removed what steers a terminal; nothing here may depend on that alone.
+        self._reader.feed(UNSAFE.sub("\ufffd", text) if UNSAFE.search(text) else text)
+        return self._changed()
+
+    def finish(self) -> int:
+        """No more text comes; returns the first line that changed."""
+        self._page.changed = len(self._page.lines)
+        self._reader.finish()
+        return self._changed()
+
+    def resize(self, width: int) -> None:
+        """Lay out everything for another width."""
+        width = max(width, LEAST_WIDTH)
+        if width == self._page.width:
+            return
+        self._page.width = width
+        self._page.lines.clear()
+        self._strips.clear()
+        for block in self._reader.blocks:
+            block.lay_out()
+
+    def strip(self, y: int) -> Strip:
+        """A line ready for the screen; code is filled to the full width, other lines are not."""
+        strip = self._strips.get(y)
+        if strip is None:
+            if len(self._strips) >= _MOST_STRIPS:
+                self._strips.clear()
+            strip = self._strips[y] = self._strip(y)
+        return strip
+
+    def plain(self, y: int) -> str:
+        """The text of a line for copying: without quote bars, margins and fillings."""
+        line = self._page.lines[y]
+        return line.lead.plain + "".join(segment.text for segment in line.segments)
+
+    def code_blocks(self) -> list[CodeBlock]:
+        """All blocks of code, from the top."""
+        blocks = self._reader.blocks
+        return [
+            self._code_block(number, block)
+            for number, block in enumerate(blocks)
+            if isinstance(block, code_block.CodeBlock)
+        ]
+
+    def code_block_at(self, y: int) -> CodeBlock | None:
+        """The block of code a line belongs to."""
+        blocks = self._reader.blocks
+        number = bisect_right(blocks, y, key=lambda block: block.top) - 1
+        if number < 0 or y >= self.line_count:
+            return None
+        block = blocks[number]
+        return self._code_block(number, block) if isinstance(block, code_block.CodeBlock) else None
+
+    def links_at(self, y: int) -> tuple[Link, ...]:
+        """The links of a line, in cells from its left edge."""
+        return self._page.lines[y].links
+
+    def source_range(self, y: int) -> tuple[int, int]:
+        """The part of the source a line shows. Lines that share a source have the same range."""
+        lines = self._page.lines
+        start = lines[y].source
+        for below in range(y + 1, len(lines)):
+            if lines[below].source > start:
+                return start, lines[below].source
+        return start, self._size
+
+    def _changed(self) -> int:
+        first = self._page.changed
+        for y in [y for y in self._strips if y >= first]:
+            del self._strips[y]
+        return first
+
+    def _strip(self, y: int) -> Strip:
+        line = self._page.lines[y]
+        strip = Strip([*line.lead.segments, *line.segments])
+        if line.fill is None:
+            return strip
+        missing = self._page.width - strip.cell_length
+        return Strip([*strip, Segment(" " * missing, line.fill)], self._page.width)
+
+    def _code_block(self, number: int, block: code_block.CodeBlock) -> CodeBlock:
+        blocks = self._reader.blocks
+        end = blocks[number + 1].top if number + 1 < len(blocks) else self.line_count
+        return CodeBlock(block.top, end - 1, block.language, block.text)

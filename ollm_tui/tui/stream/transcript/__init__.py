@@ -1,0 +1,1 @@
+"""The transcript: one widget for all messages, which draws only the lines in view."""

@@ -1,0 +1,80 @@
+"""The message cursor: one message, or several in a row, that keys act on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ollm_tui.tui.stream.transcript.viewport import EntryView
+
+
+class MessageCursor:
+    """Moves over the entries of a view. It reaches from where it was put to where it was moved."""
+
+    def __init__(self, view: EntryView, moved: Callable[[str | None], None]) -> None:
+        self._view = view
+        self._moved = moved
+        self._key: str | None = None
+        self._anchor: str | None = None
+
+    @property
+    def key(self) -> str | None:
+        """The entry it is on, None if it is nowhere."""
+        return self._key
+
+    @property
+    def keys(self) -> list[str]:
+        """All entries it covers, from the top."""
+        return [entry.key for entry in self._view.stack.entries[slice(*self._places())]]
+
+    def covers(self, place: int) -> bool:
+        """Whether it is on an entry."""
+        first, end = self._places()
+        return first <= place < end
+
+    def move(self, step: int) -> None:
+        """Go down or up by entries; from nowhere to the last entry in view."""
+        if (key := self._stepped(step)) is not None:
+            self._set(key, key, from_below=step < 0)
+
+    def extend(self, step: int) -> None:
+        """Reach over more or fewer entries, down or up."""
+        if (key := self._stepped(step)) is not None:
+            self._set(key, self._anchor or key, from_below=step < 0)
+
+    def move_to(self, key: str | None, *, reveal: bool = True) -> None:
+        """Go to an entry, or nowhere; the view goes along unless it is told not to."""
+        self._set(key, key, reveal=reveal)
+
+    def forget(self, key: str) -> None:
+        """An entry is going away."""
+        if key in (self._key, self._anchor):
+            self.move_to(None)
+
+    def _stepped(self, step: int) -> str | None:
+        stack = self._view.stack
+        if not len(stack):
+            return None
+        if self._key is None:
+            last = self._view.entry_at(max(self._view.size.height - 1, 0))
+            place = last[0] if last else len(stack) - 1
+        else:
+            place = stack.place(self._key) + step
+        return stack.entries[max(min(place, len(stack) - 1), 0)].key
+
+    def _places(self) -> tuple[int, int]:
+        if self._key is None or self._anchor is None:
+            return 0, 0
+        stack = self._view.stack
+        ends = stack.place(self._key), stack.place(self._anchor)
+        return min(ends), max(ends) + 1
+
+    def _set(
+        self, key: str | None, anchor: str | None, *, reveal: bool = True, from_below: bool = False
+    ) -> None:
+        has_moved = key != self._key
+        self._key, self._anchor = key, anchor
+        if key is not None and reveal:
+            self._view.reveal(self._view.stack.place(key), from_below)
+        self._view.refresh()
+        if has_moved:
+            self._moved(key)

@@ -1,0 +1,205 @@
+"""An entry laid out for a width: a mark in the margin, its parts, its ending, a gap."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
+
+from rich.segment import Segment
+from textual.strip import Strip
+
+from ollm_tui.tui.stream.markdown.wrapping import cells, line_spans
+from ollm_tui.tui.stream.transcript.entry import Entry
+from ollm_tui.tui.stream.transcript.fold import Fold
+from ollm_tui.tui.stream.transcript.fold_lines import FoldLines
+from ollm_tui.tui.stream.transcript.lines import Lines, lines_at
+from ollm_tui.tui.stream.transcript.plain_text import PlainText, shown
+from ollm_tui.tui.stream.transcript.styles import TranscriptStyles
+
+if TYPE_CHECKING:
+    from ollm_tui.tui.stream.markdown.text import CodeBlock, MarkdownText
+
+MARGIN = 2
+"""Columns left of the text: the mark of the speaker, and a space."""
+_BESIDE = 2
+"""Columns that stay free between the last words and an ending on the same line."""
+
+
+class Anchor(NamedTuple):
+    """A line by what it shows, so that it is found again after everything moved."""
+
+    part: int
+    source: int
+    line: int
+    """Which of the lines that show this place of the text."""
+
+
+class EntryLayout:
+    """The lines of one entry at one width."""
+
+    def __init__(
+        self, entry: Entry, styles: TranscriptStyles, width: int, with_details: bool = False
+    ) -> None:
+        self.entry = entry
+        self._styles = styles
+        self._room = max(width - MARGIN, 1)
+        self._with_details = with_details
+        self.parts: list[Lines] = []
+        """One for each passage of the entry, in the same order."""
+        self._markdown = _markdown(styles, self._room) if entry.speaker == "assistant" else None
+        self.body: Lines = self._markdown or PlainText(styles.words(entry.speaker), self._room)
+        self.body.feed(entry.text)
+        if not entry.growing:
+            self.body.finish()
+        self._folds: dict[str, FoldLines] = {}
+        self._tops: list[int] = []
+        self._ending: list[str] = []
+        self._is_beside = False
+        self.arrange()
+
+    @property
+    def rows(self) -> int:
+        """All lines of the entry, without the gap to the next one."""
+        return max(self._tops[-1], 1) + (0 if self._is_beside else len(self._ending))
+
+    @property
+    def height(self) -> int:
+        """All lines and the gap."""
+        return self.rows + self._styles.gap
+
+    @property
+    def code_blocks(self) -> list[CodeBlock]:
+        """The blocks of code in its words."""
+        return self._markdown.code_blocks() if self._markdown else []
+
+    # What changes it; all say which is the first line that is another now
+
+    def arrange(self) -> int:
+        """Folds were added, put in the place of others, opened or closed."""
+        for fold in self.entry.folds:
+            known = self._folds.get(fold.key)
+            if known and known.fold is fold:
+                known.reopen()
+            else:
+                self._folds[fold.key] = FoldLines(fold, self._styles, self._room)
+        self.parts = [
+            self._folds[passage.key] if isinstance(passage, Fold) else self.body
+            for passage in self.entry.passages
+        ]
+        self._measure()
+        return 0
+
+    def feed(self, text: str) -> int:
+        """More words came."""
+        return self._changed(self.body, self.body.feed(text))
+
+    def feed_fold(self, fold: Fold, text: str) -> int:
+        """More came to a fold."""
+        lines = self._folds[fold.key]
+        return self._changed(lines, lines.feed(text))
+
+    def retitled(self, fold: Fold) -> int:
+        """A fold has another title."""
+        return self._changed(self._folds[fold.key], 0)
+
+    def finish(self) -> int:
+        """The last word came."""
+        return self._changed(self.body, self.body.finish())
+
+    def _changed(self, part: Lines, line: int) -> int:
+        before = self.rows
+        self._measure()
+        line += self._tops[self.parts.index(part)]
+        # An ending stands beside the last line, whichever that is.
+        return min(line, before - 1) if self._ending else line
+
+    def _measure(self) -> None:
+        self._tops = list(accumulate((part.line_count for part in self.parts), initial=0))
+        self._ending = []
+        self._is_beside = False
+        if ending := shown(self.entry.ending(self._with_details)):
+            spans = list(line_spans(ending, 0, self._room))
+            self._ending = [ending[first:last] for first, last in spans]
+            used = self._content(self._tops[-1] - 1).cell_length if self._tops[-1] else 0
+            self._is_beside = (
+                len(spans) == 1 and used + _BESIDE + cells(self._ending[0]) <= self._room
+            )
+
+    # What is seen
+
+    def strip(self, line: int, under_cursor: bool = False) -> Strip:
+        """A line with its margin."""
+        if line >= self.rows:
+            return Strip([])
+        segments = [self._styles.mark(self.entry.speaker, under_cursor)]
+        used = 0
+        if line < self._tops[-1]:
+            content = self._content(line)
+            segments += content
+            used = content.cell_length
+        if ending := self._ending_on(line):
+            free = max(self._room - used - cells(ending), 0)
+            segments += [Segment(" " * free), Segment(ending, self._styles.footer)]
+        return Strip(segments)
+
+    def plain(self, line: int) -> str:
+        """A line without its margin."""
+        if line < self._tops[-1]:
+            part, inner = self.part_at(line)
+            return self.parts[part].plain(inner)
+        return self._ending_on(line)
+
+    def lead(self, line: int) -> int:
+        """How many characters of a line for the screen come before those of its plain text."""
+        if line < self._tops[-1]:
+            drawn, plain = self._content(line).text.rstrip(), self.plain(line).rstrip()
+            return MARGIN + max(len(drawn) - len(plain), 0)
+        return MARGIN + max(self._room - cells(self._ending_on(line)), 0)
+
+    def part_at(self, line: int) -> tuple[int, int]:
+        """The part a line belongs to, and the line inside of it; behind the last one if none."""
+        if line >= self._tops[-1]:
+            return len(self.parts), line - self._tops[-1]
+        part = bisect_right(self._tops, line) - 1
+        return part, line - self._tops[part]
+
+    def top(self, part: int) -> int:
+        """The first line of a part."""
+        return self._tops[part]
+
+    def fold_at(self, line: int) -> Fold | None:
+        """The fold whose title is on a line."""
+        part, inner = self.part_at(line)
+        lines = self.parts[part] if part < len(self.parts) else None
+        return lines.fold if isinstance(lines, FoldLines) and not inner else None
+
+    def anchor(self, line: int) -> Anchor:
+        """What a line shows."""
+        part, inner = self.part_at(line)
+        if part == len(self.parts):
+            return Anchor(part, 0, inner)
+        source = self.parts[part].source_range(inner)[0]
+        return Anchor(part, source, inner - lines_at(self.parts[part], source).start)
+
+    def line_of(self, anchor: Anchor) -> int:
+        """The line that shows it now."""
+        if anchor.part >= len(self.parts):
+            return min(self._tops[-1] + anchor.line, self.height - 1)
+        same = lines_at(self.parts[anchor.part], anchor.source)
+        return self._tops[anchor.part] + min(same.start + anchor.line, max(same.stop - 1, 0))
+
+    def _content(self, line: int) -> Strip:
+        part, inner = self.part_at(line)
+        return self.parts[part].strip(inner)
+
+    def _ending_on(self, line: int) -> str:
+        first = self.rows - len(self._ending)
+        return self._ending[line - first] if self._ending and first <= line < self.rows else ""
+
+
+def _markdown(styles: TranscriptStyles, width: int) -> MarkdownText:
+    # Loaded with the first answer: the first picture has none, and need not wait for it.
+    from ollm_tui.tui.stream.markdown.text import MarkdownText
+
+    return MarkdownText(styles.markdown, width)

@@ -1,0 +1,117 @@
+"""How the chat stream looks in a theme: the theme's colours, and mixtures of them."""
+
+from __future__ import annotations
+
+from rich.style import Style
+from textual.color import Color
+from textual.theme import Theme
+
+from ollm_tui.tui.stream.markdown.styles import MarkdownStyles
+from ollm_tui.tui.stream.transcript.styles import TranscriptStyles
+from ollm_tui.tui.themes import quiet_colour
+
+FAINT = 0.72
+"""How far the text colour is mixed towards the ground for lines."""
+SOFT, HINTED = 0.09, 0.35
+"""How far the ground is mixed towards a colour: under the cursor, and behind what was found."""
+
+
+class Inks:
+    """The colours of a theme, as styles are made from them."""
+
+    def __init__(self, theme: Theme) -> None:
+        self.theme = theme
+        self.text = Color.parse(theme.foreground or "white")
+        self.ground = Color.parse(theme.background or "black")
+
+    def towards_ground(self, share: float) -> str:
+        """The text colour, this much quieter."""
+        return self.text.blend(self.ground, share).hex
+
+    def style(self, marks: str = "", colour: str | None = None, on: str | None = None) -> Style:
+        """A style from words such as "bold" and colours."""
+        words = [marks, colour or "", f"on {on}" if on else ""]
+        return Style.parse(" ".join(word for word in words if word) or "none")
+
+
+def transcript_styles(
+    theme: Theme, *, unicode: bool = True, compact: bool = False
+) -> TranscriptStyles:
+    """The stream in a theme."""
+    inks = Inks(theme)
+    quiet = quiet_colour(theme)
+    return TranscriptStyles(
+        markdown=_markdown_styles(inks),
+        user=inks.style(colour=theme.foreground),
+        user_mark=inks.style(colour=theme.accent),
+        assistant_mark=inks.style(colour=theme.primary),
+        note=inks.style("italic", quiet),
+        error=inks.style(colour=theme.error),
+        footer=inks.style(colour=quiet),
+        fold=inks.style(colour=quiet),
+        reasoning=inks.style("italic", quiet),
+        cursor=inks.style(on=inks.ground.blend(inks.text, SOFT).hex),
+        cursor_mark=inks.style(colour=theme.foreground),
+        hit=inks.style(on=inks.ground.blend(Color.parse(theme.warning or "yellow"), HINTED).hex),
+        current_hit=inks.style("bold", theme.background, on=theme.warning),
+        news=inks.style("bold", theme.background, on=theme.accent),
+        unicode=unicode,
+        gap=0 if compact else 1,
+        tones={
+            "running": inks.style(colour=theme.accent),
+            "failed": inks.style(colour=theme.error),
+            "stopped": inks.style(colour=theme.warning),
+            "quiet": inks.style(colour=quiet),
+            "added": inks.style(colour=theme.success),
+            "gone": inks.style(colour=theme.error),
+        },
+    )
+
+
+def _markdown_styles(inks: Inks) -> MarkdownStyles:
+    theme, style = inks.theme, inks.style
+    quiet, faint = quiet_colour(theme), inks.towards_ground(FAINT)
+    return MarkdownStyles(
+        text=style(colour=theme.foreground),
+        heading=(
+            style("bold underline", theme.primary),
+            style("bold", theme.primary),
+            style("bold", theme.primary),
+            style("bold", theme.foreground),
+            style("bold italic", theme.foreground),
+            style("italic", quiet),
+        ),
+        strong=style("bold"),
+        emphasis=style("italic"),
+        strike=style("strike", quiet),
+        code=style(colour=theme.accent, on=theme.surface),
+        code_block=style(colour=theme.foreground, on=theme.surface),
+        code_label=style(colour=quiet, on=theme.surface),
+        quote_bar=style(colour=theme.secondary),
+        link=style("underline", theme.primary),
+        link_target=style("not underline", quiet),
+        rule=style(colour=faint),
+        table_border=style(colour=faint),
+        table_head=style("bold", theme.primary),
+        bullet=style(colour=theme.secondary),
+        task_open=style(colour=quiet),
+        task_done=style(colour=theme.success),
+        tokens={
+            "Comment": style("italic", quiet),
+            "Keyword": style(colour=theme.primary),
+            "Keyword.Constant": style(colour=theme.accent),
+            "Operator.Word": style(colour=theme.primary),
+            "Name.Function": style(colour=theme.secondary),
+            "Name.Class": style("bold", theme.secondary),
+            "Name.Builtin": style(colour=theme.secondary),
+            "Name.Decorator": style(colour=theme.accent),
+            "Name.Tag": style(colour=theme.primary),
+            "Name.Attribute": style(colour=theme.secondary),
+            "Literal.String": style(colour=theme.success),
+            "Literal.Number": style(colour=theme.accent),
+            "Generic.Deleted": style(colour=theme.error),
+            "Generic.Inserted": style(colour=theme.success),
+            "Generic.Heading": style("bold"),
+            "Generic.Prompt": style(colour=quiet),
+        },
+    )

@@ -1,0 +1,88 @@
+"""Where in laid-out lines the words are that somebody searches for."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from itertools import accumulate, islice
+from typing import NamedTuple
+
+from ollm_tui.tui.stream.transcript.lines import Lines, lines_at
+
+
+class Spot(NamedTuple):
+    """Characters from one place to another, which may be on the next line."""
+
+    line: int
+    start: int
+    last_line: int
+    end: int
+
+    def on(self, line: int) -> tuple[int, int] | None:
+        """The characters of one line; -1 is its end."""
+        if not self.line <= line <= self.last_line:
+            return None
+        start = self.start if line == self.line else 0
+        return start, self.end if line == self.last_line else -1
+
+
+class Words:
+    """Words to search for: literally, but any space or line end stands for any other.
+
+    Case counts only if there is an uppercase letter.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._is_exact = any(character.isupper() for character in text)
+        self._is_one_word = not re.search(r"\s", text)
+        runs = re.findall(r"\s+|\S", text)
+        self._pattern = re.compile("".join(map(self._alternatives, runs)))
+        self.reach = len(text.split())
+        """How many lines below one a hit that begins there can end, at most."""
+
+    def count(self, text: str) -> int:
+        """How many hits there are."""
+        if not self._is_one_word:
+            return len(self._pattern.findall(text))
+        # Half the time the pattern takes.
+        return text.count(self.text) if self._is_exact else text.lower().count(self.text)
+
+    def offsets(self, text: str) -> list[int]:
+        """Where the hits begin."""
+        return [found.start() for found in self._pattern.finditer(text)]
+
+    def spots(self, lines: Lines, between: range) -> list[Spot]:
+        """The hits on some of the lines."""
+        between = range(max(between.start, 0), min(between.stop, lines.line_count))
+        texts = [lines.plain(y) for y in between]
+        starts = list(accumulate((len(text) + 1 for text in texts), initial=0))
+
+        def place(offset: int) -> tuple[int, int]:
+            row = bisect_right(starts, offset) - 1
+            return between.start + row, offset - starts[row]
+
+        found = self._pattern.finditer("\n".join(texts))
+        return [Spot(*place(hit.start()), *place(hit.end())) for hit in found]
+
+    def spot(self, text: str, number: int, lines: Lines) -> Spot:
+        """Where a hit of the text is in its lines; all of the nearest line if it is not seen."""
+        hit = next(islice(self._pattern.finditer(text), number, None), None)
+        offset = hit.start() if hit else 0
+        same = lines_at(lines, offset)
+        around = range(same.start, same.stop + self.reach)
+        spots = [spot for spot in self.spots(lines, around) if spot.line in same]
+        if not spots:
+            return Spot(same.start, 0, same.start, -1)
+        begin = max(lines.source_range(same.start)[0], 0)
+        before = sum(1 for _ in self._pattern.finditer(text, begin, offset))
+        return spots[min(before, len(spots) - 1)]
+
+    def _alternatives(self, run: str) -> str:
+        """A pattern for one character; sets of two are faster than ignoring case."""
+        if run.isspace():
+            return r"\s+"
+        lower, upper = run.lower(), run.upper()
+        if self._is_exact or lower == upper or len(lower + upper) > 2:
+            return re.escape(run)
+        return f"[{re.escape(lower)}{re.escape(upper)}]"

@@ -1,0 +1,249 @@
+"""The chat stream: all messages of a session in one widget that draws only what is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from rich.segment import Segment
+from textual.events import Click
+from textual.geometry import Offset
+from textual.message import Message
+from textual.reactive import reactive
+from textual.selection import Selection
+from textual.strip import Strip
+
+from ollm_tui.tui.stream.transcript.cursor import MessageCursor
+from ollm_tui.tui.stream.transcript.entry import Entry
+from ollm_tui.tui.stream.transcript.finder import Finder
+from ollm_tui.tui.stream.transcript.fold import Fold, FoldKind
+from ollm_tui.tui.stream.transcript.marking import marked
+from ollm_tui.tui.stream.transcript.selected_text import line_number, selected_text
+from ollm_tui.tui.stream.transcript.styles import TranscriptStyles
+from ollm_tui.tui.stream.transcript.viewport import EntryView
+
+
+class Transcript(EntryView):
+    """Entries from the top, a cursor over them, and what was found in them."""
+
+    show_details = reactive(False, init=False, repaint=False)
+    """Whether entries end with their details as well as with their footers."""
+
+    @dataclass
+    class CursorMoved(Message):
+        """The message cursor is on another entry, or nowhere."""
+
+        key: str | None
+
+    def __init__(self, looks: TranscriptStyles, **options: Any) -> None:
+        super().__init__(looks, **options)
+        self.cursor = MessageCursor(self, self._tell_cursor)
+        self.finder = Finder(self)
+
+    # What is shown
+
+    def show(self, entries: Iterable[Entry]) -> None:
+        """Show other entries, from their end."""
+        self.cursor.move_to(None)
+        self._unselect()
+        self.stack.show(entries)
+        self.go_to_end()
+        self.finder.search_again()
+
+    def add(self, entry: Entry) -> None:
+        """Put an entry at the bottom, or in the place of one with the same key."""
+        if entry.key in self.stack:
+            self.replace(entry)
+            return
+        with self.steady():
+            self.stack.add(entry)
+        self.note_news(len(self.stack) - 1)
+        self.refresh()
+
+    def replace(self, entry: Entry) -> None:
+        """Show an entry in the place of the one with the same key."""
+        with self.changing(entry.key):
+            self.stack.replace(entry)
+        self.finder.search_again()
+
+    def drop(self, key: str) -> None:
+        """Show an entry no longer; nothing happens if it is not there."""
+        if key not in self.stack:
+            return
+        self.cursor.forget(key)
+        self._unselect()
+        with self.steady():
+            self.stack.remove(key)
+        self.finder.search_again()
+        self.refresh()
+
+    def grow(self, key: str, text: str) -> None:
+        """Add words to an entry; only the lines that changed are drawn again."""
+        with self.changing(key) as change:
+            change.entry.append(text)
+            if change.layout and change.entry.growing:
+                change.line = change.layout.feed(text)
+        if not change.entry.growing:
+            change.entry.growing = True
+            self.replace(change.entry)
+
+    def finish(self, key: str, footer: str = "", details: str = "") -> None:
+        """No more words come to an entry."""
+        with self.changing(key) as change:
+            change.entry.growing = False
+            change.entry.footer = footer
+            change.entry.details = details
+            if change.layout:
+                change.line = change.layout.finish()
+
+    def grow_fold(self, key: str, fold: Fold, text: str = "") -> None:
+        """Add text to the fold of an entry that has this fold's key.
+
+        The fold itself is added if there is none; else what it holds is, and then the text.
+        """
+        with self.changing(key) as change:
+            known = change.entry.fold(fold.key)
+            if known is None:
+                fold.append(text)
+                change.entry.folds.append(fold)
+                if change.layout:
+                    change.line = change.layout.arrange()
+                return
+            more = text if known is fold else fold.text + text
+            known.append(more)
+            if change.layout:
+                change.line = change.layout.feed_fold(known, more)
+
+    def retitle_fold(self, key: str, fold_key: str, title: str) -> None:
+        """Give a fold another title."""
+        with self.changing(key) as change:
+            if fold := change.entry.fold(fold_key):
+                fold.title = title
+                if change.layout:
+                    change.line = change.layout.retitled(fold)
+
+    def toggle_folds(self, key: str, kind: FoldKind | None = None) -> None:
+        """Open all folds of an entry, or of one kind, if any is closed; else close them."""
+        folds = [fold for fold in self.entry(key).folds if kind in (None, fold.kind)]
+        self.open_folds(key, folds, not all(fold.is_open for fold in folds))
+
+    def restyle(self, looks: TranscriptStyles) -> None:
+        """Look different from now on."""
+        self.stack.looks = looks
+        self.lay_out_anew()
+
+    def watch_show_details(self, show_details: bool) -> None:
+        """Every entry may be of another height now."""
+        self.stack.with_details = show_details
+        self.lay_out_anew()
+
+    # What can be had of it
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys of all entries, from the top."""
+        return [entry.key for entry in self.stack.entries]
+
+    def entry(self, key: str) -> Entry:
+        """An entry by its key."""
+        return self.stack.entries[self.stack.place(key)]
+
+    def plain_text(self, key: str) -> str:
+        """The words of an entry, as they were said."""
+        return self.entry(key).text
+
+    def copy_text(self, keys: Iterable[str]) -> str:
+        """The words of several entries as they were written, with empty lines between them."""
+        texts = (self.plain_text(key).strip("\n") for key in keys)
+        return "\n\n".join(text for text in texts if text)
+
+    def code_blocks(self, key: str) -> list[str]:
+        """The blocks of code of an entry: first the one nearest to the middle of the view,
+        then those below it, then those from the top on."""
+        place = self.stack.place(key)
+        layout = self.stack.layout(place)
+        top = self.stack.heights.above(place) + layout.top(layout.parts.index(layout.body))
+        middle = self.scroll_offset.y + self.size.height // 2 - top
+        blocks = layout.code_blocks
+        distances = [
+            max(block.first_line - middle, middle - block.last_line, 0) for block in blocks
+        ]
+        nearest = distances.index(min(distances)) if blocks else 0
+        return [block.text for block in (*blocks[nearest:], *blocks[:nearest])]
+
+    # Drawing
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the screen."""
+        width, style = self.size.width, self.rich_style
+        at = self.entry_at(y)
+        if at is None:
+            return Strip.blank(width, style)
+        place, line = at
+        layout = self.stack.layout(place)
+        under_cursor = self.cursor.covers(place) and line < layout.rows
+        looks = self.stack.looks
+        if under_cursor:
+            style += looks.cursor
+        strip = layout.strip(line, under_cursor)
+        for start, end, is_current in self.finder.spans(layout, line):
+            strip = marked(strip, start, end, looks.current_hit if is_current else looks.hit)
+        strip = strip.crop_extend(0, width, style).apply_style(style)
+        number = line_number(place, line)
+        if (selection := self.text_selection) and (span := selection.get_span(number)):
+            strip = marked(strip, *span, self.screen.get_component_rich_style("screen--selection"))
+        strip = strip.apply_offsets(0, number)
+        if self.has_news and y == self.size.height - 1:
+            news = Strip([Segment(looks.news_text, looks.news)])
+            strip = Strip.join([strip.crop(0, self._news_start()), news]).crop_extend(
+                0, width, style
+            )
+        return strip
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """The words of the selected lines, without their margins."""
+        return selected_text(self.stack, selection), "\n"
+
+    def selection_updated(self, selection: Selection | None) -> None:
+        """Draw the selection."""
+        self.refresh()
+
+    # The mouse
+
+    def on_click(self, event: Click) -> None:
+        """Go to the end, open or close a fold, or put the cursor; twice selects the entry."""
+        offset = event.get_content_offset(self)
+        # By itself Textual would select the whole stream at the second click.
+        event.prevent_default()
+        if offset is None or self.text_selection:
+            return
+        if self.has_news and self._is_on_news(offset):
+            self.go_to_end()
+        elif at := self.entry_at(offset.y):
+            self._click(*at, event.chain)
+
+    def _click(self, place: int, line: int, chain: int) -> None:
+        entry, layout = self.stack.entries[place], self.stack.layout(place)
+        if fold := layout.fold_at(line):
+            self.open_folds(entry.key, [fold], not fold.is_open)
+        elif chain == 2:
+            last = Offset(self.stack.width, line_number(place, layout.rows - 1))
+            selection = Selection(Offset(0, line_number(place, 0)), last)
+            self.screen.selections = {self: selection}
+        elif line < layout.rows:
+            self.cursor.move_to(entry.key, reveal=False)
+
+    def _is_on_news(self, offset: Offset) -> bool:
+        return offset.y == self.size.height - 1 and offset.x >= self._news_start()
+
+    def _news_start(self) -> int:
+        return max(self.stack.width - len(self.stack.looks.news_text), 0)
+
+    def _unselect(self) -> None:
+        """What is selected by its place would be something else."""
+        if self.is_attached and self.text_selection:
+            self.screen.clear_selection()
+
+    def _tell_cursor(self, key: str | None) -> None:
+        self.post_message(self.CursorMoved(key))

@@ -1,0 +1,1 @@
+"""Tools on the screen: approvals, running calls, the loop bar."""

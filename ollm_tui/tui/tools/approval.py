@@ -1,0 +1,210 @@
+"""What the model wants to do and may not without you: shown whole, answered with one key.
+
+Keys that were meant for something else never answer it: those typed before it was seen, those
+right after that, and yes before all of it was read.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from math import inf
+from typing import NamedTuple
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Static
+
+from ollm_tui.core.intake import visible
+from ollm_tui.core.tool import Action, ApprovalMode, Verdict
+from ollm_tui.tui.chat.status import TwoTexts
+from ollm_tui.tui.kit.diff_lines import DiffLines
+from ollm_tui.tui.kit.question_block import AS_USUAL, QuestionBlock, answer_key, leave_words
+from ollm_tui.tui.kit.toned_lines import TonedLine, diff_lines, exact_lines
+
+QUIET_SECONDS = 0.4
+"""Nobody reads a question faster; a key that comes earlier was meant for something else."""
+ANSWERS = frozenset(
+    f"approval.{answer}" for answer in ("yes", "no", "why", "always", "project", "never", "forbid")
+)
+FOR_GOOD = ("always", "project", "never", "forbid")
+SAY_WHY = "what the model should know, or do instead"
+
+
+class Request(NamedTuple):
+    """A call that waits for an answer."""
+
+    call_id: str
+    tool: str
+    action: Action
+    verdict: Verdict
+    place: str = ""
+    """Which of several calls it is: "2 of 3"."""
+    sandbox: str = ""
+
+    @property
+    def lines(self) -> list[TonedLine]:
+        """All of what would be done."""
+        return list(self._lines())
+
+    def _lines(self) -> Iterator[TonedLine]:
+        yield from exact_lines(self.action.subject)
+        if self.action.diff:
+            yield from diff_lines(self.action.diff)
+
+
+class Approval(QuestionBlock):
+    """Shows one request at a time, and takes an answer to it only from somebody who saw it."""
+
+    NAME = "approval"
+    DEFAULT_CSS = """
+    Approval {
+        & TwoTexts { height: 1; color: $foreground; }
+        & TwoTexts .left { text-style: bold; }
+        & TwoTexts .right { color: $text-muted; }
+        & DiffLines { margin: 0 0 0 2; }
+        & #why { height: auto; color: $text-muted; }
+        &.-dangerous { border-left: heavy $error; }
+        &.-dangerous #why { color: $text-error; }
+    }
+    """
+    BINDINGS = [
+        answer_key("approval", "y", "yes", "Yes", "Do it, this once"),
+        answer_key("approval", "n", "no", "No", "Do not do it"),
+        answer_key("approval", "N", "why", "No, and why", "Do not do it, and tell the model why"),
+        answer_key("approval", "a", "always", "Always", "Do it, and do not ask in this session"),
+        answer_key("approval", "A", "project", "In this project", "The same in this project"),
+        answer_key("approval", "d", "never", "Never", "Refuse it, and do not ask again"),
+        answer_key("approval", "D", "forbid", "Never here", "Refuse it in this project for good"),
+        answer_key("approval", "v", "view", "View", "See all of it on the whole screen"),
+        Binding("down,j", "read(1)", "Down", id="approval.down", tooltip="A line down", show=False),
+        Binding("up,k", "read(-1)", "Up", id="approval.up", tooltip="A line up", show=False),
+        Binding(
+            "space", "read(0)", "Read on", id="approval.page", tooltip="Read a page on", show=False
+        ),
+        leave_words("approval"),
+    ]
+
+    @dataclass
+    class Typed(Message):
+        """The user goes on writing: that is no answer."""
+
+        text: str
+
+    def __init__(
+        self,
+        reach: str,
+        keymap: Mapping[str, str] = AS_USUAL,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(reach, keymap)
+        self._clock = clock
+        self._quiet_until = inf
+        self._seen_at = inf
+        self._is_writing = False
+        self.request: Request | None = None
+        self.mode: ApprovalMode = "ask"
+        self.has_been_read = False
+
+    def compose(self) -> ComposeResult:
+        """What it wants, all of it, why you are asked, the keys."""
+        yield TwoTexts()
+        yield DiffLines()
+        yield Static("", id="why", markup=False)
+        yield from super().compose()
+
+    def ask(self, request: Request, mode: ApprovalMode) -> None:
+        """Show a request; the time in which keys do not count begins when it is seen."""
+        self.request, self.mode = request, mode
+        self.has_been_read = False
+        self._quiet_until = self._seen_at = inf
+        self.set_class(request.verdict.dangerous, "-dangerous")
+        action = request.action
+        facts = (request.place, visible(request.tool), visible(action.language))
+        which = " · ".join(fact for fact in facts if fact)
+        left = f"wants to {visible(action.title)}   {which}"
+        self.query_one(TwoTexts).show(left=left, right=visible(request.sandbox))
+        self.query_one(DiffLines).show(request.lines)
+        self.query_one("#why", Static).update(Content("\n".join(_reasons(request))))
+        self.display = True
+        self.show_keys()
+        self.call_after_refresh(self._begin_quiet_time)
+
+    def answers(self) -> tuple[str, ...]:
+        """Yes only where all of it was read; for good only where that can be remembered."""
+        if self.request is None:
+            return ()
+        key, good = self.key, self._can_remember
+        always = (f"{key('always')} always in this session", f"{key('project')} in this project")
+        never = (f"{key('never')} never", f"{key('forbid')} in this project")
+        read_first = f"{key('page')} reads on, {key('yes')} works at its end"
+        return (
+            f"{key('yes')} yes" if self.has_been_read else read_first,
+            f"{key('no')} no",
+            f"{key('why')} no, and say why",
+            *(always if good and self.has_been_read else ()),
+            *(never if good else ()),
+            f"{key('view')} view whole",
+            f"Shift+Tab mode: {self.mode}",
+        )
+
+    def takes(self, answer: str) -> bool:
+        """Whether an answer can be given to what is shown."""
+        if answer in ("yes", "always", "project") and not self.has_been_read:
+            return False
+        return self._can_remember if answer in FOR_GOOD else True
+
+    @on(DiffLines.EndSeen)
+    def note_read(self) -> None:
+        """All of it was seen, here or on the whole screen."""
+        self.has_been_read = True
+        self.show_keys()
+
+    def action_read(self, lines: int) -> None:
+        """Read on, by lines or by a page."""
+        page = self.query_one(DiffLines)
+        page.scroll_relative(y=lines or max(page.size.height - 1, 1), animate=False)
+
+    def on_key(self, event: events.Key) -> None:
+        """A key that was not meant for this does nothing; what is written goes to the prompt."""
+        if not self.has_focus:
+            return
+        now = self._clock()
+        active = self.screen.active_bindings.get(event.key)
+        binding = active.binding.id if active and active.node is self else None
+        if event.character and event.is_printable and (self._is_writing or not binding):
+            # The focus follows a moment later, and a "y" in the middle of a word is no yes.
+            self._is_writing = True
+            self.post_message(self.Typed(event.character))
+            event.stop()
+            event.prevent_default()
+        elif binding in ANSWERS and (event.time < self._seen_at or now < self._quiet_until):
+            # Somebody is typing: the pause begins anew with every key.
+            self._quiet_until = max(self._quiet_until, now + QUIET_SECONDS)
+            event.stop()
+            event.prevent_default()
+
+    def _on_focus(self, event: events.Focus) -> None:
+        super()._on_focus(event)
+        self._is_writing = False
+
+    def _begin_quiet_time(self) -> None:
+        self._seen_at = self._clock()
+        self._quiet_until = self._seen_at + QUIET_SECONDS
+
+    @property
+    def _can_remember(self) -> bool:
+        verdict = self.request.verdict if self.request else None
+        return bool(verdict and verdict.grant and not verdict.dangerous)
+
+
+def _reasons(request: Request) -> Iterator[str]:
+    verdict = request.verdict
+    where = f" · in {visible(request.action.place)}" if request.action.place else ""
+    yield f"{visible(verdict.reason)}{where}"
+    if verdict.grant and not verdict.dangerous:
+        yield f"always and never remember: {visible(verdict.grant)}"

@@ -1,0 +1,64 @@
+"""The model repeats itself and waits: what it did, and what can be said to that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.widgets import Static
+
+from ollm_tui.core.intake import visible
+from ollm_tui.core.loop import LoopFound
+from ollm_tui.tui.kit.question_block import AS_USUAL, QuestionBlock, answer_key, leave_words
+
+TELL = "That is always the same. Try something else, or answer with what you know."
+
+
+class LoopBar(QuestionBlock):
+    """Two lines above the gauge; the prompt keeps the focus until the user moves here."""
+
+    NAME = "loop"
+    DEFAULT_CSS = """
+    LoopBar { border-left: heavy $warning; & #loop-found { height: auto; max-height: 4; } }
+    """
+    BINDINGS = [
+        answer_key("loop", "s", "stop", "Stop", "End the turn"),
+        answer_key("loop", "o", "once", "Once more", "Let it go on, and ask the next time"),
+        answer_key("loop", "a", "allow", "Allow this", "Do not ask about this in this session"),
+        answer_key("loop", "t", "tell", "Tell the model", "Say something to it and let it go on"),
+        answer_key("loop", "b", "back", "Go back", "Back to the snapshot before it"),
+        leave_words("loop"),
+    ]
+
+    def __init__(self, reach: str, keymap: Mapping[str, str] = AS_USUAL) -> None:
+        super().__init__(reach, keymap)
+        self.found: LoopFound | None = None
+        self.snapshot: str | None = None
+
+    def compose(self) -> ComposeResult:
+        """What was found, then the keys."""
+        yield Static("", id="loop-found", markup=False)
+        yield from super().compose()
+
+    def ask(self, found: LoopFound, snapshot: str | None) -> None:
+        """Show a loop, and wait."""
+        self.found, self.snapshot = found, snapshot
+        text = Content.assemble(
+            ("↻ paused  ", "bold $text-warning"), (f"The model {visible(found.evidence)}.", "")
+        )
+        self.query_one("#loop-found", Static).update(text)
+        self.display = True
+        self.show_keys()
+
+    def answers(self) -> tuple[str, ...]:
+        """Back to a snapshot, or where nothing was changed, to the question."""
+        tool = visible(self.found.tool or "this") if self.found else "this"
+        back = "back to ◆ before it" if self.snapshot else "back to your question"
+        return (
+            f"{self.key('stop')} stop",
+            f"{self.key('once')} once more",
+            f"{self.key('allow')} allow {tool}",
+            f"{self.key('tell')} tell the model",
+            f"{self.key('back')} {back}",
+        )

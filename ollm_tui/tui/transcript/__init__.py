@@ -1,1 +1,0 @@
-"""The chat stream: every message of a session as lines, laid out when they are looked at."""
