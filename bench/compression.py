@@ -28,7 +28,7 @@ from ollm_tui.engine.conversation.model_choice import ModelChoice
 from ollm_tui.providers.scripted import MODEL, Scripted
 from ollm_tui.services.sessions.recording import Recording
 from ollm_tui.services.sessions.session_library import SessionLibrary
-from ollm_tui.services.tokens.counters import TokenCounters
+from ollm_tui.services.tokens.counter import TokenCounters
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.engine.compression.fact_conversations import conversation
 from tests.engine.compression.fact_phrases import VARIED

@@ -15,7 +15,7 @@ from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.engine.context.session_context import SessionContext
 from ollm_tui.engine.conversation.model_choice import ModelChoice
 from ollm_tui.providers.scripted import Scripted
-from ollm_tui.services.tokens.counters import TokenCounters
+from ollm_tui.services.tokens.counter import TokenCounters
 from ollm_tui.settings.schema import Settings
 from ollm_tui.tui.gauge.gauge_line import Reading, gauge_line
 

@@ -12,9 +12,8 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from pathlib import Path
 
 from bench.measure import Outcome, Promise, interleaved, milliseconds
-from ollm_tui.services.files.discovery import discover
 from ollm_tui.services.files.fuzzy import PathIndex
-from ollm_tui.services.files.project_files import ProjectFiles
+from ollm_tui.services.files.project_files import ProjectFiles, discover
 
 FILES, FOLDERS = 100_000, 5_000
 ROUNDS = 7

@@ -17,7 +17,7 @@ from bench.scratch_home import OLLM, REPOSITORY, environment, scratch_home
 from ollm_tui.core.provider import ChatRequest, PromptMessage, TextDelta
 from ollm_tui.engine.context.system_prompt import DEFAULT_PROMPT
 from ollm_tui.engine.conversation.conversation import Conversation, ModelChoice
-from ollm_tui.engine.conversation.window import choose_window
+from ollm_tui.engine.conversation.model_choice import choose_window
 from ollm_tui.providers.embedded import Embedded
 from ollm_tui.providers.llama_cpp.model_catalogue import DEFAULT_MODEL
 from ollm_tui.providers.scripted import Scripted

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ollm_tui.tui.commands import COMMANDS, GROUPS
-from ollm_tui.tui.key_names import key_names
+from ollm_tui.tui.keymap import key_names
 
 README = Path(__file__).parent.parent / "README.md"
 BEGIN, END = "<!-- commands: made by `make docs` -->\n", "<!-- end of commands -->\n"

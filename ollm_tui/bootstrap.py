@@ -17,7 +17,7 @@ from ollm_tui.services.safety.project_trust import Trust
 from ollm_tui.services.sessions.prompt_memory import PromptMemory
 from ollm_tui.services.sessions.recording import Recording
 from ollm_tui.services.sessions.session_library import SessionLibrary
-from ollm_tui.services.tokens.counters import TokenCounters
+from ollm_tui.services.tokens.counter import TokenCounters
 from ollm_tui.settings.loaded import Loaded
 from ollm_tui.settings.schema import ProviderSettings, Settings
 from ollm_tui.storage.store_layout import StoreLayout

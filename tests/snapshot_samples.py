@@ -7,10 +7,9 @@ from itertools import pairwise
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
-from ollm_tui.core.session.compression import Checkpoint, CompressedContext, Compression
+from ollm_tui.core.session.compression import Checkpoint, CompressedContext, Compression, Ledger
 from ollm_tui.core.session.context_entry import ContextEntry
 from ollm_tui.core.session.goals import Decision, Goal, Subtask
-from ollm_tui.core.session.ledger import Ledger
 from ollm_tui.core.session.message import (
     Message,
     Part,

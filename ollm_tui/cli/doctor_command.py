@@ -18,8 +18,7 @@ from ollm_tui.cli.store import open_library, read_settings
 from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import OllmError, ProviderError
 from ollm_tui.core.intake import clean
-from ollm_tui.services.sessions.repair import damaged, repair
-from ollm_tui.services.sessions.session_library import SessionLibrary
+from ollm_tui.services.sessions.session_library import SessionLibrary, damaged, repair
 from ollm_tui.settings.loaded import Loaded
 
 if TYPE_CHECKING:

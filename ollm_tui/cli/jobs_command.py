@@ -12,8 +12,7 @@ from ollm_tui.cli.store import load
 from ollm_tui.core.errors import JobError
 from ollm_tui.core.intake import clean
 from ollm_tui.core.job import Job
-from ollm_tui.services.jobs.reconcile import end_elsewhere, reconcile
-from ollm_tui.services.jobs.records import JobRecord, JobRecords
+from ollm_tui.services.jobs.records import JobRecord, JobRecords, end_elsewhere, reconcile
 from ollm_tui.storage.store_layout import StoreLayout
 
 LONGEST_CODE = 60

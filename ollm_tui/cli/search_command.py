@@ -15,8 +15,7 @@ from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.search import Hit, Query, Results, SessionHits, Snippet
-from ollm_tui.services.search.periods import EXAMPLES
-from ollm_tui.services.search.query import FILTER_EXAMPLES, narrowed, parse_query
+from ollm_tui.services.search.query import EXAMPLES, FILTER_EXAMPLES, narrowed, parse_query
 from ollm_tui.services.search.searching import HistorySearch
 
 EXIT_NOTHING = 1

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import assert_never
+from collections.abc import Iterator, Sequence
+from typing import Any, assert_never
+
+import msgspec
 
 from ollm_tui.cli.output import short_time, today
-from ollm_tui.core.counts import short_count
-from ollm_tui.core.intake import clean
+from ollm_tui.core.counts import counted, short_count
+from ollm_tui.core.intake import clean, visible
 from ollm_tui.core.session.message import (
     Approval,
     Attachment,
@@ -20,6 +23,9 @@ from ollm_tui.core.session.message import (
     UnknownPart,
 )
 from ollm_tui.core.session.session_state import SessionState
+from ollm_tui.core.session.titles import title_of
+from ollm_tui.core.snapshot import ContextSnapshot, Reason
+from ollm_tui.services.snapshots.snapshot_diff import Change, ContextDiff, MessageDiff
 
 _STATES = {
     "streaming": "interrupted",
@@ -89,3 +95,121 @@ def _part(part: Part) -> str:
             return "[something a newer version wrote]"
         case _:
             assert_never(part)
+
+
+WHY: dict[Reason, str] = {
+    "compression": "before compressing",
+    "threshold": "nearly full",
+    "overflow": "before one too long",
+    "restore": "before going back",
+    "clear": "before clearing",
+    "model": "before another model",
+    "mode": "before another mode",
+    "tool": "before the model changed something",
+    "fork": "before a fork",
+    "manual": "by hand",
+    "older": "earlier program",
+}
+"""Why a snapshot was taken."""
+_SIGNS = {"added": "+", "gone": "-", "changed": "~"}
+_LOOKED_AT = 500
+"""Characters of a message that are enough for a line."""
+
+
+def snapshot_text(snapshot: ContextSnapshot) -> str:
+    """The facts of a snapshot, then what the model would see, oldest first; safe to print."""
+    return "\n".join([*_facts(snapshot), *_said(snapshot)])
+
+
+def diff_text(left: ContextSnapshot, right: ContextSnapshot, found: ContextDiff) -> str:
+    """What one has to do to the left one to have the right one; safe to print."""
+    lines = [f"from  {_title(left)}", f"to    {_title(right)}", ""]
+    if found.tokens[0] != found.tokens[1]:
+        lines.append(f"tokens: {found.tokens[0]:,} → {found.tokens[1]:,}")
+    lines += _changes("", [change for change in found.facts if change.what != "system prompt"])
+    if any(change.what == "system prompt" for change in found.facts):
+        lines.append("system prompt: another one")
+    lines += _changes("goal ", found.goals)
+    lines += _changes("file ", found.files)
+    for each in found.pins:
+        lines.append(f"pin {'+' if each.key in right.pins else '-'} {_words(each, found)}")
+    lines += [
+        f"{_SIGNS[each.fate]} {_words(each, found)}{_forms(each)}"
+        for each in found.messages
+        if each.fate != "same"
+    ]
+    same = found.count("same")
+    if len(lines) == 3:
+        return "\n".join([*lines, f"nothing differs; {counted(same, 'message')} in both"])
+    return "\n".join([*lines, "", f"{counted(same, 'message')} the same in both"])
+
+
+def diff_tree(found: ContextDiff) -> dict[str, Any]:
+    """The same for programs: every message with its words, as far as they are known."""
+    tree: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(found, words={}))
+    del tree["words"]
+    for each in tree["messages"]:
+        if message := found.words.get(each["key"]):
+            each |= {"role": message.role, "text": message.text}
+    return tree
+
+
+def _facts(snapshot: ContextSnapshot) -> Iterator[str]:
+    window = f" of {snapshot.window:,}" if snapshot.window else ""
+    facts = {
+        "snapshot": snapshot.id,
+        "name": clean(snapshot.name) + (" (pinned)" if snapshot.pinned else ""),
+        "session": snapshot.session_id,
+        "taken": f"{short_time(snapshot.timestamp)}, {WHY[snapshot.reason]}",
+        "model": f"{visible(snapshot.metadata.model)} · {visible(snapshot.provider)}",
+        "mode": visible(snapshot.mode),
+        "tokens": f"{snapshot.token_count:,}{window}",
+        "messages": f"{len(snapshot.order):,}",
+        "goals": "; ".join(visible(goal.text) for goal in snapshot.goal_stack.goals),
+        "files": "; ".join(visible(file.path) for file in snapshot.files),
+    }
+    width = max(map(len, facts))
+    return (f"{name:{width}}  {fact}" for name, fact in facts.items() if fact.strip())
+
+
+def _said(snapshot: ContextSnapshot) -> Iterator[str]:
+    """The messages; those a checkpoint stands for are told by its summary, where they begin."""
+    held = {message.id: message for message in snapshot.sent()}
+    starts = {each.messages[0]: each for each in snapshot.checkpoints if each.messages}
+    day, missing = today(), 0
+    for key in snapshot.order:
+        if checkpoint := starts.get(key):
+            yield f"\n── checkpoint for {counted(len(checkpoint.messages), 'message')}"
+            yield clean(checkpoint.summary).strip() or "(no summary: no model was asked)"
+        if message := held.get(key):
+            yield ""
+            yield from message_lines(message, day)
+        else:
+            missing += 1
+    if missing:
+        yield f"\n{counted(missing, 'message')} behind a checkpoint; ollm sessions view has them"
+
+
+def _title(snapshot: ContextSnapshot) -> str:
+    name = clean(snapshot.name or snapshot.summary)
+    return f"{short_time(snapshot.timestamp)}  {counted(len(snapshot.order), 'message')}  {name}"
+
+
+def _changes(before: str, changes: Sequence[Change]) -> Iterator[str]:
+    for what, left, right in changes:
+        yield f"{before}{visible(what)}: {visible(left) or '(none)'} → {visible(right) or '(none)'}"
+
+
+def _words(each: MessageDiff, found: ContextDiff) -> str:
+    message = found.words.get(each.key)
+    return _line(message) if message else f"(message {each.key[:8]}, behind a checkpoint)"
+
+
+def _line(message: Message) -> str:
+    who = "you" if message.role == "user" else message.model or message.role
+    said = message.text or ", ".join(call.name for call in message.tool_calls)
+    return f"{visible(who)}: {visible(title_of(said[:_LOOKED_AT]))}"
+
+
+def _forms(each: MessageDiff) -> str:
+    return f"  ({each.left} → {each.right})" if each.fate == "changed" else ""

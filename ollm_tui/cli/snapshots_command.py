@@ -68,7 +68,7 @@ def _list(store: _Store, arguments: Namespace) -> int:
 
 
 def _show(store: _Store, arguments: Namespace) -> int:
-    from ollm_tui.cli.snapshot_text import snapshot_text
+    from ollm_tui.cli.session_text import snapshot_text
 
     snapshot = store.get(arguments.id)
     if arguments.json:
@@ -82,7 +82,7 @@ def _show(store: _Store, arguments: Namespace) -> int:
 
 
 def _diff(store: _Store, arguments: Namespace) -> int:
-    from ollm_tui.cli.snapshot_text import diff_text, diff_tree
+    from ollm_tui.cli.session_text import diff_text, diff_tree
     from ollm_tui.services.snapshots.snapshot_diff import diff
 
     left, right = _point(store, arguments.a), _point(store, arguments.b)
@@ -197,7 +197,7 @@ def _point(store: _Store, word: str) -> ContextSnapshot:
 
 def _print_summaries(summaries: Sequence[SnapshotSummary], *, with_sessions: bool) -> None:
     from ollm_tui.cli.session_listing import distinct_length
-    from ollm_tui.cli.snapshot_text import WHY
+    from ollm_tui.cli.session_text import WHY
 
     length = distinct_length([summary.id for summary in summaries])
     owner_length = distinct_length(list({summary.session_id for summary in summaries}))

@@ -2,23 +2,122 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Iterable, Iterator
+from typing import Literal, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
 from ollm_tui.core.file_change import FileVersion
-from ollm_tui.core.reasoning_traces import ReasoningStorage
-from ollm_tui.core.session.compression import Checkpoint, CompressedContext, Shortening
+from ollm_tui.core.session.compression import (
+    Checkpoint,
+    CompressedContext,
+    Compression,
+    History,
+    Shortening,
+)
 from ollm_tui.core.session.context_entry import ContextEntry
 from ollm_tui.core.session.goals import Goal, active_goal
 from ollm_tui.core.session.message import Message, Reasoning, Value, new_id
 from ollm_tui.core.session.session import Metadata, ModeChange
 from ollm_tui.core.session.session_state import SessionState
-from ollm_tui.core.session.shortened import Shortened, with_shortened
 from ollm_tui.core.session.titles import title_of
+
+WHOLE_TRACES, SHORT_TRACES = 5, 20
+SHORT_TRACE_CHARACTERS = 200
+
+
+class ReasoningTrace(Value, frozen=True):
+    """What the model thought before one reply."""
+
+    message_id: str
+    text: str
+    timestamp: str
+    model: str | None = None
+
+
+class ReasoningStorage(Value, frozen=True):
+    """The latest thoughts, newest last: a few whole, more of them in short."""
+
+    recent: tuple[ReasoningTrace, ...] = ()
+    archived: tuple[ReasoningTrace, ...] = ()
+
+    @classmethod
+    def of(cls, branch: Iterable[Message]) -> ReasoningStorage:
+        """What is kept of a conversation."""
+        traces = [_trace(message) for message in branch if _has_thought(message)]
+        archived = traces[-WHOLE_TRACES - SHORT_TRACES : -WHOLE_TRACES]
+        return cls(
+            recent=tuple(traces[-WHOLE_TRACES:]),
+            archived=tuple(map(_shortened, archived)),
+        )
+
+
+def _has_thought(message: Message) -> bool:
+    if message.role != "assistant":
+        return False
+    return any(type(part) is Reasoning and part.text for part in message.parts)
+
+
+def _trace(message: Message) -> ReasoningTrace:
+    return ReasoningTrace(message.id, message.reasoning, message.timestamp, message.model)
+
+
+def _shortened(trace: ReasoningTrace) -> ReasoningTrace:
+    return replace(trace, text=trace.text[:SHORT_TRACE_CHARACTERS].rstrip())
+
+
+BROUGHT = 0
+"""The number of what going back brought along: it was no compression of this session."""
+
+
+class Shortened(NamedTuple):
+    """What of a conversation is not sent as it was said, and the words in its place."""
+
+    compressed: CompressedContext
+    words: Shortening
+
+
+def shortened_at(history: History, moment: str) -> Shortened:
+    """How it was just before a moment: compressions, their undoing and going back all left
+    what they made in the history."""
+    compressed = history[0].before if history else CompressedContext()
+    steps = [(entry.at, entry.after) for entry in history]
+    steps += [(entry.undone_at, entry.before) for entry in history if entry.undone_at]
+    for at, made in sorted(steps, key=lambda step: step[0]):
+        if at < moment:
+            compressed = made
+    known = tuple(entry for entry in history if entry.at < moment)
+    return Shortened(compressed, Shortening.of(compressed, known or history[:1]))
+
+
+def with_shortened(metadata: Metadata, wanted: Shortened, at: str) -> Metadata:
+    """The metadata after going back to another form of the context, which is on record.
+
+    Another session does not know its checkpoints, and a later compression may have kept other
+    facts of the same message. What is added counts as undone: it was never done here.
+    """
+    history, compressed = metadata.compression_history, wanted.compressed
+    now = Shortening.of(compressed, history)
+    if now == wanted.words and compressed == metadata.compressed:
+        return metadata
+    made, facts = wanted.words.checkpoints, wanted.words.elided
+    brought = Compression(
+        number=BROUGHT,
+        at=at,
+        strategy="restored",
+        trigger="manual",
+        before_tokens=metadata.token_count,
+        after_tokens=metadata.token_count,
+        before=compressed,
+        after=compressed,
+        created=tuple(each for each in made if each not in now.checkpoints),
+        elisions={key: kept for key, kept in facts.items() if now.elided.get(key) != kept},
+        undone_at=at,
+    )
+    return replace(metadata, compressed=compressed, compression_history=(*history, brought))
+
 
 SNAPSHOT_VERSION = "2.0"
 FIRST_MODE = "assistant"

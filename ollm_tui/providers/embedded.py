@@ -19,16 +19,16 @@ from ollm_tui.core.provider import (
     ModelInfo,
     Preparing,
     StreamEvent,
+    Vocabulary,
 )
-from ollm_tui.core.vocabulary import Vocabulary
-from ollm_tui.providers.llama_cpp.embedded_slot import ServerSlot
-from ollm_tui.providers.llama_cpp.embedded_vocabulary import read_vocabulary
+from ollm_tui.providers.llama_cpp.gguf import read_vocabulary
 from ollm_tui.providers.llama_cpp.model_catalogue import DEFAULT_MODEL
+from ollm_tui.providers.llama_cpp.model_download import PIP_COMMAND
 from ollm_tui.providers.llama_cpp.model_files import ModelFile, ModelFiles
-from ollm_tui.providers.llama_cpp.pip_download import PIP_COMMAND
 from ollm_tui.providers.llama_cpp.server_process import (
     SERVER_COMMAND,
     ServerProcess,
+    ServerSlot,
     ServerTarget,
     no_engine,
 )

@@ -10,9 +10,17 @@ from typing import Any
 import httpx
 
 from ollm_tui.core.errors import ModelMissing, OverLimit, ProviderError, Unavailable
-from ollm_tui.core.provider import Capabilities, ChatRequest, ModelInfo, Preparing, StreamEvent
-from ollm_tui.core.vocabulary import Vocabulary
+from ollm_tui.core.provider import (
+    Capabilities,
+    ChatRequest,
+    ModelInfo,
+    Preparing,
+    StreamEvent,
+    Vocabulary,
+)
 from ollm_tui.providers.ollama_models import (
+    CAN_BE_LEFT_OUT,
+    RefusedFields,
     allocated_window,
     can_chat,
     model_entries,
@@ -20,14 +28,12 @@ from ollm_tui.providers.ollama_models import (
     model_name,
     newest_first,
     shown_capabilities,
+    shown_vocabulary,
 )
-from ollm_tui.providers.ollama_refusals import CAN_BE_LEFT_OUT, RefusedFields
-from ollm_tui.providers.ollama_vocabulary import shown_vocabulary
 from ollm_tui.providers.ollama_wire import AnswerReader, request_body
-from ollm_tui.providers.wire.embedding_vectors import vectors_in
 from ollm_tui.providers.wire.http import RETRY_SECONDS, Connection, RefusedError, drain, with_scheme
 from ollm_tui.providers.wire.http_errors import Refusal, message_in, one_line, refusal_error
-from ollm_tui.providers.wire.json_fields import Tree, as_tree, int_at, text_at
+from ollm_tui.providers.wire.json_fields import Tree, as_tree, int_at, text_at, vectors_in
 from ollm_tui.providers.wire.stream_lines import UnreadableError, decode_json
 
 DEFAULT_PORT = 11434

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ollm_tui.settings.given import Assignment, Given, GivenList, GivenText
-from ollm_tui.settings.keys import KeyPath, fixed_keys, snake, takes_list
-from ollm_tui.settings.suggestions import PREFIX, unknown_variable
+from ollm_tui.settings.keys import PREFIX, KeyPath, fixed_keys, snake, takes_list, unknown_variable
 from ollm_tui.settings.warning import SettingsWarning, dotted
 
 SOURCE = "environment"

@@ -6,15 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
-from ollm_tui.settings.aliases import resolved
 from ollm_tui.settings.config_file import UnusableFile, read_config
 from ollm_tui.settings.environment_source import read_environment, text_given
 from ollm_tui.settings.given import Assignment, Given, GivenList
-from ollm_tui.settings.keys import is_branch, shape
+from ollm_tui.settings.keys import is_branch, resolved, shape, unknown_key
 from ollm_tui.settings.layering import Layering
 from ollm_tui.settings.loaded import KeyPath, Layer, Loaded
 from ollm_tui.settings.locations import Locations
-from ollm_tui.settings.suggestions import unknown_key
 from ollm_tui.settings.warning import SettingsWarning, dotted, printable
 
 MAX_WARNINGS_PER_FILE = 50

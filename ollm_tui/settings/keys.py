@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
 import msgspec
 from msgspec import NODEFAULT
 from msgspec.inspect import (
+    BoolType,
     DictType,
     Field,
+    FloatType,
+    IntType,
     LiteralType,
     Metadata,
+    NoneType,
     StrType,
     StructType,
     Type,
@@ -24,6 +29,42 @@ from msgspec.inspect import (
 
 from ollm_tui.settings.loaded import KeyPath
 from ollm_tui.settings.schema import Settings
+from ollm_tui.settings.warning import dotted, holds_secret
+
+
+def expectation(kind: Type | None) -> str:
+    """The values a type takes: "a number above 0 and at most 1"."""
+    match kind:
+        case Metadata(extra_json_schema={"description": str() as words}):
+            return words
+        case BoolType():
+            return "true or false"
+        case NoneType():
+            return "null"
+        case LiteralType(values=values):
+            words = [str(value) for value in values]
+            return words[0] if len(words) == 1 else f"one of {', '.join(words)}"
+        case IntType():
+            return "a whole number" + _bounds(kind)
+        case FloatType():
+            return "a number" + _bounds(kind)
+        case VarTupleType(item_type=item):
+            return f"a list, each item {expectation(item)}"
+        case UnionType(types=types):
+            return " or ".join(expectation(choice) for choice in types)
+        case _:
+            return "text"
+
+
+def _bounds(kind: IntType | FloatType) -> str:
+    limits = (
+        ("above", kind.gt),
+        ("at least", kind.ge),
+        ("below", kind.lt),
+        ("at most", kind.le),
+    )
+    words = " and ".join(f"{word} {limit}" for word, limit in limits if limit is not None)
+    return f" {words}" if words else ""
 
 
 @cache
@@ -146,3 +187,70 @@ def _bare(kind: Type) -> Type:
     """A type without the description around it, unless it is a plain value's."""
     inner = kind.type if isinstance(kind, Metadata) else kind
     return inner if isinstance(inner, StructType | DictType) else kind
+
+
+PREFIX = "OLLM_"
+"""How the environment variables of settings begin."""
+
+
+def unknown_key(path: KeyPath) -> str:
+    """The problem with an unknown key, naming the nearest known one."""
+    group, name = path[:-1], path[-1]
+    if group[:1] == ("providers",) and holds_secret((name,)):
+        return "keys are not kept in this file; use keyEnv, keyring or keyCommand"
+    near = nearest(name, names_below(group))
+    if near is not None:
+        return _unknown(dotted((*group, near)))
+    elsewhere = {key[-1]: key for key in fixed_keys()}
+    near = nearest(name, elsewhere, likeness=0.8)
+    return _unknown(None if near is None else dotted(elsewhere[near]))
+
+
+def unknown_variable(name: str, known: Iterable[str]) -> str:
+    """The problem with an unknown environment variable, naming the nearest known one."""
+    # Without the prefix, which would make all of them alike.
+    near = nearest(name.removeprefix(PREFIX), (one.removeprefix(PREFIX) for one in known))
+    return _unknown(None if near is None else PREFIX + near)
+
+
+def nearest(name: str, known: Iterable[str], likeness: float = 0.6) -> str | None:
+    """The known name most like this one, if any is much like it."""
+
+    by_lower = {one.lower(): one for one in known}
+    word = name[:100].lower()
+    found = difflib.get_close_matches(word, by_lower, n=3, cutoff=likeness)
+    # Swapped letters are the commonest slip, and difflib does not rank them first.
+    found.sort(key=lambda one: sorted(one) != sorted(word))
+    return by_lower[found[0]] if found else None
+
+
+def _unknown(near: str | None) -> str:
+    return "unknown key" + (f"; did you mean {near}?" if near else "; it is ignored")
+
+
+ALIASES: Mapping[KeyPath, KeyPath] = {
+    ("services", "session"): ("sessions",),
+    ("services", "sessions"): ("sessions",),
+    ("services", "snapshots"): ("snapshots",),
+    ("services", "compression"): ("compression",),
+    ("services", "loopDetection"): ("loopDetection",),
+    ("services", "fileDiscovery"): ("fileDiscovery",),
+    ("services", "environment"): ("environment",),
+    ("chat", "retention"): ("retention",),
+    ("retention", "maxSessions"): ("sessions", "maxSessions"),
+    ("tools", "allowedTools"): ("tools", "allowed"),
+    ("tools", "sandbox", "networkAccess"): ("tools", "network"),
+    ("tools", "sandbox", "fileSystemScope"): ("tools", "scope"),
+}
+"""A key or group, and what it is called here."""
+
+ALIAS_GROUPS: frozenset[KeyPath] = frozenset(
+    path[:length] for path in ALIASES for length in range(1, len(path))
+) - {("retention",), ("tools",)}
+"""Groups that exist only in other spellings."""
+
+
+def resolved(group: KeyPath, name: str) -> KeyPath:
+    """The key that `name` means inside a group; unknown ones come back as they are."""
+    path = (*group, name if is_table(group) else camel(name))
+    return ALIASES.get(path, path)

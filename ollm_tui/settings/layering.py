@@ -8,9 +8,8 @@ from typing import cast
 import msgspec
 from msgspec import NODEFAULT
 
-from ollm_tui.settings.expectations import expectation
 from ollm_tui.settings.given import Assignment, GivenEntry
-from ollm_tui.settings.keys import accepts, default, nested, shape
+from ollm_tui.settings.keys import accepts, default, expectation, nested, shape
 from ollm_tui.settings.loaded import KeyPath, Layer, Source
 from ollm_tui.settings.project_rules import loosens, may_set
 from ollm_tui.settings.schema import Settings

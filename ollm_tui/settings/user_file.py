@@ -16,12 +16,11 @@ from typing import NamedTuple, cast
 from yaml.nodes import MappingNode, Node, ScalarNode
 
 from ollm_tui.core.errors import SettingsError
-from ollm_tui.settings.aliases import ALIAS_GROUPS, resolved
-from ollm_tui.settings.config_file import UnusableFile, read_config
+from ollm_tui.settings.config_file import UnusableFile, compose, read_config
 from ollm_tui.settings.given import NULLS, Given, GivenText
+from ollm_tui.settings.keys import ALIAS_GROUPS, resolved
 from ollm_tui.settings.loaded import KeyPath
 from ollm_tui.settings.warning import dotted, printable
-from ollm_tui.settings.yaml_document import compose
 from ollm_tui.settings.yaml_source import read_yaml
 
 Scalar = str | int | float | bool | None

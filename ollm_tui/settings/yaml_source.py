@@ -7,8 +7,7 @@ from typing import cast
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from ollm_tui.settings.aliases import ALIAS_GROUPS, resolved
-from ollm_tui.settings.config_file import UnusableFile
+from ollm_tui.settings.config_file import UnusableFile, compose, line_of
 from ollm_tui.settings.given import (
     NULLS,
     Assignment,
@@ -18,10 +17,17 @@ from ollm_tui.settings.given import (
     GivenOther,
     GivenText,
 )
-from ollm_tui.settings.keys import KeyPath, accepts_name, is_branch, is_table, shape
-from ollm_tui.settings.suggestions import unknown_key
+from ollm_tui.settings.keys import (
+    ALIAS_GROUPS,
+    KeyPath,
+    accepts_name,
+    is_branch,
+    is_table,
+    resolved,
+    shape,
+    unknown_key,
+)
 from ollm_tui.settings.warning import SettingsWarning, dotted, printable
-from ollm_tui.settings.yaml_document import compose, line_of
 
 MAX_PAIRS = 5_000
 """Merge keys can multiply what a small file holds."""

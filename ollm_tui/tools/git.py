@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, NamedTuple
 
 from msgspec import Meta
 
@@ -15,10 +17,224 @@ from ollm_tui.core.intake import clean
 from ollm_tui.core.tool import Action, PlannedCall, Tell, ToolOutcome
 from ollm_tui.services.files.repository import Repository
 from ollm_tui.tools.call_arguments import Arguments, one_line, spec_of, understood
-from ollm_tui.tools.git_commands import GitCommand, git_command
 from ollm_tui.tools.hardened_git import HardenedGit, Printed
 from ollm_tui.tools.planned import Planned
 from ollm_tui.tools.scope import Scope
+
+_COUNT = re.compile(r"-\d+")
+
+_DIFF_LONG = """
+    stat shortstat numstat name-only name-status summary compact-summary dirstat raw
+    unified= patch no-patch word-diff minimal patience histogram diff-filter= find-renames
+    find-copies no-renames ignore-all-space ignore-space-change ignore-space-at-eol
+    ignore-blank-lines function-context exit-code quiet check full-index abbrev text pickaxe-all
+    pickaxe-regex inter-hunk-context= no-color cc
+"""
+_LOG_LONG = """
+    oneline graph max-count= skip= since= after= until= before= author= committer= grep= all
+    branches tags remotes merges no-merges first-parent reverse follow decorate no-decorate
+    format= pretty date= abbrev-commit all-match invert-grep regexp-ignore-case left-right
+    cherry-pick topo-order date-order simplify-by-decoration
+"""
+
+
+@dataclass(frozen=True)
+class Subcommand:
+    """One git command. Of the short options, `x:` takes a value and `x;` may have one attached;
+    of the long ones, `name=` takes a value."""
+
+    effect: Literal["read", "run"]
+    short: str
+    long: str
+    forced: tuple[str, ...] = ()
+    """Given in any case, before what the model wrote."""
+
+
+SUBCOMMANDS: Mapping[str, Subcommand] = MappingProxyType(
+    {
+        "status": Subcommand(
+            "read",
+            "sbu;z",
+            "short branch porcelain long untracked-files ignored show-stash no-renames renames",
+            ("--ignore-submodules=all",),
+        ),
+        "diff": Subcommand(
+            "read",
+            "puU:M;C;wbaRzS:G:s",
+            f"{_DIFF_LONG} cached staged merge-base base ours theirs",
+            ("--no-ext-diff", "--no-textconv", "--ignore-submodules=all"),
+        ),
+        "log": Subcommand(
+            "read",
+            "n:puU:M;C;wbaRzS:G:siEFPg",
+            f"{_DIFF_LONG} {_LOG_LONG}",
+            ("--no-ext-diff", "--no-textconv", "--no-show-signature", "--submodule=short"),
+        ),
+        "show": Subcommand(
+            "read",
+            "n:puU:M;C;wbaRzs",
+            f"{_DIFF_LONG} {_LOG_LONG}",
+            ("--no-ext-diff", "--no-textconv", "--no-show-signature", "--submodule=short"),
+        ),
+        "blame": Subcommand(
+            "read",
+            "L:wsefnltpcM;C;",
+            "porcelain line-porcelain show-name show-number show-email date= root",
+            ("--no-textconv",),
+        ),
+        "ls-files": Subcommand(
+            "read",
+            "cdmoisuzt",
+            "cached deleted modified others ignored stage unmerged exclude-standard full-name "
+            "error-unmatch directory no-empty-directory",
+        ),
+        # Of the working tree git grep reads also what lies behind a link to elsewhere.
+        "grep": Subcommand(
+            "read",
+            "inwlLcvEFPGhHe:A:B:C:oqWpIaz",
+            "cached ignore-case line-number word-regexp files-with-matches files-without-match "
+            "count invert-match extended-regexp basic-regexp fixed-strings perl-regexp context= "
+            "after-context= before-context= and or not all-match heading break only-matching "
+            "max-depth= name-only column full-name show-function function-context quiet text",
+            ("--cached", "--no-textconv"),
+        ),
+        "branch": Subcommand(
+            "run",
+            "arvlidDmMcCfu:q",
+            "list all remotes verbose contains= no-contains= merged= no-merged= show-current "
+            "sort= points-at= format= ignore-case delete move copy force set-upstream-to= "
+            "unset-upstream quiet",
+        ),
+        "add": Subcommand("run", "AunvfN", "all update dry-run verbose force intent-to-add"),
+        "commit": Subcommand(
+            "run",
+            "m:aqs",
+            "message= all amend no-edit allow-empty author= date= quiet signoff dry-run",
+        ),
+        "switch": Subcommand("run", "c:C:dfq", "create= force-create= detach discard-changes"),
+        "checkout": Subcommand("run", "b:B:fq", "detach ours theirs force orphan= quiet"),
+        "restore": Subcommand("run", "s:SWq", "source= staged worktree ours theirs quiet"),
+        "stash": Subcommand(
+            "run", "m:ukaq", "message= include-untracked keep-index all index quiet stat"
+        ),
+        "reset": Subcommand("run", "q", "soft mixed hard keep quiet"),
+        "rm": Subcommand("run", "rfqn", "cached force dry-run quiet"),
+        "mv": Subcommand("run", "fknv", "force dry-run verbose"),
+        "merge": Subcommand(
+            "run",
+            "m:q",
+            "no-ff ff-only ff squash abort continue quit no-edit no-commit message= quiet",
+        ),
+        "cherry-pick": Subcommand("run", "xn", "no-commit abort continue skip quit"),
+        "revert": Subcommand("run", "n", "no-edit no-commit abort continue skip quit"),
+        "tag": Subcommand(
+            "run", "am:dln;f", "annotate message= delete list sort= contains= points-at= force"
+        ),
+    }
+)
+
+
+class GitCommand(NamedTuple):
+    """A command that may be run."""
+
+    effect: Literal["read", "run"]
+    argv: tuple[str, ...]
+    """What git gets after its own options."""
+    shown: tuple[str, ...]
+    """What the model wrote, without options that are forced."""
+    paths: tuple[str, ...] = ()
+    """Words that git may take for files, wherever they lie: they have to lie in the scope."""
+
+
+def git_command(args: Sequence[str]) -> GitCommand:
+    """A model's arguments as a command. ToolError for whatever is not offered."""
+    words = list(args[1:] if args[:1] == ["git"] else args)
+    if not words or words[0] not in SUBCOMMANDS:
+        wrong = one_line(words[0]) if words else "nothing"
+        raise ToolError(
+            f"git: {wrong} is not offered; there are {', '.join(SUBCOMMANDS)}; else use exec"
+        )
+    name, *rest = words
+    if any("\0" in word for word in rest):
+        raise ToolError("git: an argument cannot contain a NUL character")
+    about = SUBCOMMANDS[name]
+    options, others = _checked(name, about, rest)
+    effect = about.effect
+    if name == "branch" and _only_lists(options, others):
+        effect = "read"
+    if name == "blame":
+        rest = _of_a_commit(rest, others)
+    paths = others if name in ("diff", "blame") else ()
+    return GitCommand(effect, (name, *about.forced, *rest), tuple(words), tuple(paths))
+
+
+def _checked(name: str, about: Subcommand, words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The names of the options, and what is no option. A value of an option counts as neither."""
+    options: list[str] = []
+    others: list[str] = []
+    waits_for_value = False
+    for number, word in enumerate(words):
+        if word == "--" and not waits_for_value:
+            return options, others + list(words[number + 1 :])
+        if word == "-" or not word.startswith("-"):
+            if not waits_for_value:
+                others.append(word)
+            waits_for_value = False
+            continue
+        # What git takes for a value must not be taken for the end of options here.
+        found = None if waits_for_value else _option(about, word)
+        if found is None:
+            raise ToolError(f"git {name} {one_line(word)} is not offered here; else use exec")
+        options.append(found[0])
+        waits_for_value = found[1]
+    return options, others
+
+
+def _option(about: Subcommand, word: str) -> tuple[str, bool] | None:
+    """The name of an option and whether its value is the next word; None if it is not offered.
+
+    No abbreviations: git would take them for options that are not on the list.
+    """
+    if word.startswith("--"):
+        name, attached, _ = word.removeprefix("--").partition("=")
+        offered = about.long.split()
+        if f"{name}=" in offered:
+            return name, not attached
+        return (name, False) if name in offered else None
+    if _COUNT.fullmatch(word) and "n:" in about.short:
+        return "n", False
+    letters = word[1:]
+    for place, letter in enumerate(letters):
+        at = about.short.find(letter)
+        if at < 0 or letter in ":;":
+            return None
+        kind = about.short[at + 1 : at + 2]
+        if kind == ":":
+            return letter, place == len(letters) - 1
+        if kind == ";":
+            return letter, False
+    return letters, False
+
+
+def _only_lists(options: Sequence[str], others: Sequence[str]) -> bool:
+    changing = {"delete", "move", "copy", "force", "set-upstream-to", "unset-upstream"}
+    letters = {letter for option in options if len(option) < 4 for letter in option}
+    if changing & set(options) or letters & set("dDmMcCfu"):
+        return False
+    return not others or "list" in options or "l" in letters
+
+
+def _of_a_commit(rest: Sequence[str], others: Sequence[str]) -> list[str]:
+    """Without a commit git blame reads the working tree, also behind a link to elsewhere."""
+    if any(word.startswith("^") for word in others):
+        raise ToolError("git blame: name the commit to look at, not one to leave out")
+    if len(others) > 1:
+        return list(rest)
+    before = list(rest[: rest.index("--")] if "--" in rest else rest)
+    if "--" not in rest and others:
+        before.remove(others[0])
+    return [*before, "HEAD", "--", *others]
+
 
 _OF_WORK_TREE = ("HEAD", "index", "logs", "config.worktree")
 _SIGNS = re.compile(r"[:=()]")

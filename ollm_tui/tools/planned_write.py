@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import difflib
 from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
 
 from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import ToolError
@@ -12,8 +14,29 @@ from ollm_tui.core.intake import visible
 from ollm_tui.core.tool import Action, Tell, ToolOutcome
 from ollm_tui.services.redaction.mark import carries_mark
 from ollm_tui.storage.files.beneath import FoundFile
-from ollm_tui.tools.files_read import FilesRead
 from ollm_tui.tools.scope import Place
+
+MOST_FILES = 10_000
+
+
+class FilesRead:
+    """Remembers contents by their hash."""
+
+    def __init__(self) -> None:
+        self._hashes: dict[Path, bytes] = {}
+
+    def note(self, path: Path, data: bytes) -> None:
+        """The model has seen this, or wrote it."""
+        self._hashes.pop(path, None)
+        self._hashes[path] = sha256(data).digest()
+        if len(self._hashes) > MOST_FILES:
+            del self._hashes[next(iter(self._hashes))]
+
+    def is_outdated(self, path: Path, data: bytes | None) -> bool:
+        """Whether a file was read and is another one now; None: it is gone."""
+        known = self._hashes.get(path)
+        return known is not None and (data is None or sha256(data).digest() != known)
+
 
 LARGEST_BYTES = 20_000_000
 """Of a file that is read, edited or replaced."""

@@ -16,8 +16,7 @@ from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import ToolError
 from ollm_tui.core.intake import clean
 from ollm_tui.core.tool import Action, PlannedCall, Tell, ToolOutcome
-from ollm_tui.services.safety.places import keeps_secrets
-from ollm_tui.services.safety.secret_names import names_secrets
+from ollm_tui.services.safety.places import keeps_secrets, names_secrets
 from ollm_tui.tools.call_arguments import Arguments, one_line, spec_of, understood
 from ollm_tui.tools.planned import Planned
 from ollm_tui.tools.scope import Scope

@@ -13,10 +13,10 @@ from ollm_tui.services.jobs.job_registry import Jobs
 from ollm_tui.services.sandbox.confinement import Confinement
 from ollm_tui.tools.edit_file import EditFile
 from ollm_tui.tools.exec_code import Exec
-from ollm_tui.tools.files_read import FilesRead
 from ollm_tui.tools.find_files import FindFiles
 from ollm_tui.tools.git import Git
 from ollm_tui.tools.jobs import JobsTool
+from ollm_tui.tools.planned_write import FilesRead
 from ollm_tui.tools.read_file import ReadFile
 from ollm_tui.tools.scope import Scope
 from ollm_tui.tools.scope_files import ScopeFiles

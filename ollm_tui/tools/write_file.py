@@ -11,8 +11,8 @@ from msgspec import Meta
 from ollm_tui.core.errors import ToolError
 from ollm_tui.core.tool import PlannedCall
 from ollm_tui.tools.call_arguments import Arguments, spec_of, understood
-from ollm_tui.tools.files_read import FilesRead
 from ollm_tui.tools.planned_write import (
+    FilesRead,
     PlannedWrite,
     readable_file,
     refuse_marks,

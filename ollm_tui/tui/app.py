@@ -28,8 +28,7 @@ from ollm_tui.settings.loaded import Loaded
 from ollm_tui.tui.chat.screen import ChatScreen
 from ollm_tui.tui.keymap import check_keymap
 from ollm_tui.tui.prompt.prompt import Prompt
-from ollm_tui.tui.stream.transcript.looks import transcript_styles
-from ollm_tui.tui.stream.transcript.styles import TranscriptStyles
+from ollm_tui.tui.stream.transcript.looks import TranscriptStyles, transcript_styles
 from ollm_tui.tui.terminal.abilities import Abilities, choose_theme
 from ollm_tui.tui.themes import DEFAULT_THEME, load_theme, rounded
 

@@ -12,8 +12,8 @@ from tests.conftest import REPOSITORY
 PACKAGE = REPOSITORY / "ollm_tui"
 
 OWN_ENVIRONMENT = {
-    "providers/llama_cpp/server_process.py": "below the services; passes seven names and what it sets",
-    "providers/llama_cpp/pip_download.py": "below the services; passes what pip needs for the network",
+    "providers/llama_cpp/server_process.py": "below the services; passes seven names",
+    "providers/llama_cpp/model_download.py": "below the services; passes what pip needs",
     "services/files/git_program.py": "passes seven names, hardens git with the rest",
     "services/jobs/launcher_client.py": "passes nothing at all but where our own modules are",
     "tools/hardened_git.py": "what git_program passes, and editors and helpers switched off",
@@ -59,7 +59,7 @@ def test_the_program_starts_processes_only_where_this_test_looks() -> None:
     found = {module for module, _, _ in starts()}
     assert {
         "tui/terminal/clipboard.py",
-        "providers/llama_cpp/pip_download.py",
+        "providers/llama_cpp/model_download.py",
         *USERS_ENVIRONMENT,
     } <= found
 

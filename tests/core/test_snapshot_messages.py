@@ -11,8 +11,13 @@ from ollm_tui.core.session.encoding import CannotDecode
 from ollm_tui.core.session.message import Message, Text
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.snapshot import snapshot_of
-from ollm_tui.core.snapshot_encoding import decode_snapshot, encode_snapshot
-from ollm_tui.core.snapshot_messages import MessageBytes, decode_with, snapshot_chunks
+from ollm_tui.core.snapshot_encoding import (
+    MessageBytes,
+    decode_snapshot,
+    decode_with,
+    encode_snapshot,
+    snapshot_chunks,
+)
 from tests import generators
 from tests.session_lives import apply, lives, states
 from tests.snapshot_samples import rich_session, rich_state, sample_snapshot

@@ -28,7 +28,7 @@ from ollm_tui.core.errors import Unavailable, UsageError
 from ollm_tui.core.provider import ChatRequest, TextDelta
 from ollm_tui.core.session.context_marks import ContextChange
 from ollm_tui.core.session.message import Attachment
-from ollm_tui.engine.compression.breaker import Breaker
+from ollm_tui.engine.compression.conversation_compression import Breaker
 from ollm_tui.engine.compression.invariants import order_violations
 from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.providers.scripted import Scripted, Step

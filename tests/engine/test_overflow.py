@@ -24,7 +24,7 @@ from ollm_tui.core.session.context_marks import ContextChange
 from ollm_tui.core.session.message import Attachment
 from ollm_tui.engine.context.budget import Budget
 from ollm_tui.engine.conversation.conversation import Conversation
-from ollm_tui.engine.turn.overflow import wider_window
+from ollm_tui.engine.turn.prompt_check import wider_window
 from ollm_tui.headless import Headless
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.services.tokens.prompt_count import Parts

@@ -13,8 +13,8 @@ from ollm_tui.engine.tools.policy import Policy, scope_of
 from ollm_tui.services.files.project_files import ProjectFiles
 from ollm_tui.services.safety.grants import Grants
 from ollm_tui.settings.schema import Tools
-from ollm_tui.tools.files_read import FilesRead
 from ollm_tui.tools.git import Git
+from ollm_tui.tools.planned_write import FilesRead
 from ollm_tui.tools.read_file import ReadFile
 from ollm_tui.tools.scope import Scope
 from ollm_tui.tools.scope_files import ScopeFiles

@@ -12,10 +12,10 @@ from ollm_tui.core import clock
 from ollm_tui.core.errors import Unavailable
 from ollm_tui.core.provider import TextDelta
 from ollm_tui.core.session.message import Message, Retrieval, Text
-from ollm_tui.engine.project.recall import COMPARED, COMPARED_CHARACTERS, Passage, Recall
+from ollm_tui.engine.project.history_search import COMPARED, COMPARED_CHARACTERS, Passage, Recall
 from ollm_tui.engine.project.workspace import Workspace
 from ollm_tui.providers.scripted import Scripted
-from ollm_tui.services.search.recall_words import recall_query
+from ollm_tui.services.search.snippets import recall_query
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.settings.schema import Search, Settings
 from ollm_tui.storage.store_layout import StoreLayout

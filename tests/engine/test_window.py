@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ollm_tui.core.provider import Capabilities
-from ollm_tui.engine.conversation.window import choose_window, machine_memory
+from ollm_tui.engine.conversation.model_choice import choose_window, machine_memory
 
 GIGABYTE = 1 << 30
 MADE_FOR = 131_072

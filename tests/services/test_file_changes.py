@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from ollm_tui.core.snapshot import ContextSnapshot
-from ollm_tui.services.files.file_changes import LARGEST_FILE, MOST_BYTES, FileWatch
-from ollm_tui.services.files.workspace_scan import DEEPEST, scan
+from ollm_tui.services.files.file_changes import DEEPEST, LARGEST_FILE, MOST_BYTES, FileWatch, scan
 from ollm_tui.storage.files.beneath import Beneath
 from ollm_tui.storage.files.cipher import AesGcm
 from ollm_tui.storage.store_layout import StoreLayout

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ollm_tui.services.files.git_state import git_state
+from ollm_tui.services.files.git_program import git_state
 
 ENVIRONMENT = {
     "PATH": os.environ["PATH"],

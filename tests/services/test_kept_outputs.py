@@ -11,8 +11,7 @@ from ollm_tui.core import clock
 from ollm_tui.core.session.message import Message, ToolResultPart
 from ollm_tui.core.session.record import AnyRecord, Created, MessageAdded, ToolCallAdded
 from ollm_tui.core.session.session import ToolCall, ToolResult
-from ollm_tui.services.sessions.kept_outputs import NOT_KEPT
-from ollm_tui.services.sessions.recording import Recording
+from ollm_tui.services.sessions.recording import NOT_KEPT, Recording
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.crash.samples import empty_session

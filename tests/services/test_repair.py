@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from ollm_tui.core.session.record import TextAppended
-from ollm_tui.services.sessions.repair import damaged, repair
-from ollm_tui.services.sessions.session_library import SessionLibrary
+from ollm_tui.services.sessions.session_library import SessionLibrary, damaged, repair
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.crash.samples import LARGE, begin, go_on, stored_session, texts, user_message
 

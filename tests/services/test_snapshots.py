@@ -23,9 +23,8 @@ from ollm_tui.core.events import (
 from ollm_tui.core.snapshot import Reason
 from ollm_tui.services.sessions.recording import Recording
 from ollm_tui.services.sessions.session_library import SessionLibrary
-from ollm_tui.services.snapshots.restore_points import Snapshots
+from ollm_tui.services.snapshots.restore_points import Snapshots, Thresholds
 from ollm_tui.services.snapshots.snapshot_library import SnapshotLibrary
-from ollm_tui.services.snapshots.snapshot_thresholds import Thresholds
 from ollm_tui.settings.schema import Settings
 from ollm_tui.settings.schema import Snapshots as Rules
 from ollm_tui.storage.store_layout import StoreLayout

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ollm_tui.settings.aliases import ALIASES
-from ollm_tui.settings.keys import shape
+from ollm_tui.settings.keys import ALIASES, shape
 from ollm_tui.settings.loaded import Loaded
 from ollm_tui.settings.loader import load_settings
 

@@ -12,7 +12,7 @@ import pytest
 
 from ollm_tui.core.tool import Action, Tool, ToolOutcome
 from ollm_tui.services.jobs.job_registry import Jobs
-from ollm_tui.tools.files_read import FilesRead
+from ollm_tui.tools.planned_write import FilesRead
 from ollm_tui.tools.scope import Scope
 
 SECRET = "the-secret-outside"

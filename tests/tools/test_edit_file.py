@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ollm_tui.core.errors import ToolError
 from ollm_tui.tools.edit_file import EditFile
-from ollm_tui.tools.files_read import FilesRead
+from ollm_tui.tools.planned_write import FilesRead
 from ollm_tui.tools.scope import Scope
 from ollm_tui.tools.text_match import edited
 from tests.tools.conftest import call

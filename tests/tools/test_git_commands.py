@@ -7,7 +7,7 @@ import shlex
 import pytest
 
 from ollm_tui.core.errors import ToolError
-from ollm_tui.tools.git_commands import SUBCOMMANDS, git_command
+from ollm_tui.tools.git import SUBCOMMANDS, git_command
 
 READING = (
     *("status", "status -sb", "status --porcelain -uno", "status --short src"),

@@ -14,7 +14,7 @@ from ollm_tui.core.errors import ToolError
 from ollm_tui.core.tool import Tool
 from ollm_tui.services.files.project_files import ProjectFiles
 from ollm_tui.tools.edit_file import EditFile
-from ollm_tui.tools.files_read import FilesRead
+from ollm_tui.tools.planned_write import FilesRead
 from ollm_tui.tools.read_file import ReadFile
 from ollm_tui.tools.scope import Scope
 from ollm_tui.tools.scope_files import ScopeFiles

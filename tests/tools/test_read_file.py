@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ollm_tui.core.errors import ToolError
-from ollm_tui.tools.files_read import FilesRead
+from ollm_tui.tools.planned_write import FilesRead
 from ollm_tui.tools.read_file import ReadFile
 from ollm_tui.tools.scope import Scope
 from tests.tools.conftest import call

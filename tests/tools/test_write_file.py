@@ -10,7 +10,7 @@ import pytest
 from ollm_tui.core.errors import ToolError
 from ollm_tui.services.redaction.redactor import Redactor
 from ollm_tui.tools.edit_file import EditFile
-from ollm_tui.tools.files_read import FilesRead
+from ollm_tui.tools.planned_write import FilesRead
 from ollm_tui.tools.read_file import ReadFile
 from ollm_tui.tools.scope import Scope
 from ollm_tui.tools.write_file import WriteFile

@@ -17,8 +17,13 @@ from ollm_tui.core.compression_events import (
     StageReached,
     SummaryArrived,
 )
-from ollm_tui.core.session.compression import Checkpoint, CompressedContext, Compression
-from ollm_tui.core.session.ledger import Fact, Ledger
+from ollm_tui.core.session.compression import (
+    Checkpoint,
+    CompressedContext,
+    Compression,
+    Fact,
+    Ledger,
+)
 
 MODEL = "qwen2.5-coder:1.5b"
 SUMMARY = (

@@ -15,8 +15,7 @@ from ollm_tui.core.errors import JobError
 from ollm_tui.core.job import Job, ProcessMark
 from ollm_tui.services.jobs.records import JobRecord, JobRecords, this_program
 from ollm_tui.tui.app import OllmApp
-from ollm_tui.tui.jobs.job_list import JobList
-from ollm_tui.tui.jobs.job_tail import JobTail
+from ollm_tui.tui.jobs.job_list import JobList, JobTail
 from ollm_tui.tui.jobs.screen import JobsScreen
 from ollm_tui.tui.kit.choice_list import Choice
 from ollm_tui.tui.kit.live_keys import LiveKeys

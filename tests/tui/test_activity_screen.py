@@ -9,9 +9,15 @@ from typing import cast
 from textual.widgets import Static
 
 from ollm_tui.core.search import Activity
-from ollm_tui.tui.search.activity import EMPTY, ActivityScreen
-from ollm_tui.tui.search.activity_days import ActivityDays, ModelTotal, level, monday_of
-from ollm_tui.tui.search.day_map import DayMap
+from ollm_tui.tui.search.activity import (
+    EMPTY,
+    ActivityDays,
+    ActivityScreen,
+    DayMap,
+    ModelTotal,
+    level,
+    monday_of,
+)
 from tests.tui.conftest import OpenApp
 from tests.tui.search_desk import Desk, desk
 from tests.tui.seen import send

@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 
 from ollm_tui.core.session.message import Usage
-from ollm_tui.tui.stream.entries.answer_times import cached_words, speed_of, usage_words, why_slow
+from ollm_tui.tui.stream.entries.message_entries import (
+    cached_words,
+    speed_of,
+    usage_words,
+    why_slow,
+)
 
 ALL = Usage(
     input_tokens=2000,

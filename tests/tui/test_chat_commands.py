@@ -13,8 +13,8 @@ from ollm_tui.core.provider import Completed, ReasoningDelta, TextDelta
 from ollm_tui.core.session.message import Usage
 from ollm_tui.settings.schema import Settings
 from ollm_tui.tui.app import OllmApp
-from ollm_tui.tui.browser.chat_sidebar import ChatSidebar
 from ollm_tui.tui.browser.screen import SessionBrowser
+from ollm_tui.tui.browser.sidebar import ChatSidebar
 from ollm_tui.tui.chat.screen import ChatScreen
 from ollm_tui.tui.help.palette import CommandPalette
 from ollm_tui.tui.help.screen import HelpScreen

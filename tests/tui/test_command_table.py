@@ -11,8 +11,7 @@ from textual.binding import Binding
 from docs.write_commands import with_commands
 from ollm_tui.tui.chat.screen import MODULES
 from ollm_tui.tui.commands import BY_ID, COMMANDS, GROUPS, Command, bindings
-from ollm_tui.tui.key_names import Hints, key_name
-from ollm_tui.tui.keymap import check_keymap
+from ollm_tui.tui.keymap import Hints, check_keymap, key_name
 from tests.conftest import REPOSITORY
 
 

@@ -21,8 +21,7 @@ from ollm_tui.core.compression_events import (
     SummaryArrived,
     SummaryRejected,
 )
-from ollm_tui.tui.compression.preview import Applied, CompressionPreview, StartOver
-from ollm_tui.tui.compression.summary_area import SummaryArea
+from ollm_tui.tui.compression.preview import Applied, CompressionPreview, StartOver, SummaryArea
 from ollm_tui.tui.kit.choice_list import ChoiceList
 from tests.tui.compression_desk import still, timers
 from tests.tui.compression_samples import (

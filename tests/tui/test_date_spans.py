@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ollm_tui.services.search.query import parse_query
-from ollm_tui.tui.search.date_spans import DateSpan, date_spans
+from ollm_tui.tui.search.hit_timeline import DateSpan, date_spans
 
 DAYS = st.dictionaries(st.dates(date(1990, 1, 1), date(2040, 1, 1)), st.integers(1, 50), min_size=1)
 

@@ -8,7 +8,7 @@ from textual import events
 from ollm_tui.core.session.message import Attachment
 from ollm_tui.services.tokens.careful_estimate import careful_estimate
 from ollm_tui.settings.schema import Compression, Context, Settings
-from ollm_tui.tui.chat.draft_tokens import GROWN_BY, DraftTokens
+from ollm_tui.tui.chat.state_lines import GROWN_BY, DraftTokens
 from ollm_tui.tui.gauge.gauge_line import Reading
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import chat, gauge, prompt, send, settled

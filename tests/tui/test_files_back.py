@@ -14,8 +14,8 @@ from ollm_tui.engine.tools.conversation_tools import Outfit
 from ollm_tui.services.files.file_changes import FileWatch
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
+from ollm_tui.tui.chat.files_back import FilesBack
 from ollm_tui.tui.chat.screen import ChatScreen
-from ollm_tui.tui.chat.tui_dialogs_files_back import FilesBack
 from tests.tui.browser_desk import Desk
 from tests.tui.browser_samples import full_id, rich_session, take_snapshots
 from tests.tui.conftest import OpenApp

@@ -16,7 +16,7 @@ from ollm_tui.core.session.record import MessageAdded, MetadataChanged, SessionC
 from ollm_tui.services.sessions.following import Followed
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
-from ollm_tui.tui.chat.following_view import (
+from ollm_tui.tui.chat.followed_session import (
     FOLLOWS,
     FORKS,
     GOES_ON,

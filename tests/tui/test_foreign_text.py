@@ -33,8 +33,7 @@ from ollm_tui.tui.kit.question import Question
 from ollm_tui.tui.prompt.completion import Option
 from ollm_tui.tui.prompt.completion_list import CompletionList
 from ollm_tui.tui.prompt.prompt import Prompt
-from ollm_tui.tui.stream.transcript.entry import Entry
-from ollm_tui.tui.stream.transcript.fold import Fold
+from ollm_tui.tui.stream.transcript.entry import Entry, Fold
 from ollm_tui.tui.stream.transcript.transcript import Transcript
 from tests.conftest import REPOSITORY
 from tests.tui.conftest import OpenApp

@@ -14,7 +14,7 @@ from ollm_tui.engine.context.budget import Budget, Room
 from ollm_tui.engine.context.context_view import ContextView
 from ollm_tui.engine.context.prompt_assembly import assemble
 from ollm_tui.providers.scripted import Scripted
-from ollm_tui.services.tokens.counters import TokenCounters
+from ollm_tui.services.tokens.counter import TokenCounters
 from ollm_tui.services.tokens.prompt_count import Count, Parts, PromptCount, Source
 from ollm_tui.tui.gauge.gauge import Gauge
 from ollm_tui.tui.gauge.gauge_bar import ASCII, LEAST_CELLS, WITHOUT_COLOUR, bar, share_cells

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ollm_tui.tui.help.help_page import NOTHING_FITS, HelpEntry, help_columns
-from ollm_tui.tui.help.screen import HelpScreen
+from ollm_tui.tui.help.screen import NOTHING_FITS, HelpEntry, HelpScreen, help_columns
 from tests.tui.conftest import OpenApp
 from tests.tui.dialogs.host import NOTHING_YET, Host, shown
 

@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from ollm_tui.core.provider import Completed, TextDelta
 from ollm_tui.core.session.message import Attachment
 from ollm_tui.tui.app import OllmApp
-from ollm_tui.tui.browser.chat_sidebar import ChatSidebar
+from ollm_tui.tui.browser.sidebar import ChatSidebar
 from ollm_tui.tui.jobs.shell_line import EMPTY, is_worth_a_bell
 from ollm_tui.tui.stream.entries.job_entries import OUTPUT
 from tests.tui.conftest import OpenApp

@@ -8,7 +8,7 @@ import pytest
 
 from ollm_tui.core import clock
 from ollm_tui.core.session.session import SessionSummary
-from ollm_tui.tui.browser.session_choices import age_labels, session_choices
+from ollm_tui.tui.browser.session_list import age_labels, session_choices
 from ollm_tui.tui.kit.choice_list import Choice
 
 NOW = datetime(2026, 11, 16, 12, 0).astimezone()

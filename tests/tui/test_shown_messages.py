@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ollm_tui.tui.stream.entries.shown_messages import shown_at
+from ollm_tui.tui.stream.entries.message_entries import shown_at
 
 
 def test_what_has_no_entry_stands_with_the_message_before() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ollm_tui.tui.browser.chat_sidebar import ChatSidebar
+from ollm_tui.tui.browser.sidebar import ChatSidebar
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import chat, prompt, settled
 

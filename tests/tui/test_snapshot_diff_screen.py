@@ -8,11 +8,15 @@ from ollm_tui.core.session.message import Text
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.snapshot import ContextSnapshot, snapshot_of
 from ollm_tui.engine.context.budget import Budget
-from ollm_tui.engine.snapshots.snapshot_parts import parts_of
+from ollm_tui.engine.snapshots.points import parts_of
 from ollm_tui.services.snapshots.snapshot_diff import diff
-from ollm_tui.tui.browser.diff_screen import DiffSide, SnapshotDiffScreen
-from ollm_tui.tui.browser.snapshot_diff_lines import diff_lines, summary
-from ollm_tui.tui.browser.snapshot_diff_page import SnapshotDiffPage
+from ollm_tui.tui.browser.diff_screen import (
+    DiffSide,
+    SnapshotDiffPage,
+    SnapshotDiffScreen,
+    diff_lines,
+    summary,
+)
 from tests.snapshot_samples import message, rich_session, rich_state
 from tests.tui.dialogs.host import Host, shown
 

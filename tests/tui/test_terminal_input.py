@@ -6,8 +6,7 @@ import pytest
 from rich.cells import cell_len
 from textual.events import Key, Paste
 
-from ollm_tui.tui.terminal.ascii_text import AsciiText
-from ollm_tui.tui.terminal.terminal_input import PasteGuard
+from ollm_tui.tui.terminal.driver import AsciiText, PasteGuard
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import prompt, settled
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.session.timeline import timeline_of
 from ollm_tui.core.snapshot import SnapshotSummary
-from ollm_tui.tui.browser.timeline_drawing import MARKS, drawing
+from ollm_tui.tui.browser.timeline_strip import MARKS, drawing
 from tests.snapshot_samples import message
 from tests.tui.browser_samples import WINDOW, rich_session
 

@@ -12,7 +12,7 @@ from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.settings.schema import Settings
 from ollm_tui.tui.chat.welcome import BETTER, DEMONSTRATION, Welcome
-from ollm_tui.tui.key_names import Hints
+from ollm_tui.tui.keymap import Hints
 from tests.engine.conftest import workspace_on
 
 

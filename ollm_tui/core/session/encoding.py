@@ -16,10 +16,15 @@ from typing import Any, TypeVar, cast, get_args
 import msgspec
 
 from ollm_tui.core.loop import LoopRecord
-from ollm_tui.core.session.compression import Checkpoint, CompressedContext, Compression
+from ollm_tui.core.session.compression import (
+    Checkpoint,
+    CompressedContext,
+    Compression,
+    Fact,
+    Ledger,
+)
 from ollm_tui.core.session.context_entry import ContextEntry
 from ollm_tui.core.session.goals import Decision, Goal, Milestone, Subtask
-from ollm_tui.core.session.ledger import Fact, Ledger
 from ollm_tui.core.session.message import EXTRA_KEY, Message, Part, UnknownPart, Usage, Value
 from ollm_tui.core.session.record import (
     AnyRecord,

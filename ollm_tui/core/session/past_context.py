@@ -7,8 +7,8 @@ from msgspec.structs import replace
 from ollm_tui.core.session.compression import CompressedContext
 from ollm_tui.core.session.session import Metadata
 from ollm_tui.core.session.session_state import SessionState
-from ollm_tui.core.session.shortened import shortened_at, with_shortened
 from ollm_tui.core.session.timeline import tokens_at
+from ollm_tui.core.snapshot import shortened_at, with_shortened
 
 _NEVER = "9999"
 """Later than every time."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from importlib import import_module
@@ -27,8 +28,7 @@ from ollm_tui.core.session.compression import Compression, Strategy, Trigger, la
 from ollm_tui.core.session.record import Compressed, CompressionUndone
 from ollm_tui.core.session.session import next_number
 from ollm_tui.core.snapshot import Reason
-from ollm_tui.engine.compression.breaker import Breaker
-from ollm_tui.engine.compression.plan.wanted import CompressionWanted
+from ollm_tui.engine.compression.plan.material import CompressionWanted
 from ollm_tui.engine.context.session_context import SessionContext
 from ollm_tui.engine.conversation.held_session import HeldSession
 from ollm_tui.engine.conversation.stoppable import Stoppable
@@ -37,6 +37,49 @@ from ollm_tui.settings.schema import Settings
 if TYPE_CHECKING:
     from ollm_tui.engine.compression.ledger.ledger import KnownFacts
     from ollm_tui.engine.compression.pipeline import Pipeline
+
+
+FAILURES_IN_A_ROW = 3
+PAUSE_SECONDS = 300
+REFILLS_AT_ONCE = 3
+
+
+class Breaker:
+    """Counts what goes wrong. What the user asks for by hand never asks here."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._failures = 0
+        self._paused_until = 0.0
+        self._refills = 0
+        self._turns_at_last: int | None = None
+
+    @property
+    def paused_seconds(self) -> int:
+        """How long nothing is tried; 0 if it may be."""
+        return max(0, round(self._paused_until - self._now()))
+
+    def failed(self) -> bool:
+        """A compression failed. True if that was one too many."""
+        self._failures += 1
+        if self._failures < FAILURES_IN_A_ROW:
+            return False
+        self._failures = 0
+        self._paused_until = self._now() + PAUSE_SECONDS
+        return True
+
+    def succeeded(self, turns: int) -> bool:
+        """A compression after so many turns went well. True if the context was refilled at once
+        so many times that the user should know by what."""
+        self._failures, self._paused_until = 0, 0.0
+        at_once = self._turns_at_last is not None and turns - self._turns_at_last <= 1
+        self._turns_at_last = turns
+        self._refills = self._refills + 1 if at_once else 0
+        if self._refills < REFILLS_AT_ONCE:
+            return False
+        self._refills = 0
+        return True
+
 
 Snapshot = Callable[[Reason], Awaitable[str | None]]
 """Takes a snapshot for a reason; its id, or None where there are none."""

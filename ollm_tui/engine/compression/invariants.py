@@ -9,7 +9,7 @@ from ollm_tui.core.intake import clean
 from ollm_tui.core.provider import PromptMessage
 from ollm_tui.core.session.compression import Checkpoint
 from ollm_tui.core.session.message import Message, ToolCallPart, ToolResultPart
-from ollm_tui.engine.compression.fold.checkpoint_sizes import LEAST_CAP
+from ollm_tui.engine.compression.fold.checkpoints import LEAST_CAP
 from ollm_tui.engine.compression.summary.summary_syntax import sanitised
 from ollm_tui.engine.context.context_view import ContextView
 

@@ -33,12 +33,10 @@ from ollm_tui.engine.compression.fold.checkpoints import CheckpointMaker
 from ollm_tui.engine.compression.fold.folding import Folding
 from ollm_tui.engine.compression.invariants import checkpoint_tokens, violations
 from ollm_tui.engine.compression.ledger.ledger import KnownFacts
-from ollm_tui.engine.compression.plan.material import Material
+from ollm_tui.engine.compression.plan.material import CompressionWanted, Material
 from ollm_tui.engine.compression.plan.plan import Plan, cannot_fit, make_plan, own_messages_fill
-from ollm_tui.engine.compression.plan.wanted import CompressionWanted
-from ollm_tui.engine.compression.summary.summariser import Summariser
+from ollm_tui.engine.compression.summary.summariser import Summariser, SummaryWriter
 from ollm_tui.engine.compression.summary.summary_guard import SummaryFailed
-from ollm_tui.engine.compression.summary.summary_writer import SummaryWriter
 from ollm_tui.engine.context.context_view import ContextView
 from ollm_tui.engine.context.session_context import SessionContext
 from ollm_tui.services.redaction.redactor import Redactor

@@ -17,8 +17,7 @@ from ollm_tui.engine.context.budget import EXCHANGES_LOOKED_AT, Budget
 from ollm_tui.engine.context.prompt_assembly import FrozenPrompt, Section, digest
 from ollm_tui.engine.context.prompt_message import attached, pieces_of, recalled
 from ollm_tui.services.tokens.counter import TokenCounter
-from ollm_tui.services.tokens.prompt_count import Count, Group, PromptCount, shared_out
-from ollm_tui.services.tokens.prompt_piece import Piece
+from ollm_tui.services.tokens.prompt_count import Count, Group, Piece, PromptCount, shared_out
 
 CompressesAt = Literal["trigger", "limit", "never"]
 """When the context is compressed by itself: in time, or only where a prompt does not fit."""

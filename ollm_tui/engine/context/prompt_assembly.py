@@ -14,7 +14,7 @@ from ollm_tui.core.session.compression import Shortening
 from ollm_tui.core.session.context_marks import Marks
 from ollm_tui.core.session.message import Message, Text
 from ollm_tui.engine.context.prompt_message import Said, checkpoint_text, said_by
-from ollm_tui.services.tokens.prompt_piece import Piece
+from ollm_tui.services.tokens.prompt_count import Piece
 
 LEFT_OUT = PromptMessage(role="user", text="[earlier messages were left out]")
 """Stands before a reply whose question is not sent: many templates insist on taking turns."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 from hashlib import blake2b
-from typing import NamedTuple, assert_never
+from typing import Any, NamedTuple, assert_never, cast
 
+import msgspec
 from msgspec.structs import replace
 
 from ollm_tui.core.counts import counted
-from ollm_tui.core.provider import Image, PromptMessage
+from ollm_tui.core.provider import ChatRequest, Image, PromptMessage
 from ollm_tui.core.session.compression import Checkpoint
 from ollm_tui.core.session.message import (
     Approval,
@@ -23,7 +25,42 @@ from ollm_tui.core.session.message import (
     ToolResultPart,
     UnknownPart,
 )
-from ollm_tui.services.tokens.prompt_piece import Piece
+from ollm_tui.services.tokens.prompt_count import Piece
+
+_EMPTY: tuple[object, ...] = (None, "", [], ())
+
+
+def readable(request: ChatRequest) -> str:
+    """A prompt to be read by people, message by message."""
+    return "\n\n".join(map(_readable_message, request.messages))
+
+
+def as_json(request: ChatRequest) -> str:
+    """A whole request as JSON, without what it leaves open."""
+    return json.dumps(_without_empty(msgspec.to_builtins(request)), indent=2, ensure_ascii=False)
+
+
+def _readable_message(message: PromptMessage) -> str:
+    about = f" {message.tool_name or ''} {message.tool_call_id}" if message.tool_call_id else ""
+    lines = [f"── {message.role}{about} ──", message.text]
+    lines += [f"[image {image.media_type}]" for image in message.images]
+    lines += [
+        f"→ {call.name} {call.call_id} {json.dumps(call.args, ensure_ascii=False)}"
+        for call in message.tool_calls
+    ]
+    return "\n".join(line for line in lines if line)
+
+
+def _without_empty(request: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of tools stay as they are: there, empty is not the same as missing."""
+    kept = {key: value for key, value in request.items() if value not in _EMPTY}
+    messages = cast(list[dict[str, Any]], request["messages"])
+    kept["messages"] = [
+        {key: value for key, value in message.items() if value not in _EMPTY}
+        for message in messages
+    ]
+    return kept
+
 
 FIRST_WORDS_CHARACTERS = 160
 """So much of a folded message is left: what it was about."""

@@ -24,16 +24,46 @@ from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.engine.compression.plan.material import Material
 from ollm_tui.engine.context.budget import Budget, BudgetRules
 from ollm_tui.engine.context.context_view import CompressesAt, ContextView, cost_of
-from ollm_tui.engine.context.live_count import LiveCount
 from ollm_tui.engine.context.prompt_assembly import Assembly, assemble
 from ollm_tui.engine.context.prompt_message import pieces_of, without_pictures
 from ollm_tui.engine.context.system_prompt import sections
 from ollm_tui.engine.conversation.model_choice import ModelChoice
 from ollm_tui.engine.conversation.modes import Mode, current_mode, modes_of
-from ollm_tui.services.tokens.counters import TokenCounters
-from ollm_tui.services.tokens.prompt_count import PromptCount
-from ollm_tui.services.tokens.prompt_piece import Piece
+from ollm_tui.services.tokens.counter import GrowingCount, TokenCounters
+from ollm_tui.services.tokens.prompt_count import Piece, PromptCount
 from ollm_tui.settings.schema import Settings
+
+
+class LiveCount:
+    """What arrives is counted when somebody looks: a delta costs next to nothing."""
+
+    def __init__(self) -> None:
+        self._growing: GrowingCount | None = None
+        self._count: PromptCount | None = None
+        self._arrived: list[str] = []
+
+    def begin(self, count: PromptCount, growing: GrowingCount) -> None:
+        """A prompt goes out."""
+        self._growing, self._count = growing, count
+        self._arrived.clear()
+
+    def add(self, text: str) -> None:
+        """More of the reply arrived."""
+        self._arrived.append(text)
+
+    def end(self) -> None:
+        """The reply is part of the conversation now, or the prompt was not taken."""
+        self._growing = self._count = None
+        self._arrived.clear()
+
+    @property
+    def count(self) -> PromptCount | None:
+        """The prompt and what arrived so far; None if none was sent."""
+        if self._growing and self._arrived:
+            self._count = self._growing.add("".join(self._arrived))
+            self._arrived.clear()
+        return self._count
+
 
 PIECES_AT_A_TIME = 200
 UNKNOWN_WINDOW = 8192

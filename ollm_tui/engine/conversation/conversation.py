@@ -30,7 +30,7 @@ from ollm_tui.core.session.message import Attachment, Message, Retrieval, Text, 
 from ollm_tui.core.session.session import Metadata, ModeChange
 from ollm_tui.engine.compression.conversation_compression import CompressionKeeper
 from ollm_tui.engine.context.context_view import ContextView
-from ollm_tui.engine.context.prompt_text import as_json, readable
+from ollm_tui.engine.context.prompt_message import as_json, readable
 from ollm_tui.engine.context.session_context import SessionContext
 from ollm_tui.engine.conversation.conversation_hooks import HookKeeper
 from ollm_tui.engine.conversation.goal_keeping import GoalKeeper
@@ -41,12 +41,11 @@ from ollm_tui.engine.conversation.notes import NoteKeeper
 from ollm_tui.engine.conversation.stoppable import Stoppable
 from ollm_tui.engine.snapshots.conversation_snapshots import SnapshotKeeper
 from ollm_tui.engine.tools.conversation_tools import ToolKeeper
-from ollm_tui.engine.turn.overflow import OverflowPolicy
-from ollm_tui.engine.turn.prompt_check import PromptCheck
+from ollm_tui.engine.turn.prompt_check import OverflowPolicy, PromptCheck
 from ollm_tui.engine.turn.turn import Turn
 from ollm_tui.services.sessions.recording import Recorder
 from ollm_tui.services.snapshots.restore_points import Snapshots
-from ollm_tui.services.tokens.counters import TokenCounters
+from ollm_tui.services.tokens.counter import TokenCounters
 from ollm_tui.services.tokens.prompt_count import Count
 from ollm_tui.services.topic import Topic
 from ollm_tui.settings.schema import Settings

@@ -7,20 +7,69 @@ import sys
 from collections.abc import Mapping
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 from msgspec.structs import replace
 
 from ollm_tui.core.errors import JobError
-from ollm_tui.core.job import Job, JobEvent, JobFinished, JobLanguage, JobOutputArrived
+from ollm_tui.core.job import Job, JobEvent, JobFinished, JobLanguage, JobMoved, JobOutputArrived
 from ollm_tui.core.session.session import ToolCall, ToolResult
 from ollm_tui.engine.conversation.held_session import HeldSession
-from ollm_tui.engine.jobs.job_files import JobFiles
 from ollm_tui.engine.jobs.job_text import Arrivals, capped, ending
 from ollm_tui.services.jobs.job_registry import Jobs
 from ollm_tui.services.jobs.safe_text import LEAD_BYTES
 from ollm_tui.services.jobs.starting import Wanted
 from ollm_tui.services.redaction.redactor import Redactor
 from ollm_tui.services.topic import Topic
+
+if TYPE_CHECKING:
+    from ollm_tui.services.files.file_changes import FileWatch
+
+
+class JobFiles:
+    """Watches files for as long as somebody else keeps the watch of their session."""
+
+    def __init__(self) -> None:
+        self._watches: WeakValueDictionary[str, FileWatch] = WeakValueDictionary()
+        self._comparing: set[asyncio.Task[object]] = set()
+
+    def add(self, session_id: str, watch: FileWatch) -> None:
+        """From now on the jobs of a session are watched."""
+        self._watches[session_id] = watch
+
+    async def before(self, session_id: str) -> None:
+        """A command of the user's is about to start. Before a tool has changed anything there is
+        nothing to go back to, and no reason to let the user wait."""
+        watch = self._watches.get(session_id)
+        if watch and watch.has_looked:
+            await asyncio.to_thread(watch.before)
+
+    def hear(self, event: JobEvent) -> None:
+        """Something happened to a job. What a tool waits for is compared by that."""
+        if isinstance(event, JobOutputArrived):
+            return
+        job = event.job
+        watch = self._watches.get(job.session_id)
+        if watch is None:
+            return
+        if isinstance(event, JobFinished):
+            if watch.ended(job.id):
+                task = asyncio.create_task(asyncio.to_thread(watch.settle))
+                self._comparing.add(task)
+                task.add_done_callback(self._comparing.discard)
+        elif isinstance(event, JobMoved) or _is_alone(job):
+            watch.begun(job.id)
+
+    async def close(self) -> None:
+        """Wait for the last comparison."""
+        await asyncio.gather(*self._comparing)
+
+
+def _is_alone(job: Job) -> bool:
+    """Whether no tool waits for a job."""
+    return job.parent is None and (job.background or not job.by_model)
+
 
 TOOL = "exec"
 TAIL_BYTES = 16 * 1024

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ollm_tui.core.loop import LoopFound
@@ -10,7 +11,44 @@ from ollm_tui.engine.loops import evidence
 from ollm_tui.engine.loops.canonical import text_digest
 from ollm_tui.engine.loops.normalising import GONE, steady
 from ollm_tui.engine.loops.periods import Periods, Step
-from ollm_tui.engine.loops.similarity import similarity
+
+LONGEST_BY_CHARACTERS = 800
+MOST_WORDS = 1000
+"""Of a longer text the beginning and the end are compared."""
+
+
+def similarity(one: str, other: str) -> float:
+    """By characters for short texts, by words for long ones. Bounded in time for any text."""
+    if one == other:
+        return 1.0
+    if max(len(one), len(other)) <= LONGEST_BY_CHARACTERS:
+        return _share(one, other)
+    return _share(_ends(one.split()), _ends(other.split()))
+
+
+def _ends(words: list[str]) -> list[str]:
+    half = MOST_WORDS // 2
+    return words if len(words) <= MOST_WORDS else words[:half] + words[-half:]
+
+
+def _share(one: Sequence[str], other: Sequence[str]) -> float:
+    whole = len(one) + len(other)
+    return 2 * _common(one, other) / whole if whole else 1.0
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    """The length of the longest common subsequence, a row of the table at a time as the bits
+    of one number (Hyyrö 2004): a table of 800 by 800 takes a third of a millisecond."""
+    places: dict[str, int] = {}
+    for place, item in enumerate(one):
+        places[item] = places.get(item, 0) | 1 << place
+    all_bits = (1 << len(one)) - 1
+    row = all_bits
+    for item in other:
+        matches = row & places.get(item, 0)
+        row = ((row + matches) | (row - matches)) & all_bits
+    return len(one) - row.bit_count()
+
 
 ALIKE = 0.9
 

@@ -14,7 +14,7 @@ from ollm_tui.core import clock
 from ollm_tui.core.errors import SessionBusy, StoreError, UsageError
 from ollm_tui.core.events import StoreEvent
 from ollm_tui.core.intake import clean
-from ollm_tui.core.provider import ProviderSource
+from ollm_tui.core.provider import CanEmbed, ProviderSource
 from ollm_tui.core.session.message import Message
 from ollm_tui.core.session.session import Session, SessionSummary, new_session_id
 from ollm_tui.engine.context.budget import BudgetRules
@@ -23,7 +23,6 @@ from ollm_tui.engine.context.system_prompt import DEFAULT_PROMPT
 from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.engine.conversation.ephemeral_sessions import UnkeptSessions
 from ollm_tui.engine.conversation.model_choice import ModelChoice, ModelChooser
-from ollm_tui.engine.project.embedding import Embedding
 from ollm_tui.engine.project.history_search import History
 from ollm_tui.engine.project.project_context import ProjectContext
 from ollm_tui.engine.snapshots.points import Point, Points
@@ -33,13 +32,34 @@ from ollm_tui.services.sessions.recording import Recorder, Recording
 from ollm_tui.services.sessions.retention import enforce_retention
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.services.snapshots.restore_points import Snapshots
-from ollm_tui.services.tokens.counters import TokenCounters
+from ollm_tui.services.tokens.counter import TokenCounters
 from ollm_tui.services.topic import Topic
 from ollm_tui.settings.schema import Settings
 
 if TYPE_CHECKING:
     from ollm_tui.engine.tools.tool_setup import Outfitter
     from ollm_tui.services.hooks import Hooks
+
+
+class Embedding:
+    """Asks one model of one provider: `ollama/nomic-embed-text`, or of whoever answers."""
+
+    def __init__(self, providers: ProviderSource, name: str) -> None:
+        self._providers = providers
+        self._name = name
+
+    async def __call__(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """A vector for each text. UsageError where the provider makes none, or a ProviderError."""
+        server, _, model = self._name.partition("/")
+        if model and server in self._providers.names():
+            provider = await self._providers.get(server)
+        else:
+            (provider, _), model = await self._providers.select(None, None), self._name
+        if not isinstance(provider, CanEmbed):
+            hint = "search.embeddingModel is a provider and a model: ollama/nomic-embed-text"
+            raise UsageError(f"provider {provider.name} makes no embeddings", hint)
+        return await provider.embed(model, texts)
+
 
 R = TypeVar("R")
 log = logging.getLogger(__name__)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -20,16 +23,59 @@ from ollm_tui.core.session.past_context import metadata_then
 from ollm_tui.core.session.record import SessionChanged
 from ollm_tui.core.session.session import Metadata, Restore, Session
 from ollm_tui.core.session.session_state import NOTHING_SAID, SessionState
-from ollm_tui.core.session.shortened import shortened_at, with_shortened
-from ollm_tui.core.snapshot import ContextSnapshot, Reason, SnapshotSummary, snapshot_of
+from ollm_tui.core.snapshot import (
+    ContextSnapshot,
+    Reason,
+    SnapshotSummary,
+    shortened_at,
+    snapshot_of,
+    with_shortened,
+)
 from ollm_tui.engine.context.prompt_assembly import assemble
 from ollm_tui.engine.context.session_context import SessionContext
 from ollm_tui.engine.context.system_prompt import sections
 from ollm_tui.engine.conversation.held_session import HeldSession
+from ollm_tui.engine.tools.conversation_tools import ToolKeeper
 from ollm_tui.services.snapshots.restore_plan import restoration, standing, undoable, ways_back
-from ollm_tui.services.snapshots.restore_points import Snapshots
-from ollm_tui.services.snapshots.snapshot_thresholds import Thresholds
+from ollm_tui.services.snapshots.restore_points import Snapshots, Thresholds
 from ollm_tui.settings.schema import Snapshots as Settings
+
+if TYPE_CHECKING:
+    from ollm_tui.services.files.file_changes import FileStep, FileWatch
+
+
+class SnapshotFiles:
+    """The files of one session, for a front end with an event loop."""
+
+    def __init__(self, project: str | None, tools: ToolKeeper) -> None:
+        """`project`: where the session has its files."""
+        self._project = project
+        self._tools = tools
+
+    async def preview(self, snapshot: ContextSnapshot) -> list[FileStep]:
+        """Exactly which files going back would touch, and how. StoreError.
+
+        None where the session belongs to another project: its paths mean other files here.
+        """
+        await self._tools.ready()
+        watch = self._tools.file_watch
+        if watch is None or not self._project or Path(self._project).resolve() != watch.root:
+            return []
+        return await _in_thread(lambda: watch.preview(snapshot))
+
+    async def restore(self, snapshot: ContextSnapshot, paths: Collection[str]) -> list[FileStep]:
+        """Bring some files of a preview back; what could not be done says so. StoreError."""
+        watch: FileWatch | None = self._tools.file_watch
+        return await _in_thread(lambda: watch.restore(snapshot, paths)) if watch else []
+
+
+async def _in_thread(work: Callable[[], list[FileStep]]) -> list[FileStep]:
+    try:
+        return await asyncio.to_thread(work)
+    except OSError as error:
+        hint = "the conversation is not affected"
+        raise StoreError(f"the files cannot be looked at: {error.strerror}", hint) from error
+
 
 log = logging.getLogger(__name__)
 

@@ -16,9 +16,8 @@ from ollm_tui.engine.context.session_context import SessionContext
 from ollm_tui.engine.conversation.goal_keeping import GoalKeeper
 from ollm_tui.engine.conversation.held_session import HeldSession
 from ollm_tui.engine.loops.loop_watch import LoopWatch
-from ollm_tui.engine.tools.approvals import Approvals
 from ollm_tui.engine.tools.around_calls import AroundCalls, RunHooks
-from ollm_tui.engine.tools.tool_calls import ToolCalls
+from ollm_tui.engine.tools.tool_calls import Approvals, ToolCalls
 from ollm_tui.engine.tools.tool_output import allowance, cut
 from ollm_tui.settings.schema import Settings
 

@@ -10,8 +10,7 @@ from typing import Literal, NamedTuple
 from ollm_tui.core.intake import visible
 from ollm_tui.core.tool import Action, ApprovalMode, Decision, Verdict
 from ollm_tui.services.safety.grants import Grant, Grants, Subject
-from ollm_tui.services.safety.places import Places, runs_by_itself
-from ollm_tui.services.safety.secret_names import names_secrets
+from ollm_tui.services.safety.places import Places, names_secrets, runs_by_itself
 from ollm_tui.settings.schema import Tools
 
 HELD_TOOLS = frozenset(("exec",))

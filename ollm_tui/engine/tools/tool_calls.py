@@ -17,14 +17,7 @@ from ollm_tui.core.intake import clean
 from ollm_tui.core.session.message import Approval, Message, ToolCallPart, ToolResultPart, new_id
 from ollm_tui.core.session.record import MessageAdded, ToolCallAdded
 from ollm_tui.core.session.session import ToolCall, ToolResult
-from ollm_tui.core.tool import (
-    Action,
-    Decision,
-    PlannedCall,
-    Tool,
-    ToolOutcome,
-    Verdict,
-)
+from ollm_tui.core.tool import Action, Decision, PlannedCall, Tool, ToolOutcome, Verdict
 from ollm_tui.core.tool_events import (
     AnyToolEvent,
     ApprovalAnswered,
@@ -36,8 +29,38 @@ from ollm_tui.core.tool_events import (
 from ollm_tui.engine.conversation.held_session import HeldSession
 from ollm_tui.engine.conversation.stoppable import Stoppable
 from ollm_tui.engine.loops.loop_watch import LoopWatch
-from ollm_tui.engine.tools.approvals import Approvals
 from ollm_tui.engine.tools.around_calls import AroundCalls
+
+Remember = Callable[[str, Action, Verdict, Decision], None]
+"""Keeps an answer that holds for more than once."""
+
+
+class Approvals:
+    """What waits for an answer in one conversation. One question at a time."""
+
+    def __init__(self) -> None:
+        self.can_ask = False
+        """Whether anybody is there who could answer."""
+        self.keep: Remember | None = None
+        self._waiting: dict[str, asyncio.Future[Decision]] = {}
+
+    def ask(self, call_id: str) -> asyncio.Future[Decision]:
+        """The answer about a call, which may come from now on."""
+        waiting: asyncio.Future[Decision] = asyncio.get_running_loop().create_future()
+        self._waiting = {call_id: waiting}
+        return waiting
+
+    def answer(self, call_id: str, decision: Decision) -> None:
+        """What the user says; to a question that is over, it is nothing."""
+        waiting = self._waiting.get(call_id)
+        if waiting and not waiting.done():
+            waiting.set_result(decision)
+
+    def remember(self, tool: str, action: Action, verdict: Verdict, decision: Decision) -> None:
+        """Keep an answer that holds for more than this once."""
+        if self.keep and decision.answer in ("always", "never"):
+            self.keep(tool, action, verdict, decision)
+
 
 CANCELLED = "cancelled by the user"
 KEPT_CHARACTERS = 20_000

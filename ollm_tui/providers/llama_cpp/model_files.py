@@ -14,8 +14,7 @@ from ollm_tui.core.errors import BadAnswer, ModelMissing, Unavailable
 from ollm_tui.core.provider import ModelInfo
 from ollm_tui.providers.llama_cpp.gguf import ModelHeader, read_header
 from ollm_tui.providers.llama_cpp.model_catalogue import KNOWN_MODELS, KnownModel
-from ollm_tui.providers.llama_cpp.model_download import PullProgress, download
-from ollm_tui.providers.llama_cpp.pip_download import PIP_COMMAND
+from ollm_tui.providers.llama_cpp.model_download import PIP_COMMAND, PullProgress, download
 from ollm_tui.providers.wire.http_errors import one_line
 
 SUFFIX = ".gguf"

@@ -11,10 +11,9 @@ from msgspec.structs import replace
 from ollm_tui.core.session.encoding import to_tree
 from ollm_tui.core.session.message import Message
 from ollm_tui.core.session.session import Session
-from ollm_tui.services.export.export_json import json_document
 from ollm_tui.services.export.html_page import html_page
 from ollm_tui.services.export.markdown_page import markdown_document
-from ollm_tui.services.export.shareable import without_secrets
+from ollm_tui.services.export.shareable import json_document, without_secrets
 from ollm_tui.services.redaction.redactor import Redactor
 
 ExportFormat = Literal["json", "md", "html"]

@@ -11,13 +11,14 @@ from ollm_tui.core.session.message import Message
 from ollm_tui.core.session.session import Session
 from ollm_tui.services.export.blocks import (
     Block,
+    CompressionMark,
     blocks,
+    compressions_after,
     document_head,
     document_title,
     moment,
     speaker,
 )
-from ollm_tui.services.export.export_compressions import CompressionMark, compressions_after
 from ollm_tui.services.export.markdown_html import markdown_html
 
 _STYLE = """

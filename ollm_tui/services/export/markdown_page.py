@@ -10,12 +10,12 @@ from ollm_tui.core.session.session import Session
 from ollm_tui.services.export.blocks import (
     Block,
     blocks,
+    compressions_after,
     document_head,
     document_title,
     moment,
     speaker,
 )
-from ollm_tui.services.export.export_compressions import compressions_after
 from ollm_tui.services.export.markdown_html import unclosed_fence
 
 _BACKTICKS = re.compile("`+")

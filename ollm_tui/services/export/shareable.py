@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import Any, cast
 
+from ollm_tui.core.intake import UNSAFE
 from ollm_tui.core.session.encoding import Tree, session_from_tree, to_tree
 from ollm_tui.core.session.session import Session
 from ollm_tui.services.redaction.redactor import Redactor
+
+
+def json_document(tree: Any) -> str:
+    """The text of a JSON file, ending with a line end."""
+    text = json.dumps(tree, indent=2, ensure_ascii=False)
+    # Escapes keep the value and let the file be shown in a terminal and written as UTF-8.
+    return UNSAFE.sub(lambda found: json.dumps(found[0])[1:-1], text) + "\n"
+
 
 _TELLING = re.compile(r"pass|pwd|secret|token|key|auth|cred|cookie", re.IGNORECASE)
 _IMAGE = re.compile(r"image/")

@@ -5,10 +5,15 @@ Every question may stay unanswered: git is missing, or does not trust the folder
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 from typing import Self
+
+from ollm_tui.core.intake import visible
+from ollm_tui.services.files.repository import find_repository
 
 ANSWER_SECONDS = 30
 
@@ -113,3 +118,27 @@ class GitProgram:
         """
         words = ("ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
         return Question(folder, words, self._environ)
+
+
+LAST_COMMITS = 10
+_STATUS = (
+    *("status", "--porcelain=v1", "-z", "--branch", "--no-renames"),
+    *("--untracked-files=normal", "--ignore-submodules=all"),
+)
+_LOG = ("log", f"-{LAST_COMMITS}", "-z", "--no-show-signature", "--no-patch", "--format=%h %s")
+
+
+def git_state(folder: Path, environ: Mapping[str, str] | None = None) -> list[str]:
+    """Lines about the repository a folder lies in; none where there is no repository."""
+    if find_repository(folder) is None:
+        return []
+    git = GitProgram(os.environ if environ is None else environ)
+    place = str(folder)
+    switched_off = git.without_filters(place)
+    with git.ask(place, _STATUS, switched_off) as status, git.ask(place, _LOG) as log:
+        changes, commits = status.answer(), log.answer()
+    branch = [f"branch {change[3:]}" for change in changes[:1] if change.startswith("## ")]
+    changed = [change for change in changes if not change.startswith("## ")]
+    lines = [*branch, "changed files:" if changed else "nothing is changed", *changed]
+    lines += ["last commits:", *commits] if commits else ["no commits yet"]
+    return [visible(line) for line in lines]

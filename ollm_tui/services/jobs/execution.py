@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 
 from ollm_tui.core.job import JobEvent, JobFinished, JobOutputArrived, JobStarted, ProcessMark
-from ollm_tui.services.jobs.record_queue import RecordQueue
-from ollm_tui.services.jobs.records import JobRecord, mark
+from ollm_tui.services.jobs.records import JobRecord, RecordQueue, mark
 from ollm_tui.services.jobs.running_job import RunningJob
 from ollm_tui.services.jobs.shell import Shell
 from ollm_tui.services.jobs.shell_state import state_after

@@ -11,10 +11,14 @@ from typing import Any, Literal
 from ollm_tui.core.errors import JobError
 from ollm_tui.core.job import Job, JobEvent, JobMoved, JobOutput, JobStatus
 from ollm_tui.services.jobs.execution import Told
-from ollm_tui.services.jobs.limits import Limits, to_close
-from ollm_tui.services.jobs.reconcile import reconcile, was_cut_off
-from ollm_tui.services.jobs.record_queue import RecordQueue
-from ollm_tui.services.jobs.records import JobRecords, this_program
+from ollm_tui.services.jobs.output_tail import Limits, to_close
+from ollm_tui.services.jobs.records import (
+    JobRecords,
+    RecordQueue,
+    reconcile,
+    this_program,
+    was_cut_off,
+)
 from ollm_tui.services.jobs.running_job import RunningJob
 from ollm_tui.services.jobs.shell import Shell, ShellView
 from ollm_tui.services.jobs.shell_state import ShellState

@@ -15,9 +15,8 @@ from ollm_tui.core import clock
 from ollm_tui.core.errors import JobError
 from ollm_tui.core.job import Job, JobOutput, JobStatus
 from ollm_tui.services.jobs.launcher_client import Launched
-from ollm_tui.services.jobs.limits import Limits
 from ollm_tui.services.jobs.order import LONGEST_MESSAGE, Begun, Ended, Stop, received, send
-from ollm_tui.services.jobs.output_tail import OutputTail
+from ollm_tui.services.jobs.output_tail import Limits, OutputTail
 
 READ_BYTES = 256 * 1024
 MERGE_SECONDS = 0.1

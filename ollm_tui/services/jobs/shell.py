@@ -11,7 +11,7 @@ import msgspec
 from ollm_tui.core import clock
 from ollm_tui.core.errors import JobError
 from ollm_tui.core.job import Job, JobOutput, JobStatus, StreamPart
-from ollm_tui.services.jobs.limits import Kept, Limits, Use, to_trim
+from ollm_tui.services.jobs.output_tail import Kept, Limits, Use, to_trim
 from ollm_tui.services.jobs.running_job import RunningJob
 from ollm_tui.services.jobs.shell_state import ShellState, check_environment, readable
 

@@ -2,12 +2,266 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
-from ollm_tui.services.redaction.assignment_grammar import UNFINISHED_AFTER_NAME, after_name
-from ollm_tui.services.redaction.assignment_judge import secret_beside
-from ollm_tui.services.redaction.rule import Rule, words
-from ollm_tui.services.redaction.values import Name
+from ollm_tui.services.redaction.rule import REACH_BACK, SPACE, Rule, Span, compiled, words
+from ollm_tui.services.redaction.values import (
+    Name,
+    Place,
+    is_mixed,
+    is_secret,
+    is_stand_in,
+    is_wild,
+    needs_no_name,
+)
+
+VALUE_CHARACTERS = 128
+"""As many are looked at; a value that is a secret is followed to its end."""
+_LONGEST = 4000
+
+_CLOSE = r"[\\\"'`\]*]{0,4}+[ \t]{0,30}+"
+_TYPE = r"[ \t]{0,4}+[A-Za-z_&][\w.\[\]<>|&*?]{0,40}+[ \t]{0,4}+"
+_TAG = r"(?:!!?[A-Za-z]{1,12}[ \t]{1,4})?"
+"""Of YAML: what kind of value follows."""
+_STARS = r"(?:\*{1,3}[ \t]{1,4})?"
+"""Of Markdown: the end of what is bold."""
+_ASIDE = (
+    r"(?:(?<=[ \t])(?i:for|of|to|on|at|from)(?:[ \t][^\s:=,;\"'`]{1,40}+){1,6}|\([^()\n]{1,40}+\))"
+)
+"""What a password is for, between the name and a colon."""
+_VERB = (
+    r"(?i:(?:is|was|has[ \t]been|ist|lautet|est|es)"
+    r"(?:[ \t](?:now|set|changed|reset|updated)){0,2}+(?:[ \t]to)?:?)"
+)
+_BLOCK = r"\{\s{0,20}(?:(?:type|description|sensitive)[ \t]{0,8}=[^\n{}]{1,90}+\s{1,20}){0,3}"
+"""Of Terraform: what is said of a variable before its value."""
+_OPEN_BLOCK = r"\{\s{0,20}(?:[a-z]{1,11}(?:[ \t]{0,8}=[^\n{}]{0,90}+)?\s{0,20}){0,4}"
+_JOIN = (
+    rf"(?P<join>=>|:=|->|!?={{1,3}}|:{_TYPE}=(?![=>])|::?(?!/)"
+    r"|[\s,]{0,40}[\\\"']{0,2}(?:android:)?(?i:value)[\\\"']{0,2}[ \t]{0,8}[:=]"
+    rf"|{_BLOCK}default[ \t]{{0,8}}=|[：＝是为は]"
+    rf"|<<<|(?:\|\||\?\?)(?=[ \t]{{0,4}}[\"'`])"
+    r"|,(?=[ \t]{0,8}[\\\"'`])|[({](?=[ \t]{0,4}[\"'`])|>|\|(?=[ \t])"
+    rf"|{_ASIDE}(?:[ \t]{{0,2}}:(?![:/])|[ \t](?i:is|was)(?=[ \t]))"
+    rf"|(?<=[ \t])(?:{_VERB}|(?i:to)|[–—→-])(?=[ \t])"
+    # With nothing between them only what is no word counts.
+    rf"|(?<=[ \t])(?=[^{SPACE}]{{0,60}}[0-9@#$%^&*+=~!\"'`\\]))[ \t]{{0,30}}{_STARS}{_TAG}"
+)
+_STOP = rf"{SPACE}\"'`,;&<>\\"
+_GOES_ON = rf"[,;&](?=[^{SPACE}A-Za-z_\"'`<>\\\[{{])"
+_BEFORE_QUOTE = r"(?:[bBrRuUfF@$]{0,2}|(?:\[\]byte|Secret(?:Str|String)?|String::from)\()"
+"""Of program texts: what kind of text follows."""
+_LIMIT = f"{{0,{VALUE_CHARACTERS}}}+"
+_VALUE = (
+    rf"(?:{_BEFORE_QUOTE}(?:\"(?P<double>(?=[^\"\n])[^\"\\\n]{_LIMIT}(?:\\.[^\"\\\n]{_LIMIT}){{0,6}}+)"
+    rf"|'(?P<single>(?=[^'\n])[^'\\\n]{_LIMIT}(?:\\.[^'\\\n]{_LIMIT}){{0,6}}+)"
+    rf"|`(?P<tick>[^`\n]{{1,{VALUE_CHARACTERS}}}+))"
+    rf"|\\{{1,3}}[\"'](?P<escaped>[^\"'\\\n]{{1,{VALUE_CHARACTERS}}}+)"
+    rf"|(?:(?i:&quot;)|&\#3[49];|%22)(?P<entity>[^{SPACE}&%\"'`<>\\]{{1,{VALUE_CHARACTERS}}}+)"
+    rf"|(?P<bare>(?:[^{_STOP}]|{_GOES_ON})[^{_STOP}]{_LIMIT}(?:{_GOES_ON}[^{_STOP}]{_LIMIT}){{0,6}}+))"
+)
+REST = {
+    "double": rf"[^\"\\\n]{{0,{_LONGEST}}}+(?:\\.[^\"\\\n]{_LIMIT}){{0,20}}+",
+    "single": rf"[^'\\\n]{{0,{_LONGEST}}}+(?:\\.[^'\\\n]{_LIMIT}){{0,20}}+",
+    "tick": rf"[^`\n]{{0,{_LONGEST}}}+",
+    "escaped": rf"[^\"'\\\n]{{0,{_LONGEST}}}+",
+    "entity": rf"[^{SPACE}&%\"'`<>\\]{{0,{_LONGEST}}}+",
+    "bare": rf"[^{_STOP}]{{0,{_LONGEST}}}+",
+}
+_OPEN_VALUE = (
+    rf"(?:{_BEFORE_QUOTE}"
+    r"(?:\"(?:[^\"\\\n]{1,99}+|\\.){0,9999}+\\?"
+    r"|'(?:[^'\\\n]{1,99}+|\\.){0,9999}+\\?|`[^`\n]{0,9999}+)"
+    rf"|\\{{1,3}}(?:[\"'][^\"'\\\n]{{0,9999}}+)?|[^{SPACE}\"'`<>\\]{{0,9999}}+<?)?"
+)
+_OPEN_ASIDE = (
+    r"(?:[A-Za-z]{1,4}(?:[ \t]{1,2}[^\s:=,;\"'`]{1,40}+){0,8}|\([^()\n]{0,40}+\)?)[ \t]{0,2}:?"
+)
+_OPEN_JOIN = (
+    rf"(?:[=:!>–—→：＝是为は-][=:>]{{0,2}}(?:{_TYPE}=?)?|,|[({{]|\|{{1,2}}|\?{{1,2}}|<{{1,3}}|{_OPEN_ASIDE}|{_OPEN_BLOCK}"
+    r"|[\s,]{0,40}[\\\"']{0,2}(?:a[ndroi]{0,6}:?)?"
+    r"(?i:v|va|val|valu|value[\\\"']{0,2}[ \t]{0,8}[:=]?)?)?[ \t]{0,30}"
+    rf"(?:\*{{1,3}}[ \t]{{0,4}})?{_TAG}"
+)
+
+_DIGIT_AHEAD = rf"(?=[^0-9\n]{{0,{VALUE_CHARACTERS + 8}}}+[0-9])"
+UNFINISHED_AFTER_NAME = rf"{_CLOSE}{_OPEN_JOIN}{_OPEN_VALUE}\Z"
+
+
+def after_name(*, with_digit: bool) -> str:
+    """What follows a name. Groups: join, and the one named for how the value is quoted."""
+    ahead = _DIGIT_AHEAD if with_digit else ""
+    return f"{_CLOSE}{_JOIN}{ahead}{_VALUE}"
+
+
+_NAME_CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
+_LEFT_CHARACTERS = 48
+_SURE_KEY = words(
+    "api access account secret private auth authentication encryption encrypt signing sign master"
+    " storage license shared admin service deploy app application client consumer session jwt hmac"
+    " webhook subscription decryption root wallet bot server"
+)
+_OTHER_KEY = words(
+    "public publishable primary foreign cache sort partition group index row object unique hash"
+    " routing shard composite idempotency translation i18n pub mon don tur hot tab map s3 dedupe"
+    " lookup search storage_object host"
+)
+_OTHER_TOKEN = words(
+    "public next continuation page pagination idempotency cancellation change lock tik publickey"
+)
+_NO_WORD = re.compile(r"[0-9@#$%^&*+=~!]")
+_CODE = ("$(", "${", "<", "{", "[")
+_DIGIT = re.compile("[0-9]")
+_SHORT = ("pass", "pwd", "pw", "psk", "mdp", "clave", "auth")
+"""Names that are also words or parts of words."""
+_PLAIN_JOINS = (":", "=", "")
+_SAID = (
+    r"(?:is|was|has|to|ist|lautet|est|es)\b|(?:[(]|[a-z]{2,4}\s)[^\n]{0,260}\s(?:is|was)\Z"
+    r"|[,({|?–—→-]\Z|\|\||\?\?"
+)
+_CHANGES = r"(?i)\b(?:set|chang|reset|updat|rotat)[a-z]{0,3}\b[^.\n]{0,40}\Z"
+_NETRC = (
+    r"(?:\b(?:machine[ \t]+\S{1,60}|default)\s{1,20}|\n[ \t]*)"
+    r"login[ \t]+\S{1,40}(?:\s{1,20}account[ \t]+\S{1,40})?\s{1,20}\Z"
+)
+_LOGIN = r"(?:\blogin[ \t]+\S{1,30}[ \t]+|\n[ \t]*|\A[ \t]*)\Z"
+_ARN = r":[0-9]{12}:\Z"
+"""The account in the name of a thing of AWS; what follows it is another name."""
+_NAMED = r"(?:key|name)=[\"']\Z"
+_SQL = r"(?i)\b(?:with|encrypted|login|(?:user|role)[ \t]+\S{1,40})[ \t]+\Z"
+_TRAILING = ")]},;."
+_OPENING = {")": "(", "]": "[", "}": "{"}
+
+
+def secret_beside(name: Name, match: re.Match[str]) -> Span | None:
+    """The part of a match of `after_name` that is secret."""
+    group = match.lastgroup or "bare"
+    written, join, value = match.group("name", "join", group)
+    is_bare = group == "bare"
+    if not join and written.lower() in _SHORT:
+        return None
+    if _is_plainly_none(join, value, name, is_bare):
+        return None
+    text, at = match.string, match.start()
+    before = text[at - _LEFT_CHARACTERS if at > _LEFT_CHARACTERS else 0 : at]
+    known = _certainty(written, before, name)
+    if known is None:
+        return None
+    place = _place(match, written, join, before, is_bare)
+    if place is None:
+        return None
+    if is_bare and value[-1] in _TRAILING:
+        value = value[: len(value) - _surplus(value)]
+    if not (is_secret(value, known, place) or _is_phrase(value, written, known)):
+        return None
+    start = match.start(group)
+    if len(value) < VALUE_CHARACTERS:
+        return start, start + len(value)
+    rest = compiled(REST[group]).match(text, match.end())
+    return start, rest.end() if rest else start + len(value)
+
+
+def _is_plainly_none(join: str, value: str, name: Name, is_bare: bool) -> bool:
+    """The cases that are by far the most frequent, without looking at what stands around."""
+    if name == "key":
+        return len(value) < 8 or not _DIGIT.search(value)
+    if is_bare and value.startswith(_CODE):
+        return True
+    if not is_bare or join == "=" or (len(value) >= 20 and name != "password"):
+        return False
+    return not (_NO_WORD.search(value) or is_wild(value))
+
+
+def _certainty(written: str, before: str, name: Name) -> Name | None:
+    """What the whole name says; None if it is the name of something else."""
+    if len(written) < 6 and written.lower() in _SHORT:
+        last = before[-1:]
+        begins = not last.isalpha() or (written[0].isupper() and last.islower())
+        return name if begins else None
+    if name == "password":
+        return name
+    if name == "key" and written[:3].lower() == "key":
+        if _ends_in(before, _SURE_KEY):
+            return "secret"
+        return None if before[-1:] == " " or _ends_in(before, _OTHER_KEY) else name
+    return None if _ends_in(before, _OTHER_TOKEN) or compiled(_ARN).search(before) else name
+
+
+def _ends_in(before: str, words: tuple[str, ...]) -> bool:
+    """Whether one of the words stands at the end, perhaps with a joint behind it."""
+    lower = before.lower()
+    return lower.endswith(words) or (lower[-1:] in "_.- " and lower[:-1].endswith(words))
+
+
+def _place(
+    match: re.Match[str], written: str, join: str, before: str, is_bare: bool
+) -> Place | None:
+    if join not in _PLAIN_JOINS and compiled(_SAID).match(join):
+        return _said(written, join, before, is_bare)
+    around = before.rstrip(_NAME_CHARACTERS)
+    prefix = before[len(around) :]
+    if join == "":
+        if is_bare:
+            return _beside(match, prefix, around)
+        return "quoted" if compiled(_SQL).search(around) else "prose"
+    if prefix[:1] == "-" or around[-1:] in ("?", "&"):
+        return "given"
+    if join == "=":
+        # Only = and perhaps a quote.
+        glued = match.start(match.lastgroup or "bare") - match.end("name") <= 2
+        if glued and written.isupper() and prefix == prefix.upper():
+            return "variable"
+    elif join == ">":
+        follows = match.string[match.end() : match.end() + 2]
+        is_element = around[-1:] == "<" or compiled(_NAMED).search(around)
+        return "quoted" if follows == "</" and is_element else None
+    return "bare" if is_bare else "quoted"
+
+
+def _said(written: str, join: str, before: str, is_bare: bool) -> Place | None:
+    """In a sentence, a list or a call; a name in capitals stands before its value there."""
+    if written.lower() in _SHORT:
+        return None
+    if join == "to" and not compiled(_CHANGES).search(before):
+        return None
+    return "quoted" if join == "," and written.isupper() and not is_bare else "prose"
+
+
+def _beside(match: re.Match[str], prefix: str, around: str) -> Place | None:
+    """With only a space between them: an option, a file of logins, or a value like no word."""
+    value = match["bare"]
+    if prefix.startswith("--"):
+        # A word after an option may be the next word of a sentence about it.
+        return "given" if is_mixed(value) else "prose"
+    if match["name"].lower() == "password":
+        if compiled(_NETRC).search(match.string, max(0, match.start() - REACH_BACK), match.start()):
+            return "given"
+        if compiled(_LOGIN).search(around):
+            return "prose"
+    return "prose" if needs_no_name(value) else None
+
+
+def _is_phrase(value: str, name: str, known: Name) -> bool:
+    """Words that make a password together; a label or a message has short ones among them."""
+    parts = value.split(" ")
+    if known != "password" or len(parts) < 3 or is_stand_in(value):
+        return False
+    return "phrase" in name.lower() or all(
+        len(part) > 3 and part.isalpha() and part.islower() for part in parts
+    )
+
+
+def _surplus(value: str) -> int:
+    """How many characters at the end belong to the text around and not to the value."""
+    kept = value
+    while kept and kept[-1] in _TRAILING:
+        opening = _OPENING.get(kept[-1])
+        if opening and kept.count(opening) >= kept.count(kept[-1]):
+            break
+        kept = kept[:-1]
+    return len(value) - len(kept)
+
 
 _PASSWORDS = words(
     "kennwort contraseña contrasena senha wachtwoord hasło haslo parola lösenord salasana heslo"

@@ -4,6 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+from typing import NamedTuple
+
+
+class Found(NamedTuple):
+    """One secret: where it is in the cleaned text, and what it is."""
+
+    start: int
+    end: int
+    kind: str
+
 
 # Without a key the digits would let anybody who reads an export test guesses of a password.
 _KEY = os.urandom(16).hex()

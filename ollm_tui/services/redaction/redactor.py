@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Self
 
 from ollm_tui.core.intake import clean
-from ollm_tui.services.redaction.found import Found
+from ollm_tui.services.redaction.mark import Found
 
 if TYPE_CHECKING:
     from ollm_tui.services.redaction.scan import Scan

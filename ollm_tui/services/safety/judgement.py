@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
@@ -9,11 +11,134 @@ from typing import Literal
 import msgspec
 
 from ollm_tui.core.intake import visible
-from ollm_tui.services.safety.places import Places
-from ollm_tui.services.safety.plain_words import PlainCommand, plain_code
-from ollm_tui.services.safety.python_dangers import python_danger
-from ollm_tui.services.safety.reading import refusal
+from ollm_tui.services.safety.git_reading import git_words
+from ollm_tui.services.safety.option_words import Sorted, sorted_words
+from ollm_tui.services.safety.particular_programs import PARTICULAR
+from ollm_tui.services.safety.places import Places, keeps_secrets, singles_out_secrets
+from ollm_tui.services.safety.plain_words import PlainCommand, Word, plain_code
+from ollm_tui.services.safety.read_only import RULES, VERSIONS, Rule
 from ollm_tui.services.safety.shell_dangers import shell_danger
+
+_HOLDS_PATTERN = frozenset(("-e", "regexp", "files", "type-list"))
+_CHOOSES_FILES = frozenset(("-g", "glob", "iglob", "include"))
+
+
+def refusal(command: PlainCommand, places: Places) -> str:
+    """Why a command may do more than read the project; empty if it only does that."""
+    name, *rest = command.words
+    if name.quoted or name.glob:
+        return "the name of its program is not written plainly"
+    rule = RULES.get(name.text)
+    found = _sorted(name.text, rest, rule, places)
+    if found.refusal:
+        return found.refusal
+    if name.text == "diff" and _follows_links(found.others, places):
+        return "it compares directories, and would follow links in them"
+    leads = rule is not None and rule.globs
+    return next(filter(None, (_path(word, places, leads) for word in found.others)), "")
+
+
+def _sorted(name: str, words: Sequence[Word], rule: Rule | None, places: Places) -> Sorted:
+    """The paths among the words, or why the command may do more than read."""
+    if len(words) == 1 and words[0].text in VERSIONS.get(name, ()):
+        return Sorted()
+    if name == "git":
+        return git_words(words, places)
+    if particular := PARTICULAR.get(name):
+        return particular(words)
+    if rule is None:
+        return Sorted(refusal=f"{name} is not on the list of commands that only read")
+    return _paths(sorted_words(name, words, rule), rule)
+
+
+def _paths(found: Sorted, rule: Rule) -> Sorted:
+    others = found.others
+    if found.refusal:
+        return found
+    if any(name in _CHOOSES_FILES and singles_out_secrets(value) for name, value in found.values):
+        return Sorted(refusal="it looks for places where secrets are kept")
+    if len(others) > (0 if rule.operands == "none" else rule.most):
+        return Sorted(refusal="it has more words than it takes for reading")
+    if any(word.text.startswith("@") for word in others):
+        return Sorted(refusal="a word with @ may stand for a file with more words")
+    texts = len(others) if rule.operands == "text" else 0
+    if rule.operands == "pattern" and not found.options & _HOLDS_PATTERN:
+        texts = 1
+    if any(word.glob for word in others[:texts]):
+        return Sorted(refusal="the shell would replace its pattern by names of files")
+    if rule.most == 1 and any(word.glob for word in others):
+        return Sorted(refusal="its second file would be written")
+    return Sorted(others[texts:])
+
+
+def _follows_links(paths: Sequence[Word], places: Places) -> bool:
+    folders = [real for word in paths if (real := places.real(word.text)).is_dir()]
+    return any(places.leads_out(folder) for folder in folders)
+
+
+def _path(word: Word, places: Places, leads: bool) -> str:
+    if not word.glob:
+        return places.refusal(word.text)
+    if word.quoted or (word.text[0] in "*?-" and not leads):
+        return "its pattern could stand for a file that is called like an option"
+    return places.refusal_of_matches(word.text)
+
+
+_RUNS = frozenset(
+    (
+        *("os.system", "os.popen", "subprocess.run", "subprocess.call", "subprocess.Popen", "cmd"),
+        *("subprocess.check_call", "subprocess.check_output", "subprocess.getoutput", "system"),
+    )
+)
+_DELETES_TREES = frozenset(("shutil.rmtree", "rmtree"))
+_WRITES = frozenset(
+    ("os.remove", "os.unlink", "os.rmdir", "os.makedirs", "os.mkdir", "os.chmod", "os.truncate")
+)
+UNREADABLE = "it cannot be looked through"
+
+
+def python_danger(code: str, places: Places) -> str:
+    """What is dangerous about Python code, in a few words; empty if nothing is known to be."""
+    try:
+        tree = ast.parse(code)
+        return next(filter(None, (_node(node, places) for node in ast.walk(tree))), "")
+    except SyntaxError:
+        return ""  # it will not run
+    except (ValueError, RecursionError, MemoryError):
+        return UNREADABLE
+
+
+def _node(node: ast.AST, places: Places) -> str:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        text = node.value
+        if "/" in text and "\n" not in text and keeps_secrets(places.within(places.real(text))):
+            return "it names a place where secrets are kept"
+    return _call(node, places) if isinstance(node, ast.Call) else ""
+
+
+def _call(call: ast.Call, places: Places) -> str:
+    name = ast.unparse(call.func)
+    first = _constant(call.args[0]) if call.args else ""
+    if name in _DELETES_TREES:
+        return "it deletes whole directories"
+    if name in _RUNS and call.args:
+        rest = _constant(call.args[1]) if len(call.args) > 1 else ""
+        return shell_danger(f"{first} {rest}", places)
+    if name in _WRITES and first:
+        return places.write_danger(first)
+    if name == "open" and first and len(call.args) > 1:
+        return places.write_danger(first) if set(_constant(call.args[1])) & set("wax+") else ""
+    return ""
+
+
+def _constant(node: ast.expr) -> str:
+    """A text that stands in the code, or a list of such as a command; else empty."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.List | ast.Tuple):
+        return shlex.join(filter(None, map(_constant, node.elts)))
+    return ""
+
 
 LONGEST_CODE = 10_000
 """Characters that are looked through; longer code always asks. The grammar takes a second for

@@ -185,3 +185,19 @@ def runs_by_itself(path: Path) -> str:
     if parts & _SELF_STARTING or path.name == "crontab":
         return "what other programs run by themselves"
     return ""
+
+
+_SAMPLES = (".env", ".env.local", ".netrc", ".npmrc", "id_rsa", "credentials", "secrets.json")
+_WILD = re.compile(r"[*?\[]")
+
+
+def names_secrets(path: str) -> bool:
+    """Whether a path or pattern names such a place. Patterns that begin with * do so only by
+    what else they say: *.pem does, *.json does not."""
+    last = path.rstrip("/").rpartition("/")[2].casefold()
+    is_narrow = _WILD.search(last) is not None and not last.startswith("*")
+    return (
+        keeps_secrets(Path(path))
+        or singles_out_secrets(path)
+        or (is_narrow and any(fnmatchcase(sample, last) for sample in _SAMPLES))
+    )

@@ -3,14 +3,108 @@
 from __future__ import annotations
 
 import re
-from datetime import date
+from datetime import date, datetime, time, timedelta
 from typing import get_args
 
 from ollm_tui.core.intake import clean
 from ollm_tui.core.search import Query, Term
 from ollm_tui.core.session.message import Role
-from ollm_tui.services.search.periods import Period, period
-from ollm_tui.services.search.question_words import shorter_search
+from ollm_tui.services.search.snippets import SAYS_NOTHING, SHORTEST
+
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+_DATE = re.compile(r"(\d{4})(?:[-/.](\d{1,2}))?(?:[-/.](\d{1,2}))?")
+_AGO = re.compile(r"(\d{1,4})(d|w|m|y)")
+_DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
+EXAMPLES = "2025, 2025-10, 2025-10-14, october, today, yesterday, 7d"
+"""Forms that are understood."""
+
+Period = tuple[datetime, datetime]
+"""From a moment until just before another."""
+
+
+def period(text: str, today: date) -> Period | None:
+    """The span a text names, in the user's zone; None if it names none."""
+    text = text.strip().lower()
+    try:
+        days = _calendar(text) or _month(text, today) or _recent(text, today)
+        return days and (_begin(days[0]), _begin(days[1]))
+    except (ValueError, OverflowError):
+        return None  # the 31st of February, the year 0
+
+
+def _calendar(text: str) -> tuple[date, date] | None:
+    match = _DATE.fullmatch(text)
+    if not match:
+        return None
+    year, month, day = (int(part) if part else None for part in match.groups())
+    assert year is not None
+    if month is None:
+        return date(year, 1, 1), date(year + 1, 1, 1)
+    if day is None:
+        return date(year, month, 1), _next_month(date(year, month, 1))
+    first = date(year, month, day)
+    return first, first + timedelta(days=1)
+
+
+def _month(text: str, today: date) -> tuple[date, date] | None:
+    """A month by its name or at least three letters of it: the last one that has begun."""
+    found = [number for number, name in enumerate(_MONTHS, 1) if name.startswith(text)]
+    if len(text) < 3 or not found:
+        return None
+    first = date(today.year - (found[0] > today.month), found[0], 1)
+    return first, _next_month(first)
+
+
+def _recent(text: str, today: date) -> tuple[date, date] | None:
+    tomorrow = today + timedelta(days=1)
+    if text == "today":
+        return today, tomorrow
+    if text == "yesterday":
+        return today - timedelta(days=1), today
+    if match := _AGO.fullmatch(text):
+        return today - timedelta(days=int(match[1]) * _DAYS[match[2]]), tomorrow
+    return None
+
+
+def _next_month(first: date) -> date:
+    return (first + timedelta(days=32)).replace(day=1)
+
+
+def _begin(day: date) -> datetime:
+    return datetime.combine(day, time()).astimezone()
+
+
+FROM = 3
+"""So many words that are in every text make a question of a search."""
+LONGEST = 200
+"""What is longer, or has quotes, was not typed as a question."""
+_TIMES = {"in": "in", "on": "in", "since": "after", "after": "after", "before": "before"}
+_SAYING = frozenset(("ask", "asked", "say", "said", "write", "wrote", "mention", "mentioned"))
+_WORD = re.compile(r"[^\W_][\w.+#/-]*")
+
+
+def shorter_search(text: str, today: date) -> str | None:
+    """Its telling words, the time it names, and `role:user` where it is about what I said.
+
+    None for a text that is no question, or has nothing to look for.
+    """
+    if len(text) > LONGEST or '"' in text:
+        return None
+    words = [word.rstrip(".") for word in _WORD.findall(text.lower())]
+    if sum(word in SAYS_NOTHING for word in words) < FROM:
+        return None
+    telling: list[str] = []
+    filters: list[str] = ["role:user"] if "i" in words and _SAYING.intersection(words) else []
+    for before, word in zip(("", *words), words, strict=False):
+        if before in _TIMES and period(word, today):
+            filters.insert(0, f"{_TIMES[before]}:{word}")
+        elif len(word) >= SHORTEST and word not in SAYS_NOTHING | _SAYING | _TIMES.keys():
+            telling.append(word)
+    return " ".join((*dict.fromkeys(telling), *filters)) if telling else None
+
 
 MOST_TERMS = 24
 LONGEST_TERM = 200
@@ -118,3 +212,42 @@ def _terms(match: re.Match[str], is_growing: bool, is_first: bool) -> list[Term]
 
 def _noted(query: Query, note: str) -> Query:
     return query._replace(notes=(*query.notes, note))
+
+
+PERIODS = ("in", "before", "after")
+"""The filters that are about time."""
+
+
+def filter_word(key: str, value: str) -> str:
+    """A filter as it is typed."""
+    plain = value.replace('"', "")
+    return f'{key}:"{plain}"' if re.search(r"\s", plain) else f"{key}:{plain}"
+
+
+def has_filter(text: str, word: str) -> bool:
+    """Whether a filter is among what is typed, however it is spelled."""
+    wanted = _meaning(word)
+    return any(_meaning(match[0]) == wanted for match in WORD.finditer(text))
+
+
+def toggled(text: str, word: str) -> str:
+    """The text with a filter, or without it if it is there."""
+    wanted = _meaning(word)
+    kept = [match[0] for match in WORD.finditer(text) if _meaning(match[0]) != wanted]
+    return " ".join(kept if has_filter(text, word) else [*kept, word])
+
+
+def within(text: str, *words: str) -> str:
+    """The text with other filters about time in the place of those it has."""
+    kept = [match[0] for match in WORD.finditer(text) if _meaning(match[0])[0] not in PERIODS]
+    return " ".join((*kept, *words))
+
+
+def _meaning(word: str) -> tuple[str, str]:
+    """Key and value of a filter; any other word means itself."""
+    match = WORD.fullmatch(word)
+    key = (match["key"] or "").lower() if match else ""
+    if match is None or key not in FILTERS:
+        return "", word
+    value = (match["quoted"] or match["plain"] or "").lower()
+    return key, ROLES.get(value, value) if key == "role" else value

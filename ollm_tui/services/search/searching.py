@@ -22,8 +22,7 @@ from ollm_tui.core.search import (
     SnippetRoom,
     Where,
 )
-from ollm_tui.services.search.feeding import IndexFeed
-from ollm_tui.services.search.indexing import ATTEMPTS, Indexing, Progress
+from ollm_tui.services.search.indexing import ATTEMPTS, IndexFeed, Indexing, Progress
 from ollm_tui.services.search.snippets import Marker
 from ollm_tui.services.topic import Topic
 from ollm_tui.storage.search.message_index import RANKED, FoundMessage, IndexLost, MessageIndex

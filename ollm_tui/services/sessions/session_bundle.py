@@ -21,8 +21,7 @@ from ollm_tui.core.session.message import new_id
 from ollm_tui.core.session.session import Session
 from ollm_tui.core.snapshot import ContextSnapshot
 from ollm_tui.core.snapshot_encoding import encode_snapshot, snapshot_from_tree
-from ollm_tui.services.export.export_json import json_document
-from ollm_tui.services.export.shareable import hide_secrets
+from ollm_tui.services.export.shareable import hide_secrets, json_document
 from ollm_tui.services.redaction.redactor import Redactor
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.snapshots.snapshot_store import SnapshotStore

@@ -14,7 +14,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
-from ollm_tui.core.errors import SessionNotFound, StoreError
+from ollm_tui.core.errors import SessionDamaged, SessionNotFound, StoreError
 from ollm_tui.core.session.branches import calls_along
 from ollm_tui.core.session.past_context import metadata_then
 from ollm_tui.core.session.record import AnyRecord, SessionChanged
@@ -23,6 +23,7 @@ from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.services.sessions.session_catalogue import SessionCatalogue, only_one
 from ollm_tui.storage.files.cipher import Cipher
 from ollm_tui.storage.search.message_index import forget_session, remove_index
+from ollm_tui.storage.sessions.salvage import salvage
 from ollm_tui.storage.sessions.session_index import SessionIndex
 from ollm_tui.storage.sessions.session_store import LoadedSession, SessionStore
 from ollm_tui.storage.sessions.trash import TrashNote
@@ -204,3 +205,23 @@ class SessionLibrary:
         except SessionNotFound:
             return False
         return True
+
+
+def repair(library: SessionLibrary, session_id: str) -> str | None:
+    """The id of the copy; None if nothing could be read. The damaged files stay as they are."""
+    session = salvage(library.store.layout, session_id, new_session_id())
+    return library.add(session) if session else None
+
+
+def damaged(library: SessionLibrary) -> list[str]:
+    """The sessions that cannot be read, or of which a file cannot."""
+    found: list[str] = []
+    for name in library.store.directory.fingerprints():
+        try:
+            if library.load(name).damaged:
+                found.append(name)
+        except SessionDamaged:
+            found.append(name)
+        except SessionNotFound:
+            continue  # gone by now, or it never began
+    return found

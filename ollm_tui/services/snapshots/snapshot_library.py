@@ -19,12 +19,11 @@ from ollm_tui.core import clock
 from ollm_tui.core.errors import AmbiguousId, StoreError
 from ollm_tui.core.intake import clean
 from ollm_tui.core.snapshot import ContextSnapshot, SnapshotSummary
-from ollm_tui.core.snapshot_messages import KnownMessages
+from ollm_tui.core.snapshot_encoding import KnownMessages
 from ollm_tui.storage.files.cipher import Cipher
 from ollm_tui.storage.snapshots.snapshot_file import SnapshotRead
 from ollm_tui.storage.snapshots.snapshot_index import Listing
-from ollm_tui.storage.snapshots.snapshot_memory import SnapshotMemory
-from ollm_tui.storage.snapshots.snapshot_store import SnapshotStore
+from ollm_tui.storage.snapshots.snapshot_store import SnapshotMemory, SnapshotStore
 from ollm_tui.storage.store_layout import StoreLayout
 
 DELETED_DAYS = 7

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from itertools import takewhile
+from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -17,13 +18,15 @@ from ollm_tui.services.tokens.prompt_count import (
     GROUPS,
     Count,
     Parts,
+    Piece,
     PromptCount,
     Source,
+    image_tokens,
+    schema_texts,
     shared_out,
+    texts_of,
 )
-from ollm_tui.services.tokens.prompt_piece import Piece, image_tokens, schema_texts, texts_of
-from ollm_tui.services.tokens.tokenizer import Tokenizer
-from ollm_tui.services.tokens.tokenizers import Tokenizers
+from ollm_tui.services.tokens.tokenizer import Tokenizer, Tokenizers
 
 CUT_BELOW = 0.75
 """A prompt of which less than this share was read was cut off: it teaches nothing."""
@@ -285,3 +288,16 @@ class GrowingCount:
 
 def _count_all(tokenizer: Tokenizer, messages: list[list[str]]) -> list[int]:
     return [sum(map(tokenizer.count_below_newline, texts)) for texts in messages]
+
+
+class TokenCounters:
+    """Makes a counter for each conversation and model; nothing is loaded before it is used."""
+
+    def __init__(self, home: Path | None) -> None:
+        """`home` is where to remember what was learnt; None forgets it at the end."""
+        self._tokenizers = Tokenizers()
+        self._memory = ModelMemory(home)
+
+    def counter(self, provider: Provider, model: str) -> TokenCounter:
+        """A counter for one conversation with one model."""
+        return TokenCounter(provider, model, self._tokenizers, self._memory)

@@ -5,24 +5,126 @@ The library that cuts texts with other letters than ASCII's is loaded when there
 
 from __future__ import annotations
 
+import asyncio
 import lzma
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from copy import copy
 from functools import cache, cached_property
+from heapq import heapify, heappop, heappush
 from importlib import import_module
 from itertools import accumulate, chain, pairwise
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol, cast
 
-from ollm_tui.core.vocabulary import Vocabulary
-from ollm_tui.services.tokens.byte_pairs import BytePairs
-from ollm_tui.services.tokens.splitting import (
-    GPT_4O,
-    OTHER_LETTERS,
-    SPLITTING,
-    with_ascii_letters,
+from ollm_tui.core.errors import OllmError
+from ollm_tui.core.provider import HasVocabulary, Provider, Vocabulary
+
+MOST_KEPT, LONGEST_KEPT = 100_000, 64
+"""Pieces that are remembered, and characters of each: words come again and again."""
+
+
+class BytePairs(dict[str, tuple[int, ...]]):
+    """The tokens of every piece that it is asked for by `[]`; most are known already."""
+
+    def __init__(self, ranks: Mapping[bytes, int]) -> None:
+        super().__init__()
+        self._ranks = ranks
+
+    def __missing__(self, piece: str) -> tuple[int, ...]:
+        data = piece.encode("utf-8", "surrogatepass")
+        whole = self._ranks.get(data)
+        tokens = self._merged(data) if whole is None else (whole,)
+        if len(piece) <= LONGEST_KEPT:
+            if len(self) >= MOST_KEPT:
+                self.clear()
+            self[piece] = tokens
+        return tokens
+
+    def _merged(self, data: bytes) -> tuple[int, ...]:
+        """Two neighbours become one, always those whose token is the first in the vocabulary.
+
+        Parts are known by where they begin; `ends` is 0 for what is no beginning any more. Bytes
+        that the vocabulary lacks are left out, as servers do.
+        """
+        rank, size = self._ranks.get, len(data)
+        ends, befores = list(range(1, size + 1)), list(range(-1, size - 1))
+        pairs = ((rank(data[start : start + 2]), start) for start in range(size - 1))
+        waiting = [(token, start) for token, start in pairs if token is not None]
+        heapify(waiting)
+        while waiting:
+            token, start = heappop(waiting)
+            middle = ends[start]
+            if not middle or middle == size or rank(data[start : ends[middle]]) != token:
+                continue  # one of the two has grown meanwhile
+            end = ends[start] = ends[middle]
+            ends[middle] = 0
+            if end < size:
+                befores[end] = start
+                if (after := rank(data[start : ends[end]])) is not None:
+                    heappush(waiting, (after, start))
+            if start and (before := rank(data[befores[start] : end])) is not None:
+                heappush(waiting, (before, befores[start]))
+        parts = (rank(data[start:end]) for start, end in enumerate(ends) if end)
+        return tuple(token for token in parts if token is not None)
+
+
+_SHORT_FORMS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+_LOWER = r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
+_UPPER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]"
+_LEAD = r"[^\r\n\p{L}\p{N}]?"
+_BLANKS = r"\s*[\r\n]+|\s+(?!\S)|\s+"
+
+GPT_2 = r"'(?:[sdmt]|ll|ve|re)| ?[\p{L}]++| ?[\p{N}]++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"
+GPT_4O = (
+    rf"{_LEAD}{_UPPER}*{_LOWER}+{_SHORT_FORMS}?|{_LEAD}{_UPPER}+{_LOWER}*{_SHORT_FORMS}?"
+    rf"|[\p{{N}}]{{1,3}}| ?[^\s\p{{L}}\p{{N}}]+[\r\n/]*|{_BLANKS}"
 )
+_DIGITS_APART = (
+    # Blanks before a digit stay together: the digits were taken out before the words are cut.
+    r"[\p{N}]|'(?:[sdmt]|ll|ve|re)| ?[\p{L}]++| ?[^\s\p{L}\p{N}]++|\s++(?=[\p{N}]|$)|\s+(?!\S)|\s"
+)
+_LLAMA_3 = (
+    rf"{_SHORT_FORMS}|{_LEAD}[\p{{L}}]+|[\p{{N}}]{{1,3}}| ?[^\s\p{{L}}\p{{N}}]+[\r\n]*|{_BLANKS}"
+)
+_QWEN_2 = rf"{_SHORT_FORMS}|{_LEAD}[\p{{L}}]+|[\p{{N}}]| ?[^\s\p{{L}}\p{{N}}]+[\r\n]*|{_BLANKS}"
+_TEKKEN = (
+    rf"{_LEAD}{_UPPER}*{_LOWER}+|{_LEAD}{_UPPER}+{_LOWER}*"
+    rf"|[\p{{N}}]| ?[^\s\p{{L}}\p{{N}}]+[\r\n/]*|{_BLANKS}"
+)
+
+SPLITTING: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(("gpt-2", "mpt", "olmo", "jais", "phi-2", "roberta-bpe"), GPT_2),
+        **dict.fromkeys(("smollm", "starcoder", "refact", "command-r", "codeshell"), _DIGITS_APART),
+        **dict.fromkeys(("llama-bpe", "llama3", "llama-v3", "falcon3", "pixtral"), _LLAMA_3),
+        **dict.fromkeys(("qwen2", "deepseek-r1-qwen", "stablelm2", "megrez"), _QWEN_2),
+        **dict.fromkeys(("gpt-4o", "llama4"), GPT_4O),
+        "tekken": _TEKKEN,
+    }
+)
+
+OTHER_LETTERS = re.compile("[^\0-\x7f\u2010-\u2027\u2030-\u205e\u2190-\u22ff\u2500-\u26ff]")
+"""Whatever may be a letter, a digit or a blank beyond ASCII; dashes, quotes, arrows and the like
+are none."""
+_ASCII_LETTERS: Mapping[str, str] = MappingProxyType(
+    {
+        r"\p{L}": "A-Za-z",
+        r"\p{Lu}": "A-Z",
+        r"\p{Ll}": "a-z",
+        r"\p{N}": "0-9",
+        **dict.fromkeys((r"\p{Lt}", r"\p{Lm}", r"\p{Lo}", r"\p{M}"), ""),
+    }
+)
+
+
+def with_ascii_letters(splitting: str) -> re.Pattern[str]:
+    """The same for texts without other letters, as a pattern of Python's own: far faster."""
+    for letters, ascii_letters in _ASCII_LETTERS.items():
+        splitting = splitting.replace(letters, ascii_letters)
+    return re.compile(splitting, re.ASCII)
+
 
 GENERIC_FILE = Path(__file__).parent / "o200k_base.xz"
 """The lengths of all tokens, a byte each, a zero, and the tokens, in the order of their ranks."""
@@ -137,3 +239,41 @@ def _bytes_by_character() -> dict[str, int]:
         **{chr(byte): byte for byte in printable},
         **{chr(0x100 + place): byte for place, byte in enumerate(others)},
     }
+
+
+_READS_GENERIC = re.compile(r"(?:.*/)?(?:gpt-4o|gpt-4\.[15]|gpt-5|gpt-oss|chatgpt-4o|o[134])\b.*")
+"""Models whose own vocabulary is the one that comes with the program."""
+
+
+class Tokenizers:
+    """Finds the tokenizer of each model: its own where it can be read, else the general one."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, str], asyncio.Task[Tokenizer]] = {}
+        self._generic: asyncio.Task[Tokenizer] | None = None
+
+    async def of(self, provider: Provider, model: str) -> Tokenizer:
+        """The tokenizer to count with; whoever asks meanwhile waits for the same one."""
+        key = (provider.name, model)
+        if key not in self._found:
+            self._found[key] = asyncio.create_task(self._find(provider, model))
+        return await asyncio.shield(self._found[key])
+
+    async def _find(self, provider: Provider, model: str) -> Tokenizer:
+        if isinstance(provider, HasVocabulary):
+            own = await _own(provider, model)
+            if own is not None:
+                return own
+        if self._generic is None:
+            self._generic = asyncio.create_task(asyncio.to_thread(Tokenizer.generic))
+        generic = await self._generic
+        return generic.as_own() if _READS_GENERIC.fullmatch(model) else generic
+
+
+async def _own(provider: HasVocabulary, model: str) -> Tokenizer | None:
+    """The model's own; a server that cannot be asked has none to offer."""
+    try:
+        vocabulary = await provider.vocabulary(model)
+    except OllmError:
+        return None
+    return vocabulary and await asyncio.to_thread(Tokenizer.of, vocabulary)

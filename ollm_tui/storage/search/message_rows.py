@@ -10,8 +10,12 @@ from typing import NamedTuple
 import msgspec
 
 from ollm_tui.core.session.message import Role
-from ollm_tui.storage.search.message_matching import SLACK_SECONDS
-from ollm_tui.storage.search.message_words import TOKENIZER, as_words, has_unspaced
+from ollm_tui.storage.search.message_matching import (
+    SLACK_SECONDS,
+    TOKENIZER,
+    as_words,
+    has_unspaced,
+)
 from ollm_tui.storage.sessions.directory import Fingerprint
 
 SCHEMA_VERSION = 4

@@ -16,8 +16,7 @@ from ollm_tui.storage.files.atomic_file import read_regular
 from ollm_tui.storage.files.cipher import NO_KEY, CannotOpenError, Cipher, Plain, record_place
 from ollm_tui.storage.files.side_files import SideFiles
 from ollm_tui.storage.sessions.directory import SessionDirectory, file_time
-from ollm_tui.storage.sessions.journal import Entry
-from ollm_tui.storage.sessions.journal_reading import RecordsRead, read_records
+from ollm_tui.storage.sessions.journal import Entry, RecordsRead, read_records
 from ollm_tui.storage.sessions.session_file import ParsedSession, parse_session
 from ollm_tui.storage.sessions.session_writer import SessionWriter
 from ollm_tui.storage.sessions.trash import Trash

@@ -11,8 +11,7 @@ from msgspec.structs import replace
 
 from ollm_tui.core.session.encoding import CannotDecode, parse_json
 from ollm_tui.core.snapshot import ContextSnapshot
-from ollm_tui.core.snapshot_encoding import decode_snapshot
-from ollm_tui.core.snapshot_messages import MessageBytes, snapshot_chunks
+from ollm_tui.core.snapshot_encoding import MessageBytes, decode_snapshot, snapshot_chunks
 from ollm_tui.storage.files.atomic_file import read_regular, write_atomically
 from ollm_tui.storage.files.cipher import Cipher, Plain
 from ollm_tui.storage.importers.older_snapshots import older_snapshot

@@ -21,11 +21,40 @@ from ollm_tui.core.session.session import SessionSummary
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.session.titles import UNTITLED
 from ollm_tui.engine.context.budget import Budget
-from ollm_tui.tui.browser.snapshot_gauge import SnapshotGauge
+from ollm_tui.tui.gauge.gauge import Gauge
+from ollm_tui.tui.gauge.gauge_bar import LEAST_CELLS, bar
+from ollm_tui.tui.gauge.gauge_line import Line, Reading, Text
 from ollm_tui.tui.stream.entries.message_entries import entry_of, local_time
 from ollm_tui.tui.stream.transcript.entry import Entry
 from ollm_tui.tui.stream.transcript.entry_layout import TranscriptStyles
 from ollm_tui.tui.stream.transcript.transcript import Transcript
+
+LONGEST_BAR = 40
+
+
+class SnapshotGauge(Gauge):
+    """Shows a context as it was: nothing comes next."""
+
+    def show_budget(self, budget: Budget | None) -> None:
+        """Show how a window is divided; None shows nothing."""
+        if budget is None:
+            self.show_words("")
+            return
+        self._draw(Reading(budget.parts, budget.room, estimated=False, words=""))
+
+    @property
+    def line(self) -> Line:
+        """The bar where there is room for it, and the numbers."""
+        if self._reading is None:
+            return Line((), ())
+        used, room = self._reading.parts.total, self._reading.room
+        if room is None:
+            return Line((), (Text("numbers", f"{used:,} tokens"),))
+        numbers = f" {used:,} of {room.window:,} tokens"
+        cells = min(self.size.width - len(numbers) - 1, LONGEST_BAR)
+        drawn = tuple(bar(self._reading.parts, room, cells)) if cells >= LEAST_CELLS else ()
+        return Line(drawn, (Text("numbers", numbers if drawn else numbers.strip()),))
+
 
 LAST = 300
 """Messages that are shown: enough to know a session again and to find a place in it."""

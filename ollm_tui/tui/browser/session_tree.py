@@ -16,8 +16,14 @@ from ollm_tui.core.intake import clean
 from ollm_tui.core.session.session import SessionSummary
 from ollm_tui.core.snapshot import SnapshotSummary
 from ollm_tui.engine.snapshots.points import Point
-from ollm_tui.tui.browser.session_choices import PINNED, SHORT_ID, age_labels, session_choices
-from ollm_tui.tui.browser.session_list import EMPTY, SessionList
+from ollm_tui.tui.browser.session_list import (
+    EMPTY,
+    PINNED,
+    SHORT_ID,
+    SessionList,
+    age_labels,
+    session_choices,
+)
 from ollm_tui.tui.browser.snapshot_choices import CURRENT, Inside, choices_inside
 from ollm_tui.tui.kit.choice_list import Choice
 

@@ -10,7 +10,7 @@ from ollm_tui.core.intake import clean
 from ollm_tui.core.session.branches import Branch
 from ollm_tui.core.snapshot import Reason, SnapshotSummary
 from ollm_tui.engine.snapshots.points import Point
-from ollm_tui.tui.kit.choice_line import Choice
+from ollm_tui.tui.kit.choice_list import Choice
 
 NAMED, AUTOMATIC, DAMAGED, CURRENT = "◆", "◇", "!", "●"
 REASONS: Mapping[Reason, str] = {

@@ -2,21 +2,128 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ollm_tui.core.counts import counted
+from textual import events, on
+from textual.app import App, ComposeResult
+from textual.binding import Binding
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from ollm_tui.core.counts import counted, short_size
 from ollm_tui.core.errors import OllmError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.snapshot import ContextSnapshot
-from ollm_tui.engine.snapshots.snapshot_files import SnapshotFiles
-from ollm_tui.tui.chat.tui_dialogs_files_back import FilesBack
+from ollm_tui.engine.snapshots.conversation_snapshots import SnapshotFiles
+from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ollm_tui.services.files.file_changes import FileStep
     from ollm_tui.tui.chat.screen import ChatScreen
+
+
+TITLE = "Files too? Tools changed {} since then"
+ABOUT = "The conversation is back. Marked files become as they were"
+UNDO = "; /undo takes that back, too."
+KEYS = "y bring back the marked   Space mark   n leave all"
+WORDS = {
+    "restore": "as it was",
+    "delete": "made since: goes",
+    "recreate": "removed since: comes back",
+    "conflict": "changed by others too",
+    "no-copy": "stays: too large for a copy",
+    "refused": "stays: cannot be touched",
+}
+CAN_BE = ("restore", "delete", "recreate", "conflict")
+CHOSEN, FREE, FIXED = "●", "○", " "
+FRAME_LINES = 10
+"""Lines of the window that are not the list."""
+
+
+class FilesBack(ModalScreen[tuple[str, ...]]):
+    """Gives the paths that are to be brought back: none of them without a y."""
+
+    CSS_PATH = "../kit/dialog.tcss"
+    BINDINGS = [
+        Binding("y", "bring", "Bring back", id="files.bring", tooltip="Bring the marked ones back"),
+        Binding("space", "mark", "Mark", id="files.mark", tooltip="Mark this file, or no longer"),
+        Binding("n,escape", "leave", "Leave", id="files.leave", tooltip="Leave all files alone"),
+    ]
+
+    app: App[Any]
+
+    def __init__(self, steps: Sequence[FileStep], *, can_undo: bool = True) -> None:
+        super().__init__()
+        self._about = ABOUT + (UNDO if can_undo else ".")
+        self._steps = steps
+        # What somebody else wrote is not overwritten unless that is asked for.
+        self._marked = {each.path for each in steps if each.how in CAN_BE[:-1]}
+        self._seen = math.inf
+
+    def compose(self) -> ComposeResult:
+        """The question, the files, the keys."""
+        with Vertical(id="dialog"):
+            title = TITLE.format(counted(len(self._steps), "file"))
+            yield Static(Content(title), id="title")
+            yield Static(Content(self._about), id="about")
+            yield ChoiceList(unicode=not self.app.has_class("-ascii"))
+            yield Static(Content(KEYS), id="keys")
+
+    def on_mount(self) -> None:
+        """From the first picture on, keys count."""
+        self.query_one("#dialog").styles.height = len(self._steps) + FRAME_LINES
+        self._show()
+        self.query_one(ChoiceList).focus()
+        self.call_after_refresh(self._is_seen)
+
+    def on_key(self, event: events.Key) -> None:
+        """A key that was waiting when the question came up was meant for something else."""
+        if event.time < self._seen:
+            event.stop()
+            event.prevent_default()
+
+    def action_bring(self) -> None:
+        """Close with what is marked."""
+        self.dismiss(tuple(step.path for step in self._steps if step.path in self._marked))
+
+    def action_leave(self) -> None:
+        """Close with nothing."""
+        self.dismiss(())
+
+    @on(ChoiceList.Chosen)
+    def action_mark(self) -> None:
+        """The other state of the highlighted file, where it has two."""
+        highlighted = self.query_one(ChoiceList).highlighted
+        if highlighted and highlighted.mark != FIXED:
+            self._marked ^= {highlighted.key}
+            self._show()
+
+    def _show(self) -> None:
+        self.query_one(ChoiceList).show([self._line(step) for step in self._steps])
+
+    def _line(self, step: FileStep) -> Choice:
+        mark = FREE if step.how in CAN_BE else FIXED
+        sizes = " → ".join(map(_size, (step.now, step.then)))
+        note = f"{WORDS[step.how]} · {sizes}"
+        return Choice(
+            step.path, visible(step.path), note, CHOSEN if step.path in self._marked else mark
+        )
+
+    def _is_seen(self) -> None:
+        # Read from an event, so that it is the clock that stamps the keys.
+        self._seen = events.Event().time
+
+
+def _size(size: int | None) -> str:
+    if size is None:
+        return "none"
+    return f"{size} B" if size < 1000 else short_size(size)
+
 
 LEFT = ("no-copy", "refused")
 

@@ -2,18 +2,166 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from typing import TYPE_CHECKING
 
 from textual.worker import Worker
 
-from ollm_tui.core.errors import OllmError, StoreError, UsageError
+from ollm_tui.core.errors import OllmError, SessionBusy, StoreError, UsageError
 from ollm_tui.core.intake import visible
+from ollm_tui.core.session.message import Message
+from ollm_tui.core.session.session import Metadata
+from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.services.sessions.following import Followed
-from ollm_tui.tui.chat.following_view import FollowingView, take_over
 from ollm_tui.tui.chat.screen import NARROW, PLACEHOLDER, ChatScreen
 from ollm_tui.tui.chat.status import StatusLine, TitleLine
 from ollm_tui.tui.gauge.gauge import Gauge
+from ollm_tui.tui.stream.entries.compression_entries import with_compressions
+from ollm_tui.tui.stream.entries.message_entries import (
+    branch_entries,
+    details_of,
+    entry_of,
+    model_note,
+)
 from ollm_tui.tui.stream.transcript.entry import Entry
+from ollm_tui.tui.stream.transcript.transcript import Transcript
+
+if TYPE_CHECKING:
+    from ollm_tui.engine.conversation.conversation import Conversation
+    from ollm_tui.engine.project.workspace import Workspace
+
+
+FOLLOWS = "read-only, follows another window"
+LEFT_ALONE = "read-only, the other window has closed it"
+FORKS = "Enter forks this session and sends there"
+GOES_ON = "Enter continues this session here"
+
+
+async def take_over(workspace: Workspace, session_id: str) -> tuple[Conversation, tuple[str, ...]]:
+    """Go on with a followed session: with itself if nobody writes it any more, else with a fork.
+
+    Also says what of it could not be read. StoreError or ProviderError.
+    """
+    try:
+        return await workspace.resume(session_id)
+    except SessionBusy:
+        return await workspace.resume(await workspace.fork(session_id))
+
+
+class FollowingView:
+    """Feeds a transcript from a followed session. What one reads stays where it is."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        self._transcript = transcript
+        self._metadata = Metadata()
+        self.is_held = True
+        """Whether the other window still has it open."""
+
+    @property
+    def words(self) -> str:
+        """What the title says beside the session's own."""
+        return FOLLOWS if self.is_held else LEFT_ALONE
+
+    @property
+    def prompt_words(self) -> str:
+        """What the empty prompt says: what sending does."""
+        return FORKS if self.is_held else GOES_ON
+
+    async def show(self, changes: AsyncGenerator[Followed, None]) -> AsyncGenerator[Followed, None]:
+        """Show each change, then pass it on to whoever shows the title. StoreError at the end,
+        where the session cannot be read any more."""
+        async with aclosing(changes):
+            async for followed in changes:
+                self.take(followed)
+                yield followed
+
+    def take(self, followed: Followed) -> None:
+        """Show one change."""
+        state, was_held = followed.state, self.is_held
+        self.is_held = followed.is_held
+        branch = state.branch() if state.header.head else []
+        shown = [key for key in self._transcript.keys if key in state]
+        covered = {key for entry in self._transcript.stack.entries for key in entry.covers}
+        # Results of tools stand in the replies that asked for them.
+        has_results = any(each.role == "tool" and each.id not in covered for each in branch)
+        branch = [message for message in branch if message.id not in covered]
+        is_longer = shown == [message.id for message in branch[: len(shown)]]
+        if not is_longer or not shown or has_results or self._is_marked_otherwise(state):
+            self._show_all(state)
+            return
+        for place, message in enumerate(branch):
+            has_ended = was_held and not followed.is_held and message.status == "streaming"
+            if place >= len(shown):
+                self._add(message, state)
+            elif message.id in followed.changed or has_ended:
+                self._update(self._entry(message, state), message)
+
+    def _is_marked_otherwise(self, state: SessionState) -> bool:
+        """Pins, folds and compressions may show at any message."""
+        before, self._metadata = self._metadata, state.header.metadata
+        return before is not self._metadata and _marks(before) != _marks(self._metadata)
+
+    def _show_all(self, state: SessionState) -> None:
+        top = self._top()
+        self._metadata = state.header.metadata
+        entries = branch_entries(state) if state.header.head else []
+        for entry in entries:
+            if entry.key in state:
+                self._let_grow(entry, state[entry.key])
+        keys = [key for entry in entries for key in (entry.key, *entry.covers)]
+        self._transcript.show(with_compressions(entries, self._metadata, keys))
+        if top in self._transcript.keys:
+            self._transcript.go_to(top)
+
+    def _top(self) -> str:
+        """The entry one reads; nothing where the bottom is followed."""
+        at = None if self._transcript.is_following else self._transcript.entry_at(0)
+        return self._transcript.keys[at[0]] if at else ""
+
+    def _entry(self, message: Message, state: SessionState) -> Entry:
+        return self._let_grow(entry_of(message, state), message)
+
+    def _let_grow(self, entry: Entry, message: Message) -> Entry:
+        """An answer that is being written elsewhere is not interrupted."""
+        if message.status == "streaming" and self.is_held:
+            entry.footer, entry.growing = "", True
+        return entry
+
+    def _add(self, message: Message, state: SessionState) -> None:
+        parent = state.parent(message.id)
+        note = model_note(state, parent, message.id, message.model or "") if parent else None
+        if note and message.model:
+            self._transcript.add(note)
+        self._transcript.add(self._entry(message, state))
+
+    def _update(self, entry: Entry, message: Message) -> None:
+        """Only new words are drawn, where there are no others."""
+        before = self._transcript.entry(entry.key)
+        if not entry.text.startswith(before.text) or _folds(entry) != _folds(before):
+            opened = {fold.key for fold in before.folds if fold.is_open}
+            for fold in entry.folds:
+                fold.is_open = fold.key in opened
+            self._transcript.replace(entry)
+            return
+        if more := entry.text[len(before.text) :]:
+            self._transcript.grow(entry.key, more)
+        if not entry.growing:
+            self._transcript.finish(entry.key, entry.footer, details_of(message))
+
+
+def _marks(metadata: Metadata) -> tuple[object, ...]:
+    return (
+        metadata.pins,
+        metadata.excluded,
+        metadata.folded,
+        metadata.compressed,
+        metadata.compression_history,
+    )
+
+
+def _folds(entry: Entry) -> list[tuple[str, str]]:
+    return [(fold.key, fold.text) for fold in entry.folds]
 
 
 class Following:

@@ -10,13 +10,13 @@ from ollm_tui.core.errors import SessionNotFound, UsageError
 from ollm_tui.core.intake import clean, visible
 from ollm_tui.core.session.graft import grafted
 from ollm_tui.core.session.message import Message
-from ollm_tui.core.session.recorded_calls import recorded_calls
 from ollm_tui.core.session.session import Restore
+from ollm_tui.core.session.session_state import recorded_calls
 from ollm_tui.core.snapshot import ContextSnapshot
 from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.tui.chat.files_back import offer_files
 from ollm_tui.tui.chat.screen import ChatScreen
-from ollm_tui.tui.stream.entries.shown_messages import said_before, shown_at
+from ollm_tui.tui.stream.entries.message_entries import said_before, shown_at
 from ollm_tui.tui.stream.transcript.spots import Words
 
 LONGEST_TITLE, LEAST_TITLE = 40, 12

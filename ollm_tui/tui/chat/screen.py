@@ -24,7 +24,6 @@ from ollm_tui.tui.chat.message_queue import Waiting
 from ollm_tui.tui.chat.session_opening import Opening, SessionOpening
 from ollm_tui.tui.chat.state_lines import StateLines
 from ollm_tui.tui.chat.status import StatusLine, TitleLine
-from ollm_tui.tui.chat.stream import Stream
 from ollm_tui.tui.chat.trust_question import TOO_LONG, TrustQuestion
 from ollm_tui.tui.chat.turn_display import TurnView
 from ollm_tui.tui.chat.welcome import Welcome
@@ -41,12 +40,19 @@ if TYPE_CHECKING:
     from ollm_tui.core.tool_events import AnyToolEvent
     from ollm_tui.engine.conversation.conversation import Conversation
     from ollm_tui.tui.app import OllmApp
-    from ollm_tui.tui.browser.chat_sidebar import ChatSidebar
     from ollm_tui.tui.browser.session_actions import SessionActions
+    from ollm_tui.tui.browser.sidebar import ChatSidebar
     from ollm_tui.tui.compression.compression_display import CompressionView
     from ollm_tui.tui.kit.question_block import QuestionBlock
     from ollm_tui.tui.tools.approval import Approval
     from ollm_tui.tui.tools.tool_display import ToolView
+
+
+class Stream(Transcript):
+    """While it has the focus, letters are commands."""
+
+    BINDINGS = bindings("stream")
+
 
 LONG_TURN_SECONDS = 10
 """After a longer wait the terminal's bell says that the answer is there."""
@@ -57,21 +63,21 @@ PLACEHOLDER = "Type a message, / for commands, @ for files, ! for a shell"
 SHORT_PLACEHOLDER = "Type a message, / commands, @ files, ! shell"
 
 MODULES = {
-    "app": "chat.app",
+    "app": "chat.commands",
     "chat": "chat.commands",
     "compression": "compression.commands",
     "context": "context.commands",
     "goal": "goals.commands",
     "jobs": "jobs.commands",
-    "message": "chat.message",
-    "mode": "models.mode",
+    "message": "chat.commands",
+    "mode": "models.mode_commands",
     "model": "models.commands",
     "prompt": "prompt.commands",
-    "read": "chat.read",
+    "read": "chat.commands",
     "screen": "help.commands",
     "search": "search.commands",
     "session": "browser.commands",
-    "snapshot": "browser.snapshot",
+    "snapshot": "browser.commands",
     "tools": "tools.commands",
 }
 

@@ -8,18 +8,29 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ollm_tui.core.errors import OllmError, SessionBusy, StoreError, UsageError
-from ollm_tui.core.events import (
-    AutoSnapshotCreated,
-    SnapshotCreated,
-    SnapshotEvent,
-    SnapshotFailed,
-)
+from ollm_tui.core.events import AutoSnapshotCreated, SnapshotCreated, SnapshotEvent, SnapshotFailed
+from ollm_tui.tui.jobs.shell_line import name_of
 from ollm_tui.tui.stream.transcript.entry import Entry
 
 if TYPE_CHECKING:
     from ollm_tui.engine.conversation.conversation import Conversation
     from ollm_tui.tui.chat.followed_session import Following
     from ollm_tui.tui.chat.screen import ChatScreen
+
+
+async def tell(chat: ChatScreen, conversation: Conversation) -> None:
+    """One line in the stream for each; they are recorded at their place."""
+    if chat.app.conversation is not conversation:
+        return
+    jobs = chat.app.jobs
+    for job in await jobs.settle(conversation):
+        name = name_of(jobs.shown(job))
+        whose = f"the model's {name}" if job.by_model else f"!{name}"
+        how = job.note.partition("; ")[2] or "it ended with it"
+        text = f"{whose} was running when the program ended: {how}"
+        if chat.app.conversation is conversation:
+            chat.transcript.add(Entry(f"left-{job.id}", "note", text))
+
 
 Opening = Callable[[], Awaitable[tuple["Conversation", tuple[str, ...]]]]
 LOOKED_AFTER_SECONDS = 0.5
@@ -115,7 +126,7 @@ class SessionOpening:
             return
 
         async def tell() -> None:
-            left = await asyncio.to_thread(import_module, "ollm_tui.tui.chat.jobs_left")
+            left = await asyncio.to_thread(import_module, "ollm_tui.tui.chat.session_opening")
             await left.tell(self._chat, conversation)
 
         self._chat.set_timer(

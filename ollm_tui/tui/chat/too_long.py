@@ -11,7 +11,7 @@ from ollm_tui.core.session.graft import as_written
 from ollm_tui.core.session.message import Message
 from ollm_tui.engine.context.context_view import AttachmentCost, ContextView
 from ollm_tui.engine.conversation.conversation import Conversation
-from ollm_tui.engine.turn.overflow import wider_window
+from ollm_tui.engine.turn.prompt_check import wider_window
 from ollm_tui.tui.browser.commands import new
 from ollm_tui.tui.chat.screen import ChatScreen
 from ollm_tui.tui.chat.trust import bar_of

@@ -38,7 +38,6 @@ from ollm_tui.engine.turn.stray_calls import without_call
 from ollm_tui.tui.chat.state_lines import StateLines
 from ollm_tui.tui.stream.entries.compression_entries import with_compressions
 from ollm_tui.tui.stream.entries.job_entries import with_commands
-from ollm_tui.tui.stream.entries.loop_entries import with_loops
 from ollm_tui.tui.stream.entries.message_entries import (
     REASONING,
     branch_entries,
@@ -48,9 +47,8 @@ from ollm_tui.tui.stream.entries.message_entries import (
     model_note,
     reasoning_title,
 )
-from ollm_tui.tui.stream.entries.tool_entries import ToolBlock, ToolFold
-from ollm_tui.tui.stream.transcript.entry import Entry
-from ollm_tui.tui.stream.transcript.fold import Fold
+from ollm_tui.tui.stream.entries.tool_entries import ToolBlock, ToolFold, with_loops
+from ollm_tui.tui.stream.transcript.entry import Entry, Fold
 from ollm_tui.tui.stream.transcript.transcript import Transcript
 
 FRAME_SECONDS = 1 / 20

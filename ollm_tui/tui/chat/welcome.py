@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 from textual.widgets import Static
 
-from ollm_tui.tui.key_names import Hints
+from ollm_tui.tui.keymap import Hints
 
 if TYPE_CHECKING:
     from ollm_tui.engine.conversation.conversation import Conversation

@@ -13,7 +13,7 @@ from textual.widgets import Static
 from ollm_tui.core.counts import counted
 from ollm_tui.core.intake import clean, visible
 from ollm_tui.core.session.compression import Checkpoint
-from ollm_tui.tui.compression.checkpoint_words import LEVEL_WORDS, NO_SUMMARY
+from ollm_tui.tui.compression.words import LEVEL_WORDS, NO_SUMMARY
 from ollm_tui.tui.kit.reading import ReadingScreen
 from ollm_tui.tui.stream.entries.message_entries import local_time
 

@@ -31,7 +31,7 @@ from ollm_tui.tui.compression.panel import CompressionPanel
 from ollm_tui.tui.compression.preview import CompressionPreview, Decision
 from ollm_tui.tui.compression.screen import CompressionScreen
 from ollm_tui.tui.compression.words import Ending, ending_line, fill_line
-from ollm_tui.tui.key_names import Hints
+from ollm_tui.tui.keymap import Hints
 from ollm_tui.tui.stream.entries.compression_entries import UNCHANGED, compression_entries
 from ollm_tui.tui.stream.transcript.entry import Entry, Speaker
 from ollm_tui.tui.stream.transcript.transcript import Transcript

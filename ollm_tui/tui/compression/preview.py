@@ -3,33 +3,170 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from types import MappingProxyType
+from typing import Any, assert_never
 
-from textual import on
+from textual import events, on
 from textual.app import App, ComposeResult
 from textual.binding import Binding
 from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import Screen
 from textual.timer import Timer
-from textual.widgets import Static
+from textual.widgets import Static, TextArea
 
 from ollm_tui.core.compression_events import (
     AnyCompressionEvent,
+    CompressionCancelled,
     CompressionDrafted,
+    CompressionFailed,
+    CompressionSkipped,
+    ContextCompressed,
     Draft,
+    Fate,
 )
-from ollm_tui.core.intake import clean
-from ollm_tui.tui.compression.compression_bars import two_bars
-from ollm_tui.tui.compression.compression_preview_lines import fate_choices, preview_words, totals
-from ollm_tui.tui.compression.lines import CompressionLines
-from ollm_tui.tui.compression.progress import Clock, CompressionProgress
-from ollm_tui.tui.compression.summary_area import SummaryArea
+from ollm_tui.core.counts import counted
+from ollm_tui.core.intake import clean, visible
+from ollm_tui.tui.compression.lines import COLOURS, NOUNS, CompressionLines, two_bars
+from ollm_tui.tui.compression.progress import Clock, CompressionProgress, What, tokens_of
+from ollm_tui.tui.compression.words import ending_line
 from ollm_tui.tui.gauge.gauge_bar import ASCII, COLOURED, WITHOUT_COLOUR, Characters
-from ollm_tui.tui.kit.choice_list import ChoiceList
+from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
 from ollm_tui.tui.kit.live_keys import LiveKeys
 from ollm_tui.tui.kit.question import Question
+
+WORDS: Mapping[What, str] = MappingProxyType(
+    {"keep": "stay", "fold": "fold", "elide": "go short", "age": "grow older"}
+)
+GROUPS: tuple[tuple[str, tuple[What, ...]], ...] = (
+    ("stays", ("keep",)),
+    ("folds into a checkpoint", ("fold",)),
+    ("goes short", ("elide", "age")),
+)
+
+
+def fate_choices(progress: CompressionProgress) -> list[Choice]:
+    """Three groups, and a line for each message and older checkpoint."""
+    lines: list[Choice] = []
+    listed = progress.started.fates if progress.started else ()
+    width = max((len(f"{fate.tokens:,}") for fate in listed), default=0)
+    for title, kinds in GROUPS:
+        fates = [fate for what in kinds for fate in progress.fates(what)]
+        if fates:
+            heading = f"{title} · {len(fates):,} · {tokens_of(fates)[0]:,} tokens"
+            lines.append(Choice(title, heading, heading=True))
+            lines += [_line(fate, width) for fate in sorted(fates, key=lambda fate: -fate.tokens)]
+    return lines
+
+
+def totals(progress: CompressionProgress, characters: Characters) -> Content:
+    """How many stay, fold and go short, with the colours of the bars."""
+    parts = [
+        Content.assemble(
+            (characters[NOUNS[what][0]], COLOURS[NOUNS[what][0]]),
+            f" {word} ",
+            (str(len(fates)), "$text-muted"),
+        )
+        for what, word in WORDS.items()
+        if (fates := progress.fates(what))
+    ]
+    return Content("   ").join(parts)
+
+
+def preview_words(progress: CompressionProgress, summary: str | None) -> str:
+    """What would happen, and that nothing has yet; `summary` is the user's own, where edited."""
+    match progress.ending:
+        case None:
+            return _words_before(progress)
+        case CompressionDrafted():
+            return _words_of_draft(progress, summary)
+        case CompressionSkipped() | CompressionFailed() | CompressionCancelled():
+            return ending_line(progress.ending)
+        case ContextCompressed():
+            return "applied"
+        case _:
+            assert_never(progress.ending)
+
+
+def _words_before(progress: CompressionProgress) -> str:
+    if progress.started is None:
+        return "Looking at what could be folded. Nothing changes by that."
+    if progress.problems:
+        return f"Nothing has changed yet. {progress.problems[-1]}"
+    return "Nothing has changed yet. You can apply it, or edit the summary, once it is written."
+
+
+def _words_of_draft(progress: CompressionProgress, summary: str | None) -> str:
+    done: list[str] = []
+    if folded := len(progress.fates("fold")):
+        by = {None: "", "": ", only the ledger is kept"}.get(summary, " with your summary")
+        done.append(f"{counted(folded, 'message')} become one checkpoint{by}")
+    if elided := len(progress.fates("elide")):
+        done.append(f"{counted(elided, 'output')} {'is' if elided == 1 else 'are'} cut short")
+    if aged := len(progress.fates("age")):
+        done.append(f"{counted(aged, 'older checkpoint')} {'gets' if aged == 1 else 'get'} shorter")
+    return f"Nothing has changed yet. If you apply it: {', '.join(done) or 'nothing does'}."
+
+
+def _line(fate: Fate, width: int) -> Choice:
+    left = f"{fate.after:,} left" if fate.what in ("elide", "age") else ""
+    note = " · ".join(word for word in (visible(fate.why), left) if word)
+    return Choice(fate.key, visible(fate.title), note, f"{fate.tokens:>{width},}")
+
+
+class SummaryArea(TextArea):
+    """Text that grows at its end until the user edits it. What is pasted is filtered."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            read_only=True,
+            soft_wrap=True,
+            show_line_numbers=False,
+            tab_behavior="focus",
+            highlight_cursor_line=False,
+            show_cursor=False,
+        )
+        self.cursor_blink = False
+        self.match_cursor_bracket = False
+
+    def follow(self, text: str) -> None:
+        """Show a text that is longer than before, or another one; its end is in view."""
+        shown = self.text
+        if text == shown:
+            return
+        if shown and text.startswith(shown):
+            self.insert(text[len(shown) :], self.document.end, maintain_selection_offset=True)
+        else:
+            self.load_text(text)
+        self.scroll_end(animate=False)
+
+    def open(self) -> None:
+        """Let it be edited, from its end."""
+        self.read_only = False
+        self.show_cursor = True
+        self.move_cursor(self.document.end)
+        self.focus()
+
+    def close(self) -> None:
+        """Let it only be read."""
+        self.read_only = True
+        self.show_cursor = False
+
+    def action_paste(self) -> None:
+        """Paste what was copied in this program."""
+        self._put(self.app.clipboard)  # pyright: ignore[reportUnknownMemberType] Textual leaves it open
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        event.prevent_default()
+        self._put(event.text)
+
+    def _put(self, text: str) -> None:
+        if not self.read_only:
+            self.move_cursor(self.replace(clean(text), *self.selection).end_location)
+
 
 FRAME_SECONDS = 1 / 20
 KEYS = (

@@ -13,7 +13,7 @@ from ollm_tui.engine.context.system_prompt import about
 from ollm_tui.engine.project.project_context import GIT, TREE
 from ollm_tui.tui.kit.choice_list import Choice
 from ollm_tui.tui.kit.picker import Picker
-from ollm_tui.tui.prompt.completion_names import names_in
+from ollm_tui.tui.prompt.completion_files import names_in
 from ollm_tui.tui.prompt.mentions import Mentions
 
 if TYPE_CHECKING:

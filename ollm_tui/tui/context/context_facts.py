@@ -16,8 +16,7 @@ from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.engine.conversation.goal_keeping import GoalKeeper
 from ollm_tui.tui.gauge.gauge_line import times_words
 from ollm_tui.tui.goals.goal_lists import decided_words
-from ollm_tui.tui.stream.entries.answer_times import cached_words, why_slow
-from ollm_tui.tui.stream.entries.message_entries import local_time
+from ollm_tui.tui.stream.entries.message_entries import cached_words, local_time, why_slow
 
 LABEL_CELLS = 9
 LEAST_CELLS = 20

@@ -11,7 +11,7 @@ from ollm_tui.core.session.message import Usage
 from ollm_tui.engine.context.context_view import ContextItem, ContextView
 from ollm_tui.services.tokens.prompt_count import Count, Group
 from ollm_tui.tui.kit.choice_list import Choice
-from ollm_tui.tui.stream.entries.answer_times import cached_words, why_slow
+from ollm_tui.tui.stream.entries.message_entries import cached_words, why_slow
 
 WHOSE: Mapping[Group, str] = MappingProxyType(
     {

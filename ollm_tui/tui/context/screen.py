@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from textual import on, work
 from textual.app import ComposeResult
+from textual.binding import Binding
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import Screen
@@ -16,12 +18,10 @@ from ollm_tui.core.errors import OllmError, UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.session.context_marks import ContextChange, MarksRestored
 from ollm_tui.tui.context.context_facts import facts_text
-from ollm_tui.tui.context.context_keys import BINDINGS, KEYS
 from ollm_tui.tui.context.context_lines import DEEDS, RECALLED, about_item, effect, item_choices
 from ollm_tui.tui.context.text_page import export_prompt, prompt_screen
 from ollm_tui.tui.gauge.gauge import Gauge
-from ollm_tui.tui.gauge.gauge_legend import legend
-from ollm_tui.tui.gauge.gauge_line import COMPACT
+from ollm_tui.tui.gauge.gauge_line import COMPACT, legend
 from ollm_tui.tui.kit.choice_list import ChoiceList
 from ollm_tui.tui.kit.live_keys import LiveKeys
 from ollm_tui.tui.kit.question import Question
@@ -29,6 +29,84 @@ from ollm_tui.tui.kit.question import Question
 if TYPE_CHECKING:
     from ollm_tui.engine.conversation.conversation import Conversation
     from ollm_tui.tui.app import OllmApp
+
+
+KEYS: Mapping[str, str] = MappingProxyType(
+    {
+        "breakdown.pin": "pin",
+        "breakdown.leave_out": "leave out",
+        "breakdown.drop": "drop exchange",
+        "breakdown.fold": "fold",
+        "breakdown.compact_above": "compact above",
+        "breakdown.undo": "undo",
+        "choices.choose": "go there",
+        "breakdown.order": "order",
+        "breakdown.facts": "facts",
+        "breakdown.prompt": "prompt",
+        "breakdown.export": "export",
+        "breakdown.close": "close",
+    }
+)
+
+BINDINGS = (
+    Binding("escape", "back", "Close", id="breakdown.close", tooltip="Not so, or close"),
+    Binding("f5", "close", "Close", id="breakdown.leave", tooltip="Back to the chat"),
+    Binding(
+        "p",
+        "change('pin')",
+        "Pin",
+        id="breakdown.pin",
+        tooltip="Keep it in every prompt, or no longer",
+    ),
+    Binding(
+        "x",
+        "change('leave_out')",
+        "Leave out",
+        id="breakdown.leave_out",
+        tooltip="Do not send it, or send it again",
+    ),
+    Binding(
+        "d",
+        "change('drop')",
+        "Leave out the exchange",
+        id="breakdown.drop",
+        tooltip="Do not send the question and all that answers it",
+    ),
+    Binding(
+        "f",
+        "change('fold')",
+        "Fold",
+        id="breakdown.fold",
+        tooltip="Send its first words only, or all of it",
+    ),
+    Binding(
+        "a",
+        "compact_above",
+        "Compact above here",
+        id="breakdown.compact_above",
+        tooltip="Show what compressing all that was said above this would do, then do it or not",
+    ),
+    Binding("u", "undo", "Undo", id="breakdown.undo", tooltip="Take the last change back"),
+    Binding(
+        "o",
+        "order",
+        "Order",
+        id="breakdown.order",
+        tooltip="The largest first, or as they were said",
+    ),
+    Binding(
+        "i",
+        "facts",
+        "Facts",
+        id="breakdown.facts",
+        tooltip="Goal, model, mode and speed on the whole screen, or the list",
+    ),
+    Binding(
+        "v", "prompt", "Prompt", id="breakdown.prompt", tooltip="Read the prompt as it is sent"
+    ),
+    Binding("e", "export", "Export", id="breakdown.export", tooltip="Write the prompt into a file"),
+)
+
 
 NOTHING_SAID = (
     "Nothing was said yet. Your messages and the answers will be listed here with what they "

@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from ollm_tui.core.intake import visible
-from ollm_tui.tui.kit.new_file import write_new
+from ollm_tui.tui.kit.export_file import write_new
 from ollm_tui.tui.kit.reading import ReadingScreen
 from ollm_tui.tui.stream.transcript.entry import Entry
 from ollm_tui.tui.stream.transcript.transcript import Transcript

@@ -14,10 +14,10 @@ from ollm_tui.settings.user_file import set_user_value
 from ollm_tui.tui.chat.screen import ChatScreen
 from ollm_tui.tui.commands import COMMANDS, GROUPS
 from ollm_tui.tui.gauge.gauge import Gauge
-from ollm_tui.tui.gauge.gauge_legend import MEANINGS
+from ollm_tui.tui.gauge.gauge_line import MEANINGS
 from ollm_tui.tui.help.palette import CommandPalette, PaletteEntry
 from ollm_tui.tui.help.screen import HelpEntry, HelpScreen
-from ollm_tui.tui.key_names import key_names
+from ollm_tui.tui.keymap import key_names
 from ollm_tui.tui.kit.choice_list import Choice
 from ollm_tui.tui.kit.picker import Picker
 from ollm_tui.tui.prompt.prompt import Prompt

@@ -6,12 +6,35 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 from textual.binding import Binding
+from textual.content import Content
+from textual.reactive import reactive
+from textual.widget import Widget
 
 from ollm_tui.core import clock
-from ollm_tui.core.intake import visible
+from ollm_tui.core.intake import clean, visible
 from ollm_tui.core.job import Job, JobStatus
 from ollm_tui.engine.jobs.job_text import duration, ending
 from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
+
+
+class JobTail(Widget):
+    """Shows the last lines of a text, each cut to the width."""
+
+    DEFAULT_CSS = """
+    JobTail { text-wrap: nowrap; text-overflow: ellipsis; }
+    """
+
+    text: reactive[str] = reactive("")
+
+    def validate_text(self, text: str) -> str:
+        """Nothing that steers a terminal, and tabs as wide as they look."""
+        return clean(text).expandtabs(8)
+
+    def render(self) -> Content:
+        """The lines that fit."""
+        lines = self.text.strip("\n").split("\n")
+        return Content("\n".join(lines[-max(self.size.height, 1) :]))
+
 
 EMPTY = (
     "No jobs yet. Type ! and a command in the prompt, such as !make test: it runs here, in a "

@@ -2,39 +2,141 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 from textual import on, work
 from textual.app import ComposeResult
+from textual.binding import Binding
 from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Static
 
-from ollm_tui.core.counts import counted
+from ollm_tui.core.counts import counted, short_count
 from ollm_tui.core.errors import OllmError, UsageError
-from ollm_tui.core.intake import visible
+from ollm_tui.core.intake import clean, visible
 from ollm_tui.core.job import Job, JobEvent, JobOutputArrived
-from ollm_tui.engine.jobs.job_text import ending
+from ollm_tui.core.session.message import Attachment
+from ollm_tui.core.session.session_state import SessionState
+from ollm_tui.engine.jobs.job_text import capped, ending
 from ollm_tui.services.redaction.mark import carries_mark
-from ollm_tui.tui.jobs.environment_picker import EnvironmentPicker
-from ollm_tui.tui.jobs.job_attachment import give
-from ollm_tui.tui.jobs.job_list import EMPTY, JobList, job_choices
+from ollm_tui.services.tokens.careful_estimate import careful_estimate
+from ollm_tui.tui.jobs.job_list import EMPTY, JobList, JobTail, job_choices
 from ollm_tui.tui.jobs.job_output import JobOutputScreen
-from ollm_tui.tui.jobs.job_tail import JobTail
-from ollm_tui.tui.jobs.jobs_facts import about, earlier_output
-from ollm_tui.tui.jobs.jobs_keys import BINDINGS, keys_for
 from ollm_tui.tui.jobs.shell_line import ShellLine, name_of
-from ollm_tui.tui.kit.choice_list import ChoiceList
+from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
 from ollm_tui.tui.kit.confirmation import Confirmation
 from ollm_tui.tui.kit.live_keys import LiveKeys
+from ollm_tui.tui.kit.picker import PickerOf
+from ollm_tui.tui.prompt.prompt import Prompt
+from ollm_tui.tui.stream.entries.job_entries import output_and_ending
+from ollm_tui.tui.stream.entries.message_entries import local_time
 from ollm_tui.tui.terminal.clipboard import copy
 
 if TYPE_CHECKING:
     from ollm_tui.tui.app import OllmApp
     from ollm_tui.tui.chat.screen import ChatScreen
+
+
+LONGEST_CODE = 400
+
+
+def about(job: Job) -> Content:
+    """The command itself, and below it how it does and where it runs."""
+    code = clean(job.code).strip()
+    facts = [
+        f"job {job.sequence}",
+        "running" if job.running else ending(job),
+        "in the background" if job.background else "",
+        f"since {local_time(job.started_at)}" if job.running else local_time(job.started_at),
+        f"in {visible(job.cwd)}",
+        f"process {job.pid}" if job.running else "",
+        "its output was dropped to save memory" if job.trimmed else "",
+    ]
+    return Content.assemble(
+        (code if len(code) <= LONGEST_CODE else f"{code[:LONGEST_CODE]} …", "bold"),
+        "\n",
+        (" · ".join(fact for fact in facts if fact), "$text-muted"),
+    )
+
+
+def earlier_output(state: SessionState, job_id: str) -> str:
+    """What a job of an earlier time printed, as far as the session has it recorded."""
+    found = (call for call in reversed(state.tool_calls) if call.id == job_id)
+    call = next(found, None)
+    return output_and_ending(call)[0] if call else ""
+
+
+BINDINGS = (
+    Binding("escape,f8,q", "close", "Close", id="joblist.close", tooltip="Back to the chat"),
+    Binding("w", "wait", "Wait", id="joblist.wait", tooltip="Say when it has ended"),
+    Binding("k", "kill", "End", id="joblist.kill", tooltip="End it and all it started"),
+    Binding("b", "move", "Move", id="joblist.move", tooltip="To the background, or back"),
+    Binding("y", "copy", "Copy", id="joblist.copy", tooltip="Copy what it printed"),
+    Binding("g", "give", "Give", id="joblist.give", tooltip="Give its output to the model"),
+    Binding("r", "run_again", "Again", id="joblist.again", tooltip="Run the command again"),
+    Binding(
+        "e",
+        "environment",
+        "Environment",
+        id="joblist.environment",
+        tooltip="Variables that commands do not get",
+    ),
+)
+
+
+def keys_for(job: Job | None, *, is_waited_for: bool) -> tuple[tuple[str, str], ...]:
+    """Ids of bindings, each with what it does to a job; those that are not live are left out."""
+    if job is None:
+        return ("joblist.environment", "environment"), ("joblist.close", "close")
+    return (
+        ("joblist.open", "whole output"),
+        ("joblist.wait", "wait"),
+        ("joblist.kill", "kill"),
+        ("joblist.move", "to the background" if is_waited_for else "to the foreground"),
+        ("joblist.copy", "copy"),
+        ("joblist.give", "give to the model"),
+        ("joblist.again", "run again"),
+        ("joblist.environment", "environment"),
+        ("joblist.close", "close"),
+    )
+
+
+NOTHING_WITHHELD = "Nothing is withheld: commands get every variable there is."
+KEYS = "Enter grant it to this session   Up Down move   Esc close"
+GRANTED = "granted"
+
+
+class EnvironmentPicker(PickerOf[str]):
+    """Gives the name of a variable to be granted, or None."""
+
+    def __init__(self, withheld: Sequence[str], granted: Sequence[str]) -> None:
+        choices = [
+            *(Choice(name, visible(name), GRANTED, "✓") for name in granted),
+            *(Choice(name, visible(name), "withheld") for name in withheld),
+        ]
+        super().__init__(
+            "Variables that commands do not get", choices, empty=NOTHING_WITHHELD, keys=KEYS
+        )
+
+    def result(self, choice: Choice) -> str | None:
+        """The name, if it is not granted already."""
+        return None if choice.note == GRANTED else choice.key
+
+
+def give(prompt: Prompt, job: Job, code: str, text: str) -> str:
+    """Add a chip behind what is written; says about what it costs."""
+    content = f"$ {code}\n{capped(text.strip(chr(10)))}\n[{ending(job)}]\n"
+    cost = f"≈{short_count(round(careful_estimate(content)))} tokens"
+    written = prompt.written
+    name = f"job {job.sequence} {cost}"
+    piece = Attachment(name=name, media_type="text/plain", content=content)
+    others = tuple(known for known in written.attachments if known.name != name)
+    prompt.put(written.text, (*others, piece))
+    return cost
+
 
 WIDE = 100
 TICK_SECONDS = 1.0

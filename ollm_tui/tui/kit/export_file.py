@@ -2,16 +2,39 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import cast, get_args
 
-from ollm_tui.core.errors import UsageError
+from ollm_tui.core.errors import StoreError, UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.session.message import Message
 from ollm_tui.core.session.session import Session
 from ollm_tui.services.export.exporting import ExportFormat, export_session
-from ollm_tui.tui.kit.new_file import write_new
+
+
+async def write_new(name: str, text: str) -> Path:
+    """Write into a file of the user's choice; gives its whole path. UsageError or StoreError."""
+    try:
+        file = Path(name).expanduser()
+    except RuntimeError as error:
+        problem = f"{visible(name)} names a user that is not there"
+        raise UsageError(problem, "choose another place") from error
+    await asyncio.to_thread(_write, file, text)
+    return file.absolute()
+
+
+def _write(file: Path, text: str) -> None:
+    """Never over a file that is there: what it holds may be all there is of it."""
+    try:
+        with file.open("x", encoding="utf-8") as opened:
+            opened.write(text)
+    except FileExistsError as error:
+        raise UsageError(f"{file} is there already", "choose another name") from error
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise StoreError(f"{file} cannot be written: {reason}", "choose another place") from error
 
 
 async def export_to(name: str, session: Session, branch: Sequence[Message]) -> Path:

@@ -10,7 +10,7 @@ from textual.reactive import reactive
 from textual.widget import Widget
 
 from ollm_tui.core.intake import visible
-from ollm_tui.tui.key_names import key_name
+from ollm_tui.tui.keymap import key_name
 
 GAP = "  "
 

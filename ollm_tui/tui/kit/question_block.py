@@ -13,7 +13,7 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Input
 
-from ollm_tui.tui.key_names import key_names
+from ollm_tui.tui.keymap import key_names
 from ollm_tui.tui.kit.line_input import LineInput
 from ollm_tui.tui.kit.live_keys import LiveKeys
 

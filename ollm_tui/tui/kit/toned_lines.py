@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ollm_tui.core.counts import counted
 from ollm_tui.core.intake import visible
-from ollm_tui.tui.stream.transcript.fold import Tone
+from ollm_tui.tui.stream.transcript.entry import Tone
 
 
 class TonedLine(NamedTuple):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from textual.widgets.text_area import Location
 
@@ -13,7 +14,54 @@ from ollm_tui.core.errors import UsageError
 from ollm_tui.core.session.message import Attachment
 from ollm_tui.tui.prompt.chip_area import ChipArea
 from ollm_tui.tui.prompt.completion import Completer, Option
-from ollm_tui.tui.prompt.completion_names import Mention, as_typed, mention_at, names_in
+
+_AT = r"""(?:^|(?<=[\s("']))@"""
+_BEGUN = re.compile(rf"""{_AT}(?:"(?P<quoted>[^"]*)"?|(?P<plain>[^\s"]*))$""")
+_NAMED = re.compile(rf"""{_AT}(?:"(?P<quoted>[^"\n]+)"|(?P<plain>[^\s"]+))""", re.MULTILINE)
+_AFTER = ".,;:!?)'"
+"""What may follow a name without being part of it."""
+
+
+class Mention(NamedTuple):
+    """A name that is being typed: from the @ to the cursor."""
+
+    row: int
+    start: int
+    end: int
+    query: str
+
+
+class Named(NamedTuple):
+    """A name in a text, and where it stands, with its @."""
+
+    start: int
+    end: int
+    name: str
+
+
+def mention_at(line: str, row: int, column: int) -> Mention | None:
+    """What is being named where the cursor is."""
+    found = _BEGUN.search(line[:column])
+    if found is None:
+        return None
+    return Mention(row, found.start(), column, found["quoted"] or found["plain"] or "")
+
+
+def names_in(text: str) -> list[Named]:
+    """Everything in a text that is written like the name of a file."""
+    found: list[Named] = []
+    for match in _NAMED.finditer(text):
+        name = match["quoted"] or match["plain"].rstrip(_AFTER)
+        if name:
+            end = match.end() if match["quoted"] else match.start() + 1 + len(name)
+            found.append(Named(match.start(), end, name))
+    return found
+
+
+def as_typed(name: str) -> str:
+    """How a name is written so that it is understood as one."""
+    return f'@"{name}"' if re.search(r"\s", name) else f"@{name}"
+
 
 LONGEST_SEARCH_SECONDS = 2.0
 """So long Enter waits for the files that fit a name; then the name is only words."""

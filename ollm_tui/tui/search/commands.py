@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from ollm_tui.core.errors import UsageError
-from ollm_tui.engine.project.recall import Passage
+from ollm_tui.engine.project.history_search import Passage
 from ollm_tui.tui.chat.going_back import ChatPoints
 from ollm_tui.tui.chat.screen import ChatScreen
 from ollm_tui.tui.search.activity import ActivityScreen

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from rich.cells import cell_len
@@ -14,6 +16,10 @@ from textual.binding import Binding
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
+
+from ollm_tui.core.intake import visible
+from ollm_tui.core.search import Results
+from ollm_tui.services.search.query import filter_word, has_filter
 
 ON, OFF = "●", "○"
 
@@ -137,3 +143,52 @@ class FacetBar(Widget, can_focus=True):
 
     def _style(self, part: str) -> Style:
         return self.get_component_rich_style(f"facet-bar--{part}")
+
+
+MOST_NAMES = 4
+"""Of models, and of projects: those with the most hits."""
+_ROLES = (("user", "you"), ("assistant", "model"), ("tool", "tools"))
+_FLAGS = (
+    ("has:tool", "with tools"),
+    ("is:pinned", "pinned"),
+    ("branch:other", "other branches"),
+)
+
+
+class SearchFacets:
+    """Remembers what was found, so that a facet in use does not make the others go away."""
+
+    def __init__(self) -> None:
+        self._models: Counter[str] = Counter()
+        self._projects: Counter[str] = Counter()
+
+    def of(self, text: str, results: Results) -> list[Facet]:
+        """The facets for what was found with these words."""
+        self._models |= Counter(visible(hit.model) for hit in results.hits)
+        self._projects |= Counter(
+            PurePath(visible(session.project)).name
+            for session in results.sessions
+            for _ in session.hits
+            if session.project
+        )
+        return [
+            facet._replace(is_on=has_filter(text, facet.word))
+            for facet in (*self._roles(), *self._names(), *self._flags())
+        ]
+
+    def _roles(self) -> Iterator[Facet]:
+        for role, title in _ROLES:
+            yield Facet(filter_word("role", role), title, "said by")
+
+    def _names(self) -> Iterator[Facet]:
+        for key, title, names in (
+            ("model", "model", self._models),
+            ("project", "in", self._projects),
+        ):
+            for name, _ in names.most_common(MOST_NAMES):
+                if name:
+                    yield Facet(filter_word(key, name), name, title)
+
+    def _flags(self) -> Iterator[Facet]:
+        for word, title in _FLAGS:
+            yield Facet(word, title, "only")

@@ -20,13 +20,11 @@ from ollm_tui.core.session.branches import words_of
 from ollm_tui.core.session.session import ToolCall
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.session.titles import UNTITLED
-from ollm_tui.tui.search.hit_keys import HIT_KEYS
-from ollm_tui.tui.search.hit_lines import SPEAKERS
-from ollm_tui.tui.stream.entries.message_entries import local_time
-from ollm_tui.tui.stream.entries.shown_messages import said_before, shown_at
+from ollm_tui.tui.search.hit_list import HIT_KEYS, SPEAKERS
+from ollm_tui.tui.stream.entries.message_entries import local_time, said_before, shown_at
 from ollm_tui.tui.stream.transcript.entry import Entry
+from ollm_tui.tui.stream.transcript.looks import TranscriptStyles
 from ollm_tui.tui.stream.transcript.spots import Words
-from ollm_tui.tui.stream.transcript.styles import TranscriptStyles
 from ollm_tui.tui.stream.transcript.transcript import Transcript
 
 AROUND = 100

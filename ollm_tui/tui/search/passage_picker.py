@@ -10,10 +10,10 @@ from textual.binding import Binding
 from ollm_tui.core.counts import short_count
 from ollm_tui.core.intake import visible
 from ollm_tui.core.session.titles import UNTITLED
-from ollm_tui.engine.project.recall import Passage
+from ollm_tui.engine.project.history_search import Passage
 from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
 from ollm_tui.tui.kit.picker import PickerOf
-from ollm_tui.tui.search.hit_lines import SPEAKERS, day_of
+from ollm_tui.tui.search.hit_list import SPEAKERS, day_of
 
 KEYS = "Tab mark several   Enter take   Up Down move   Esc close"
 CHOSEN = "✓"

@@ -17,27 +17,66 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from ollm_tui.core.errors import OllmError
-from ollm_tui.core.search import Hit, Overview, Results
+from ollm_tui.core.search import Hit, Order, Overview, Results
 from ollm_tui.engine.project.workspace import Workspace
-from ollm_tui.services.search.filter_words import toggled, within
-from ollm_tui.services.search.query import FILTER_EXAMPLES
+from ollm_tui.services.search.query import FILTER_EXAMPLES, toggled, within
 from ollm_tui.services.search.saved_searches import SavedSearches
 from ollm_tui.tui.kit.choice_list import ChoiceList
 from ollm_tui.tui.kit.line_input import LineInput
 from ollm_tui.tui.kit.live_keys import LiveKeys
-from ollm_tui.tui.search.facet_bar import FacetBar
+from ollm_tui.tui.search.facet_bar import FacetBar, SearchFacets
 from ollm_tui.tui.search.hit_actions import Beside, Deed, SearchDeeds
-from ollm_tui.tui.search.hit_lines import day_of
-from ollm_tui.tui.search.hit_list import HitList
+from ollm_tui.tui.search.hit_list import HitList, day_of
 from ollm_tui.tui.search.hit_preview import HitPreview, HitStream
 from ollm_tui.tui.search.hit_timeline import HitTimeline
 from ollm_tui.tui.search.saved_search_picker import SavedSearchPicker
-from ollm_tui.tui.search.search_facets import SearchFacets
-from ollm_tui.tui.search.search_keys import BINDINGS, keys_for
 from ollm_tui.tui.search.search_reading import SearchReading, totals
 
 if TYPE_CHECKING:
     from ollm_tui.tui.app import OllmApp
+
+
+BINDINGS = (
+    Binding(
+        "escape", "back", "Back", id="hits.back", tooltip="Back to the words, then to the chat"
+    ),
+    Binding("f4", "whole", "Whole", id="hits.whole", tooltip="The conversation on all the screen"),
+    Binding("tab", "part(1)", "Facets", id="hits.next_part", tooltip="Facets, timeline, messages"),
+    Binding("shift+tab", "part(-1)", "Before", id="hits.part_before", tooltip="The part before"),
+    Binding("ctrl+o", "order", "Order", id="hits.order", tooltip="By relevance, or by time"),
+    Binding("ctrl+s", "saved", "Saved", id="hits.saved", tooltip="Searches that you keep"),
+)
+
+
+def keys_for(order: Order, *, is_whole: bool, part: str) -> tuple[tuple[str, str], ...]:
+    """Ids of bindings, each with what it does; those that are not live are left out.
+
+    `part` is what Tab goes to.
+    """
+    other = "by time" if order == "relevance" else "by relevance"
+    return (
+        ("hits.open_found", "open there"),
+        ("hits.open", "open there"),
+        ("hits.open_here", "open there"),
+        ("hits.fork", "fork"),
+        ("hits.restore", "restore"),
+        ("hits.quote", "quote into prompt"),
+        ("hits.copy", "copy"),
+        ("hits.export", "export"),
+        ("hits.narrow", "narrow to this"),
+        ("hits.widen", "all times"),
+        ("hits.toggle", "use or not"),
+        ("hits.earlier", "Right move"),
+        ("hits.facet_left", "Right move"),
+        ("hits.list", "list: fork, restore, quote, copy"),
+        ("hits.next", "next hit"),
+        ("hits.next_part", part),
+        ("hits.order", other),
+        ("hits.saved", "saved searches"),
+        ("hits.whole", "back to the list" if is_whole else "whole screen"),
+        ("hits.back", "back"),
+    )
+
 
 WIDE = 90
 TEACHES = (

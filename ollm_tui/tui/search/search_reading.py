@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING
 from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import OllmError, StoreError
 from ollm_tui.core.search import Hit, IndexProgress, Order, Overview, Query, Results
-from ollm_tui.core.session.recorded_calls import recorded_calls
-from ollm_tui.core.session.session_state import SessionState
+from ollm_tui.core.session.session_state import SessionState, recorded_calls
 from ollm_tui.services.search.query import parse_query
 from ollm_tui.tui.search.hit_preview import Place
 from ollm_tui.tui.stream.entries.job_entries import with_commands
 from ollm_tui.tui.stream.entries.message_entries import branch_entries
-from ollm_tui.tui.stream.transcript.terms import Terms
+from ollm_tui.tui.stream.transcript.spots import Terms
 
 if TYPE_CHECKING:
     from ollm_tui.tui.search.screen import SearchScreen

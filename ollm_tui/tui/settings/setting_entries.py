@@ -12,8 +12,15 @@ from msgspec.inspect import BoolType, LiteralType
 
 from ollm_tui.core.intake import visible
 from ollm_tui.settings.environment_source import text_given
-from ollm_tui.settings.expectations import expectation
-from ollm_tui.settings.keys import accepts, default, is_branch, is_table, names_below, shape
+from ollm_tui.settings.keys import (
+    accepts,
+    default,
+    expectation,
+    is_branch,
+    is_table,
+    names_below,
+    shape,
+)
 from ollm_tui.settings.keys import takes_list as holds_list
 from ollm_tui.settings.loaded import KeyPath, Loaded, Source
 from ollm_tui.settings.resources import default_config

@@ -14,17 +14,112 @@ from codecs import getincrementaldecoder
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TextIO, cast
+from unicodedata import normalize
 
+from rich.cells import cell_len
+from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Resize
 from textual.geometry import Size
 from textual.message import Message
 
-from ollm_tui.tui.terminal.ascii_text import AsciiText
-from ollm_tui.tui.terminal.terminal_input import PasteGuard
+from ollm_tui.core.intake import IntakeFilter
 
 if TYPE_CHECKING:
     from ollm_tui.tui.app import OllmApp
+
+
+PASTE_START, PASTE_END = "\x1b[200~", "\x1b[201~"
+
+
+class PasteGuard(XTermParser):
+    """A parser of terminal input that gets pastes without their controls."""
+
+    def __init__(self, debug: bool = False) -> None:
+        super().__init__(debug)
+        self._intake: IntakeFilter | None = None
+        """Set while a paste comes in."""
+        self._before = ""
+        """The last characters before what comes next: a marker may be cut in two."""
+
+    def feed(self, data: str) -> Iterable[Message]:
+        """Take more input; gives what it means."""
+        while data:
+            if self._intake is None:
+                piece, data = self._up_to_paste(data)
+            else:
+                piece, data = self._paste(self._before + data)
+            if piece:
+                yield from super().feed(piece)
+
+    def _up_to_paste(self, data: str) -> tuple[str, str]:
+        """Keys, with the start of a paste if there is one, and what is left."""
+        seen = self._before + data
+        start = seen.find(PASTE_START)
+        if start < 0:
+            self._before = seen[1 - len(PASTE_START) :]
+            return data, ""
+        self._intake, size = IntakeFilter(), len(self._before)
+        self._before = ""
+        end = start + len(PASTE_START) - size
+        return data[:end], data[end:]
+
+    def _paste(self, data: str) -> tuple[str, str]:
+        """What may be shown of a paste, with its end if that came, and what is left."""
+        assert self._intake
+        text, found, rest = data.partition(PASTE_END)
+        if found:
+            piece = self._intake.feed(text) + self._intake.finish() + PASTE_END
+            self._intake, self._before = None, ""
+            return piece, rest
+        held = next(size for size in range(5, -1, -1) if data.endswith(PASTE_END[:size]))
+        text, self._before = data[: len(data) - held], data[len(data) - held :]
+        return self._intake.feed(text), ""
+
+
+_ALIKE = {
+    **dict.fromkeys("─━═╌╍┄┅┈┉‐‑‒–—−▔▁▂", "-"),
+    **dict.fromkeys("│┃║╎╏┆┇┊┋▌▍▎▏▐", "|"),
+    **dict.fromkeys("┌┐└┘├┤┬┴┼╭╮╰╯╔╗╚╝╠╣╦╩╬┏┓┗┛┣┫┳┻╋", "+"),
+    **dict.fromkeys("█▓▉▊▋▃▄▅▆▇▀", "#"),
+    **dict.fromkeys("░▒", "."),
+    **dict.fromkeys("•●◆★▪✓✔☑", "*"),
+    **dict.fromkeys("◦○◇☐", "o"),
+    **dict.fromkeys("▸▶→›»↳", ">"),
+    **dict.fromkeys("◂◀←‹«", "<"),
+    **dict.fromkeys("▾▼↓", "v"),
+    **dict.fromkeys("▴▲↑", "^"),
+    **dict.fromkeys("“”„", '"'),
+    **dict.fromkeys("‘’‚", "'"),
+    "·": "-",
+    "…": "~",
+    "≈": "~",
+    "×": "x",
+    "✗": "x",
+}
+
+
+class _Alike(dict[int, str]):
+    """What to send for a character, found when it is first met; as wide as the character."""
+
+    def __missing__(self, code: int) -> str:
+        mark = chr(code)
+        plain = mark if code < 128 else _ALIKE.get(mark) or normalize("NFKD", mark)[:1]
+        width = cell_len(mark)
+        self[code] = plain if code < 128 else (plain if plain.isascii() else "?") * width
+        return self[code]
+
+
+class AsciiText:
+    """Turns text into ASCII, cell by cell: what was drawn for a place stays in its place."""
+
+    def __init__(self) -> None:
+        self._alike = _Alike()
+
+    def __call__(self, text: str) -> str:
+        """The text in ASCII; controls stay as they are."""
+        return text if text.isascii() else text.translate(self._alike)
+
 
 READ_BYTES = 4096
 POLL_SECONDS = 0.1

@@ -12,8 +12,7 @@ from ollm_tui.tui.stream.entries.tool_entries import ToolFold
 from ollm_tui.tui.tools.approval import SAY_WHY, Approval
 from ollm_tui.tui.tools.loop_bar import TELL, LoopBar
 from ollm_tui.tui.tools.tool_display import ToolView, view_of
-from ollm_tui.tui.tools.tool_page import ToolPage
-from ollm_tui.tui.tools.tool_page_lines import output_lines, permission_lines
+from ollm_tui.tui.tools.tool_page import ToolPage, output_lines, permission_lines
 from ollm_tui.tui.tools.words import MODES
 
 DECISIONS = {

@@ -29,13 +29,13 @@ from ollm_tui.core.tool_events import (
 from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.tui.gauge.gauge import Gauge
 from ollm_tui.tui.kit.question_block import QuestionBlock
-from ollm_tui.tui.stream.entries.loop_entries import loop_entry
 from ollm_tui.tui.stream.entries.message_entries import entry_of
 from ollm_tui.tui.stream.entries.tool_entries import (
     ToolBlock,
     ToolFold,
     decision_words,
     fold_key,
+    loop_entry,
     subject_of,
     tail,
 )

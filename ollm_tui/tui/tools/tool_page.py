@@ -2,17 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.content import Content
 from textual.widgets import Static
 
-from ollm_tui.core.intake import visible
+from ollm_tui.core.intake import clean, visible
 from ollm_tui.tui.kit.diff_lines import DiffLines
 from ollm_tui.tui.kit.reading import ReadingScreen
-from ollm_tui.tui.kit.toned_lines import TonedLine
+from ollm_tui.tui.kit.toned_lines import TonedLine, exact_lines
+from ollm_tui.tui.stream.entries.tool_entries import ToolBlock, block_title
+from ollm_tui.tui.tools.words import MODES
+
+if TYPE_CHECKING:
+    from ollm_tui.engine.tools.conversation_tools import ToolKeeper
+    from ollm_tui.services.safety.grants import Grant
+
+
+NO_TOOLS = "none: this model cannot use tools, or nothing was sent yet"
+NO_SANDBOX = "known when the first message is sent"
+NO_GRANTS = "nothing yet: a and d answer a question for good"
+
+
+def permission_lines(tools: ToolKeeper, grants: Sequence[Grant]) -> list[TonedLine]:
+    """Everything that decides what happens unasked."""
+    lines = list(_section("Asking", f"{tools.approval_mode}: {MODES[tools.approval_mode]}"))
+    lines += [TonedLine("  Shift+Tab changes it", "quiet"), TonedLine("")]
+    lines += [*_section("What holds commands", tools.sandbox_words or NO_SANDBOX), TonedLine("")]
+    lines += [*_section("Tools the model has", *(tools.offered or (NO_TOOLS,))), TonedLine("")]
+    said = [line for grant in grants for line in _grant_words(grant)]
+    lines += _section("What you said for good", *(said or (NO_GRANTS,)))
+    if grants:
+        lines.append(TonedLine("  /tools clear forgets all of it", "quiet"))
+    return lines
+
+
+def output_lines(
+    blocks: Iterable[ToolBlock], whole: Callable[[str], str | None]
+) -> Iterator[TonedLine]:
+    """All that was printed, also what the model was not given."""
+    for block in blocks:
+        yield TonedLine(block_title(block), "running")
+        text = whole(block.call.call_id) or block.output
+        yield from map(TonedLine, clean(text).rstrip("\n").split("\n"))
+        yield TonedLine("")
+
+
+def _grant_words(grant: Grant) -> Iterator[str]:
+    subject = grant.subject
+    where = f" · in {subject.place}" if subject.place else ""
+    yield f"{grant.answer} in this {grant.scope} · {subject.tool}{where}"
+    yield from (f"    {line.text}" for line in exact_lines(subject.code))
+
+
+def _section(title: str, *facts: str) -> Iterator[TonedLine]:
+    yield TonedLine(title, "running")
+    yield from (TonedLine(f"  {visible(fact)}") for fact in facts)
+
 
 KEYS = "j k Space g G read   Esc close"
 

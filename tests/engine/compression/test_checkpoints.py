@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ollm_tui.core.session.ledger import Fact, Ledger
+from ollm_tui.core.session.compression import Fact, Ledger
 from ollm_tui.core.session.message import Message, Text
-from ollm_tui.engine.compression.fold.checkpoint_sizes import Sizes
-from ollm_tui.engine.compression.fold.checkpoints import CheckpointMaker
+from ollm_tui.engine.compression.fold.checkpoints import CheckpointMaker, Sizes
 
 AT = "2026-03-01T00:00:00.000Z"
 FOLDED = [Message(f"m{n}", "assistant", (Text("Noted."),), AT) for n in range(4)]

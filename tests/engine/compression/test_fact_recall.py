@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from ollm_tui.core.session.ledger import Ledger
+from ollm_tui.core.session.compression import Ledger
 from ollm_tui.engine.compression.ledger.ledger import ledger_of, merged, rendered
 from tests.engine.compression import (
     fact_phrases,

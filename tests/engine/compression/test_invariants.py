@@ -36,7 +36,7 @@ from ollm_tui.engine.project.workspace import Workspace
 from ollm_tui.providers.scripted import MODEL, Scripted, Step
 from ollm_tui.services.sessions.recording import Recording
 from ollm_tui.services.sessions.session_library import SessionLibrary
-from ollm_tui.services.tokens.counters import TokenCounters
+from ollm_tui.services.tokens.counter import TokenCounters
 from ollm_tui.settings.schema import Compression, Settings
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.conftest import LONG

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ollm_tui.core.session.ledger import Fact, FactKind, Ledger
+from ollm_tui.core.session.compression import Fact, FactKind, Ledger
 from ollm_tui.core.session.message import (
     Attachment,
     Message,

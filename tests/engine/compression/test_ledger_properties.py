@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ollm_tui.core.session.compression import Fact, Ledger
 from ollm_tui.core.session.encoding import encode
-from ollm_tui.core.session.ledger import Fact, Ledger
 from ollm_tui.core.session.message import Message, Role, Text, ToolResultPart
 from ollm_tui.core.session.session import ToolCall
 from ollm_tui.engine.compression.ledger.ledger import ledger_of, merged, rendered

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ollm_tui.core.intake import clean
-from ollm_tui.engine.compression.summary.summary_answer import SummaryAnswer
+from ollm_tui.engine.compression.summary.summariser import SummaryAnswer
 
 cuts = st.lists(st.integers(0, 300), max_size=12)
 

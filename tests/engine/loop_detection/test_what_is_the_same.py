@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ollm_tui.engine.loops.asked import repetitions_asked
+from ollm_tui.engine.loops.allowances import repetitions_asked
 from ollm_tui.engine.loops.canonical import call_digest, shape_digest
 from ollm_tui.engine.loops.normalising import steady
-from ollm_tui.engine.loops.replies import Reply
-from ollm_tui.engine.loops.similarity import similarity
+from ollm_tui.engine.loops.replies import Reply, similarity
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),

@@ -7,8 +7,8 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from ollm_tui.services.files.discovery import discover
 from ollm_tui.services.files.options import DiscoveryOptions
+from ollm_tui.services.files.project_files import discover
 
 
 def write(root: Path, files: Mapping[str, str] | str) -> Path:

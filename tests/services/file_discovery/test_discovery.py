@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from ollm_tui.core.errors import UsageError
-from ollm_tui.services.files.discovery import discover
 from ollm_tui.services.files.options import DiscoveryOptions
+from ollm_tui.services.files.project_files import discover
 from ollm_tui.services.files.tree import FIRST_BATCH
 from ollm_tui.settings.schema import FileDiscovery, Settings
 from tests.services.file_discovery.project import as_user, found, git, repository, write

@@ -13,12 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from ollm_tui.services.files.inotify import Inotify
+from ollm_tui.services.files.folder_events import Inotify
 from ollm_tui.services.files.options import DiscoveryOptions
-from ollm_tui.services.files.polling import Polling
 from ollm_tui.services.files.project_files import ProjectFiles
 from ollm_tui.services.files.tree import Tree
-from ollm_tui.services.files.watcher import POLLING_NOTICE, FileEvent, Watcher
+from ollm_tui.services.files.watcher import POLLING_NOTICE, FileEvent, Polling, Watcher
 from tests.services.file_discovery.project import git, repository, write
 
 PATIENCE_SECONDS = 20

@@ -17,7 +17,7 @@ from ollm_tui.core.job import (
     JobStarted,
 )
 from ollm_tui.services.jobs.job_registry import Jobs
-from ollm_tui.services.jobs.limits import Limits
+from ollm_tui.services.jobs.output_tail import Limits
 from ollm_tui.services.jobs.process_tree import process
 from ollm_tui.services.jobs.starting import Wanted
 from tests.services.jobs.conftest import ENVIRONMENT, GATE, SESSION, until

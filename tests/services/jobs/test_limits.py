@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ollm_tui.core.errors import JobError
 from ollm_tui.services.jobs.job_registry import Jobs
-from ollm_tui.services.jobs.limits import Kept, Limits, Use, to_close, to_trim
+from ollm_tui.services.jobs.output_tail import Kept, Limits, Use, to_close, to_trim
 from tests.services.jobs.conftest import ENVIRONMENT, SESSION
 
 LIMITS = Limits(session_bytes=1000, young_seconds=300.0, shells=4)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ollm_tui.services.jobs.job_registry import Jobs
-from ollm_tui.services.jobs.limits import Limits
+from ollm_tui.services.jobs.output_tail import Limits
 from ollm_tui.services.jobs.process_tree import descendants, marked, process, processes
 from tests.conftest import REPOSITORY
 from tests.services.jobs.conftest import ENVIRONMENT, SESSION, printed, until, until_gone

@@ -17,12 +17,15 @@ from ollm_tui.core.errors import JobError
 from ollm_tui.core.job import Job, ProcessMark
 from ollm_tui.services.jobs.job_registry import Jobs
 from ollm_tui.services.jobs.process_tree import process
-from ollm_tui.services.jobs.reconcile import ENDED_NOW, GONE, end_elsewhere, reconcile
 from ollm_tui.services.jobs.records import (
+    ENDED_NOW,
+    GONE,
     JobRecord,
     JobRecords,
+    end_elsewhere,
     is_alive,
     mark,
+    reconcile,
     this_program,
 )
 from tests.conftest import REPOSITORY

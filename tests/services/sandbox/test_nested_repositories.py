@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ollm_tui.services.sandbox.nested_repositories import MOST_FOLDERS, nested_repositories
-from ollm_tui.services.sandbox.protected import protected_in
+from ollm_tui.services.sandbox.protected import MOST_FOLDERS, nested_repositories, protected_in
 
 
 def found(root: Path) -> list[str]:

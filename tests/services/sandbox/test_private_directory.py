@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ollm_tui.services.sandbox.private_directory import (
+from ollm_tui.services.sandbox.sandbox import (
     ABANDONED_SECONDS,
     PREFIX,
     PrivateDirectory,
@@ -18,7 +18,7 @@ from ollm_tui.services.sandbox.private_directory import (
 )
 
 KEEPER = """
-from ollm_tui.services.sandbox.private_directory import PrivateDirectory
+from ollm_tui.services.sandbox.sandbox import PrivateDirectory
 made = PrivateDirectory()
 (made.path / "big").write_text("x")
 print(made.path, flush=True)

@@ -15,7 +15,7 @@ from ollm_tui.core.errors import StoreError
 from ollm_tui.core.events import MessageRecorded, SessionCreated, SessionSaved, StoreEvent
 from ollm_tui.core.search import Query, Term
 from ollm_tui.core.session.record import Created
-from ollm_tui.services.search.feeding import IndexFeed
+from ollm_tui.services.search.indexing import IndexFeed
 from ollm_tui.services.search.searching import HistorySearch
 from ollm_tui.services.sessions.recording import Recording
 from ollm_tui.services.sessions.session_library import SessionLibrary

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ollm_tui.services.search.filter_words import filter_word, has_filter, toggled, within
-from ollm_tui.services.search.query import parse_query
+from ollm_tui.services.search.query import filter_word, has_filter, parse_query, toggled, within
 
 
 @pytest.mark.parametrize("text", ("", "retries", 'a "b c" d', "model:x role:user in:2025"))

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from ollm_tui.core.search import Query, Term
 from ollm_tui.core.session.message import Message, Text
-from ollm_tui.services.search.periods import period
-from ollm_tui.services.search.query import MOST_TERMS, parse_query
+from ollm_tui.services.search.query import MOST_TERMS, parse_query, period
 from ollm_tui.services.search.searching import HistorySearch
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout

@@ -13,9 +13,9 @@ from ollm_tui.core.search import Hit, Query, Term
 from ollm_tui.core.session.message import Message, ToolCallPart, ToolResultPart
 from ollm_tui.core.session.record import AnyRecord, MessageAdded, ToolCallAdded
 from ollm_tui.core.session.session import ToolCall, ToolResult
-from ollm_tui.services.search.feeding import IndexFeed
-from ollm_tui.services.search.outputs import END_CHARACTERS, searched_output
+from ollm_tui.services.search.indexing import IndexFeed
 from ollm_tui.services.search.query import parse_query
+from ollm_tui.services.search.searchable import END_CHARACTERS, searched_output
 from ollm_tui.services.search.searching import HistorySearch
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.services.topic import Topic

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ollm_tui.providers.llama_cpp.embedded_vocabulary import read_vocabulary
+from ollm_tui.providers.llama_cpp.gguf import read_vocabulary
 from ollm_tui.providers.llama_cpp.model_catalogue import SMOLLM2
 from ollm_tui.services.tokens.tokenizer import Tokenizer
 from tests.conftest import MODELS

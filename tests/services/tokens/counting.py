@@ -9,9 +9,8 @@ from ollm_tui.core.session.message import Role
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.services.tokens.counter import TokenCounter
 from ollm_tui.services.tokens.model_memory import ModelMemory
-from ollm_tui.services.tokens.prompt_piece import Piece
-from ollm_tui.services.tokens.tokenizer import Tokenizer
-from ollm_tui.services.tokens.tokenizers import Tokenizers
+from ollm_tui.services.tokens.prompt_count import Piece
+from ollm_tui.services.tokens.tokenizer import Tokenizer, Tokenizers
 
 
 class Loaded(Tokenizers):

@@ -11,9 +11,15 @@ import tiktoken
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ollm_tui.services.tokens.byte_pairs import LONGEST_KEPT, MOST_KEPT, BytePairs
-from ollm_tui.services.tokens.splitting import OTHER_LETTERS, SPLITTING
-from ollm_tui.services.tokens.tokenizer import Tokenizer, generic_ranks
+from ollm_tui.services.tokens.tokenizer import (
+    LONGEST_KEPT,
+    MOST_KEPT,
+    OTHER_LETTERS,
+    SPLITTING,
+    BytePairs,
+    Tokenizer,
+    generic_ranks,
+)
 from tests.services.tokens.samples import MORE_TEXTS, SAMPLES
 
 SPECIALS = {"<|end|>": 300_000, "<s>": 300_001}

@@ -16,12 +16,17 @@ from ollm_tui.core.errors import Unavailable
 from ollm_tui.core.provider import ChatRequest, Image, PromptMessage, ToolSpec
 from ollm_tui.core.session.message import ToolCallPart
 from ollm_tui.providers.scripted import Scripted
-from ollm_tui.services.tokens.counter import TokenCounter
-from ollm_tui.services.tokens.counters import TokenCounters
+from ollm_tui.services.tokens.counter import TokenCounter, TokenCounters
 from ollm_tui.services.tokens.learnt import Learnt
 from ollm_tui.services.tokens.model_memory import ModelMemory
-from ollm_tui.services.tokens.prompt_count import Count, Parts, PromptCount, shared_out
-from ollm_tui.services.tokens.prompt_piece import OTHER_IMAGE_TOKENS, Piece
+from ollm_tui.services.tokens.prompt_count import (
+    OTHER_IMAGE_TOKENS,
+    Count,
+    Parts,
+    Piece,
+    PromptCount,
+    shared_out,
+)
 from ollm_tui.services.tokens.tokenizer import Tokenizer
 from tests.conftest import REPOSITORY
 from tests.services.tokens.counting import SYSTEM, Loaded, counter_with, piece
@@ -299,7 +304,7 @@ async def test_several_askers_wait_for_one_vocabulary() -> None:
 def test_the_library_is_not_loaded_before_something_is_settled() -> None:
     code = (
         "from ollm_tui.engine.context.budget import Budget\n"
-        "from ollm_tui.services.tokens.counters import TokenCounters\n"
+        "from ollm_tui.services.tokens.counter import TokenCounters\n"
         "import sys; print('tiktoken' in sys.modules, 'regex' in sys.modules)"
     )
     done = subprocess.run(

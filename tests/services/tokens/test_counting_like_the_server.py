@@ -13,10 +13,9 @@ from ollm_tui.providers.embedded import Embedded
 from ollm_tui.providers.llama_cpp.model_catalogue import SMOLLM2
 from ollm_tui.providers.llama_cpp.server_process import ServerTarget, start_server
 from ollm_tui.services.tokens.careful_estimate import careful_estimate
-from ollm_tui.services.tokens.counter import TokenCounter
-from ollm_tui.services.tokens.counters import TokenCounters
+from ollm_tui.services.tokens.counter import TokenCounter, TokenCounters
 from ollm_tui.services.tokens.model_memory import ModelMemory
-from ollm_tui.services.tokens.prompt_piece import Piece
+from ollm_tui.services.tokens.prompt_count import Piece
 from ollm_tui.services.tokens.tokenizer import Tokenizer
 from tests.conftest import MODELS
 from tests.services.tokens.counting import SYSTEM, Loaded, piece

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ollm_tui.providers.scripted import Scripted
-from ollm_tui.services.tokens.counters import TokenCounters
+from ollm_tui.services.tokens.counter import TokenCounters
 
 
 async def test_a_model_that_refused_tools_is_remembered_and_others_are_not_meant(

@@ -7,9 +7,8 @@ import hashlib
 
 import pytest
 
-from ollm_tui.core.vocabulary import Vocabulary
-from ollm_tui.services.tokens.splitting import SPLITTING
-from ollm_tui.services.tokens.tokenizer import Tokenizer, generic_ranks
+from ollm_tui.core.provider import Vocabulary
+from ollm_tui.services.tokens.tokenizer import SPLITTING, Tokenizer, generic_ranks
 
 ORIGINAL_SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
 """What tiktoken expects of the file it would download."""

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ollm_tui.core.errors import Unavailable
-from ollm_tui.core.vocabulary import HasVocabulary, Vocabulary
+from ollm_tui.core.provider import HasVocabulary, Vocabulary
 from ollm_tui.providers.embedded import Embedded
-from ollm_tui.providers.llama_cpp.embedded_vocabulary import read_vocabulary
+from ollm_tui.providers.llama_cpp.gguf import read_vocabulary
 from ollm_tui.providers.ollama import Ollama
 from ollm_tui.providers.scripted import Scripted
-from ollm_tui.services.tokens.tokenizers import Tokenizers
+from ollm_tui.services.tokens.tokenizer import Tokenizers
 from tests.stand_ins.http_server import HttpServer, Reply, Request
 
 NUMBER, INTEGER, TEXT, LIST = 4, 5, 8, 9

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.style import Style
 
 from ollm_tui.tui.stream.markdown.styles import default_dark
-from ollm_tui.tui.stream.transcript.styles import TranscriptStyles
+from ollm_tui.tui.stream.transcript.looks import TranscriptStyles
 
 LOOKS = TranscriptStyles(
     markdown=default_dark(),

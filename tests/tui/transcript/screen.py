@@ -10,7 +10,7 @@ from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
 from ollm_tui.tui.stream.transcript.entry import Entry
-from ollm_tui.tui.stream.transcript.styles import TranscriptStyles
+from ollm_tui.tui.stream.transcript.looks import TranscriptStyles
 from ollm_tui.tui.stream.transcript.transcript import Transcript
 from tests.tui.transcript.looks import LOOKS
 

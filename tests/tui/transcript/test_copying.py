@@ -6,9 +6,8 @@ import pytest
 from textual.geometry import Offset
 from textual.selection import SELECT_ALL
 
-from ollm_tui.tui.stream.transcript.entry import Entry
+from ollm_tui.tui.stream.transcript.entry import Entry, Fold
 from ollm_tui.tui.stream.transcript.entry_layout import EntryLayout
-from ollm_tui.tui.stream.transcript.fold import Fold
 from tests.tui.transcript.screen import numbered, seen, shown
 
 CODE = "\n\n".join(f"text {n}\n\n```py\nblock = {n}\n```" for n in range(4))

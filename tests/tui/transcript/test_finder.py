@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ollm_tui.tui.stream.transcript.entry import Entry
-from ollm_tui.tui.stream.transcript.fold import Fold
+from ollm_tui.tui.stream.transcript.entry import Entry, Fold
 from ollm_tui.tui.stream.transcript.stack import KEPT_LAYOUTS
 from tests.tui.transcript.screen import coloured, numbered, seen, shown
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ollm_tui.tui.stream.transcript.entry import Entry
-from ollm_tui.tui.stream.transcript.fold import Fold
+from ollm_tui.tui.stream.transcript.entry import Entry, Fold
 from tests.tui.transcript.looks import LOOKS
 from tests.tui.transcript.screen import numbered, seen, shown
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ollm_tui.tui.stream.transcript.heights import Heights
+from ollm_tui.tui.stream.transcript.stack import Heights
 
 heights = st.lists(st.integers(0, 9), max_size=40)
 

@@ -7,7 +7,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from ollm_tui.tui.stream.transcript.marking import marked
+from ollm_tui.tui.stream.transcript.transcript import marked
 
 MARK = Style(bgcolor="red")
 

@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from textual.pilot import Pilot
 
-from ollm_tui.tui.stream.transcript.entry import Entry, Speaker
+from ollm_tui.tui.stream.transcript.entry import Entry, Fold, FoldKind, Speaker
 from ollm_tui.tui.stream.transcript.entry_layout import EntryLayout
-from ollm_tui.tui.stream.transcript.fold import Fold, FoldKind
 from ollm_tui.tui.stream.transcript.transcript import Transcript
 from tests.tui.transcript.looks import LOOKS
 from tests.tui.transcript.screen import shown

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ollm_tui.core.search import Term, Where
-from ollm_tui.tui.stream.transcript.terms import Terms
+from ollm_tui.tui.stream.transcript.spots import Terms
 
 TEXT = "Retries of the retry loop; max_retries, unretried. The c++ re-try (go, goes)"
 

@@ -4,17 +4,53 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from ollm_tui.core import clock
-from ollm_tui.core.session.compression import DETAILED, Checkpoint
-from ollm_tui.core.session.ledger import Fact, Ledger
+from ollm_tui.core.session.compression import COMPACT, DETAILED, MODERATE, Checkpoint, Fact, Ledger
 from ollm_tui.core.session.message import Message, new_id
-from ollm_tui.engine.compression.fold.checkpoint_sizes import Sizes, level_at_age
 from ollm_tui.engine.compression.ledger.ledger import KnownFacts, ledger_of, merged, rendered
 from ollm_tui.engine.compression.summary.summary_syntax import sanitised, sentences
 from ollm_tui.engine.context.prompt_message import checkpoint_text
+
+_SHARES = {DETAILED: 3, MODERATE: 6, COMPACT: 12}
+"""A checkpoint may take one part in so many of what all together may."""
+LEAST_TOKENS = 48
+"""A checkpoint needs some words to say anything at all."""
+LEAST_CAP = 3 * LEAST_TOKENS
+"""Where less is allowed for all of them, nothing could ever be compressed."""
+SURE_SHARE = 0.95
+"""Of what is allowed: what a template adds is only known better later."""
+_AGES = ((6, COMPACT), (3, MODERATE))
+"""Compressions since, and the level a checkpoint then has at most."""
+
+
+class Sizes(NamedTuple):
+    """Tokens."""
+
+    cap: int
+    """All checkpoints together."""
+    new: int
+    """The one that is made now."""
+
+    @classmethod
+    def of(cls, cap: int, replaced: int) -> Sizes:
+        """For a checkpoint that takes the place of so many tokens: it is at most half of them."""
+        cap = max(int(cap * SURE_SHARE), LEAST_CAP)
+        most = max(LEAST_TOKENS, cap // _SHARES[DETAILED])
+        return cls(cap, min(most, replaced // 2))
+
+    def at_level(self, level: int) -> int:
+        """A checkpoint of that level."""
+        return max(LEAST_TOKENS, self.cap // _SHARES.get(level, _SHARES[COMPACT]))
+
+
+def level_at_age(age: int) -> int:
+    """The most a checkpoint may still tell after so many compressions."""
+    return next((level for old, level in _AGES if age >= old), DETAILED)
+
 
 FACTS_SHARE = 2
 """Of a checkpoint's size: one part in so many is for the facts, where there is a summary too."""

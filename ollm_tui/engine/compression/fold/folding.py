@@ -7,26 +7,54 @@ import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
+from msgspec.structs import replace
+
 from ollm_tui.core.compression_events import (
     AnyCompressionEvent,
     CheckpointAged,
     CheckpointCreated,
     LedgerMade,
 )
-from ollm_tui.core.session.compression import COMPACT, DETAILED, Checkpoint
+from ollm_tui.core.errors import ProviderError
+from ollm_tui.core.provider import CanCompact, ChatRequest, PromptMessage
+from ollm_tui.core.session.compression import COMPACT, DETAILED, Checkpoint, Ledger
 from ollm_tui.core.session.goals import active_goal
-from ollm_tui.core.session.ledger import Ledger
 from ollm_tui.engine.compression.fold.checkpoints import CheckpointMaker, ledger_for
-from ollm_tui.engine.compression.fold.server_compaction import compacted
 from ollm_tui.engine.compression.ledger.ledger import KnownFacts, merged
 from ollm_tui.engine.compression.plan.material import Material
 from ollm_tui.engine.compression.plan.plan import Plan
-from ollm_tui.engine.compression.summary.summariser import SummaryWanted
+from ollm_tui.engine.compression.summary.summariser import FACTS_ALONE, SummaryWanted, SummaryWriter
 from ollm_tui.engine.compression.summary.summary_guard import SummaryFailed
-from ollm_tui.engine.compression.summary.summary_writer import FACTS_ALONE, SummaryWriter
+from ollm_tui.engine.context.prompt_message import checkpoint_text, pieces_of
 from ollm_tui.engine.conversation.model_choice import ModelChoice
 
 log = logging.getLogger(__name__)
+
+
+async def compacted(checkpoint: Checkpoint, plan: Plan, choice: ModelChoice) -> Checkpoint:
+    """The checkpoint with what the server makes of the same messages; the same checkpoint where
+    the server cannot, where that is longer than the words, or where the strategy wants none."""
+    provider = choice.provider
+    if plan.wanted.strategy != "summarize" or not isinstance(provider, CanCompact):
+        return checkpoint
+    try:
+        if not (await provider.capabilities(choice.model)).compaction:
+            return checkpoint
+        made = await provider.compact(_request(plan, choice))
+    except ProviderError as error:
+        log.info("the server did not compact the messages: %s", error.message)
+        return checkpoint
+    fits = 0 < made.tokens <= checkpoint.current_tokens
+    return replace(checkpoint, compacted=made) if fits else checkpoint
+
+
+def _request(plan: Plan, choice: ModelChoice) -> ChatRequest:
+    rolled = (
+        PromptMessage(role="assistant", text=checkpoint_text(each), compacted=each.compacted)
+        for each in plan.rolled
+    )
+    said = (piece.message for message in plan.fold for piece in pieces_of(message))
+    return ChatRequest(model=choice.model, messages=(*rolled, *said), window=choice.window)
 
 
 class Folding:

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Literal
 
-from ollm_tui.core.session.ledger import Fact, FactKind
+from ollm_tui.core.session.compression import Fact, FactKind
 from ollm_tui.engine.compression.ledger import facts_cues as cues
 from ollm_tui.engine.compression.ledger.facts_claims import Said, said_in
 from ollm_tui.engine.compression.ledger.facts_output import is_error

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 
-from ollm_tui.core.session.ledger import Fact, FactKind
+from ollm_tui.core.session.compression import Fact, FactKind
 from ollm_tui.engine.compression.ledger.facts_claims import said_in
 from ollm_tui.engine.compression.ledger.facts_kinds import (
     closing_of,

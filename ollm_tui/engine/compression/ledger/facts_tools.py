@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Iterator
 from typing import Any, TypeVar, cast
 
-from ollm_tui.core.session.ledger import Fact, FactKind
+from ollm_tui.core.session.compression import Fact, FactKind
 from ollm_tui.engine.compression.ledger.facts_claims import said_in
 from ollm_tui.engine.compression.ledger.facts_names import identifiers_in, odd_words, paths_in
 from ollm_tui.engine.compression.ledger.facts_output import exit_of, is_error, path_of_diff

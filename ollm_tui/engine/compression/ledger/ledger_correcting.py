@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from ollm_tui.core.session.ledger import Fact, FactKind
+from ollm_tui.core.session.compression import Fact, FactKind
 from ollm_tui.engine.compression.ledger.facts_claims import said_in
 from ollm_tui.engine.compression.ledger.facts_cues import CORRECTION, CORRECTION_HINTS
 from ollm_tui.engine.compression.ledger.facts_kinds import ADDING

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from ollm_tui.core.session.ledger import Fact, FactKind
+from ollm_tui.core.session.compression import Fact, FactKind
 from ollm_tui.engine.compression.ledger.facts_claims import Said, said_in
 from ollm_tui.engine.compression.ledger.facts_kinds import is_statement
 from ollm_tui.engine.compression.ledger.facts_subjects import names_of

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal, NamedTuple
 
+from ollm_tui.core.session.compression import Strategy, Trigger
 from ollm_tui.core.session.message import Attachment, Message, Retrieval
 from ollm_tui.core.session.session import Metadata
 from ollm_tui.engine.context.budget import Budget, Room
@@ -13,6 +15,22 @@ from ollm_tui.engine.context.context_view import cost_of
 from ollm_tui.engine.context.prompt_assembly import Assembly
 from ollm_tui.services.tokens.counter import TokenCounter
 from ollm_tui.services.tokens.prompt_count import shared_out
+
+OwnMessages = Literal["keep", "fold-if-full", "fold"]
+"""What may happen to the oldest of the user's own messages: nothing, to be folded where they
+fill half of the room, or to be folded because the user wants that."""
+
+
+class CompressionWanted(NamedTuple):
+    """What is asked for."""
+
+    strategy: Strategy
+    trigger: Trigger = "manual"
+    above: str | None = None
+    """Fold what stands above this message, and nothing below."""
+    instructions: str = ""
+    """What the summary should take care of, in the user's words."""
+    own: OwnMessages = "keep"
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from typing import assert_never
 
 import msgspec
 
+from ollm_tui.core.compression_events import (
+    AnyCompressionEvent,
+    MessageFolded,
+    SummaryArrived,
+    SummaryRejected,
+)
 from ollm_tui.core.errors import BadAnswer, OverLimit, ProviderError
+from ollm_tui.core.intake import IntakeFilter
 from ollm_tui.core.provider import ChatRequest, Completed, TextDelta
-from ollm_tui.engine.compression.summary.summary_answer import SummaryAnswer
 from ollm_tui.engine.compression.summary.summary_guard import (
     REASONS,
     Fault,
@@ -33,6 +41,81 @@ from ollm_tui.engine.compression.summary.summary_request import (
     write_prompt,
 )
 from ollm_tui.engine.conversation.model_choice import ModelChoice
+
+OPENING_CHARACTERS = 80
+"""Longer than this, what begins like JSON is none of ours."""
+
+_OPENING = re.compile(r"\s*(?:```\w*\s*)?\{\s*\"summary\"\s*:\s*\"")
+_MAYBE_OPENING = re.compile(r"\s*(?:`{1,2}|```\w*\s*)?(?:\{[\s\w\":]*)?")
+_PLAIN_RUN = re.compile(r"[^\"\\]+")
+_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|[^u])")
+_BROKEN_ESCAPE = re.compile(r"\\u[0-9a-fA-F]{0,3}(?=[^0-9a-fA-F])")
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "", "f": ""}
+
+
+class SummaryAnswer:
+    """Reads one answer chunk by chunk; where the cuts are makes no difference."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        """All words so far."""
+        self._filter = IntakeFilter()
+        self._held = ""
+        self._opened: bool | None = None
+        """Whether it is JSON; None while that is open."""
+        self._closed = False
+
+    def feed(self, chunk: str) -> str:
+        """The words that the next chunk brings."""
+        return self._take(self._filter.feed(self._decoded(chunk)))
+
+    def finish(self) -> str:
+        """What was held back; an escape that never ended is dropped."""
+        rest = "" if self._opened else self._held
+        self._held = ""
+        return self._take(self._filter.feed(rest) + self._filter.finish())
+
+    def _take(self, words: str) -> str:
+        self.text += words
+        return words
+
+    def _decoded(self, chunk: str) -> str:
+        text, self._held = self._held + chunk, ""
+        if self._opened is None:
+            opening = _OPENING.match(text)
+            if opening:
+                self._opened, text = True, text[opening.end() :]
+            elif _MAYBE_OPENING.fullmatch(text) and len(text) <= OPENING_CHARACTERS:
+                self._held = text
+                return ""
+            else:
+                self._opened = False
+        return self._unescaped(text) if self._opened else text
+
+    def _unescaped(self, text: str) -> str:
+        """The content of a JSON string as far as it goes."""
+        words: list[str] = []
+        at = 0
+        while at < len(text) and not self._closed:
+            if run := _PLAIN_RUN.match(text, at):
+                words.append(run[0])
+            elif text[at] == '"':
+                self._closed = True
+                break
+            elif run := _ESCAPE.match(text, at):
+                words.append(_character(run[0]))
+            elif not (run := _BROKEN_ESCAPE.match(text, at)):
+                self._held = text[at:]
+                break
+            at = run.end()
+        return "".join(words)
+
+
+def _character(escape: str) -> str:
+    if escape[1] == "u":
+        return chr(int(escape[2:], 16))
+    return _ESCAPED.get(escape[1], escape[1])
+
 
 STOP_READING = 1.5
 """So many times the length that was asked for, and nothing useful comes any more."""
@@ -219,3 +302,48 @@ class _Reading:
     def _take(self, words: str) -> str:
         self._tokens += self._count(words)
         return words
+
+
+FACTS_ALONE = "the facts were kept without a summary"
+
+
+class SummaryWriter:
+    """Writes one summary after the other. A model that cannot be reached is not asked again."""
+
+    def __init__(self, summariser: Summariser | None) -> None:
+        self._summariser = summariser
+        self.text = ""
+        """The last summary; empty if there is none."""
+        self.note = ""
+        """Why no model was asked, if one should have been."""
+
+    @property
+    def asks_model(self) -> bool:
+        """Whether a model is asked at all."""
+        return self._summariser is not None
+
+    async def write(self, wanted: SummaryWanted) -> AsyncGenerator[AnyCompressionEvent, None]:
+        """Have a summary written into `text`. SummaryFailed if what comes is of no use."""
+        self.text = ""
+        if self._summariser is None:
+            for message in wanted.messages:
+                yield MessageFolded(message_id=message.id)
+            return
+        try:
+            async with aclosing(self._summariser.summarise(wanted)) as steps:
+                async for step in steps:
+                    match step:
+                        case Took():
+                            yield MessageFolded(message_id=step.message_id)
+                        case Wrote():
+                            yield SummaryArrived(text=step.text, begins=step.begins)
+                        case Rejected():
+                            yield SummaryRejected(reason=step.reason, again=step.again)
+                        case Summarised():
+                            self.text = step.text
+                        case _:
+                            assert_never(step)
+        except ProviderError as error:
+            self._summariser = None
+            self.note = f"{error.message}: {FACTS_ALONE}"
+            yield SummaryRejected(reason=self.note, again=False)

@@ -10,11 +10,10 @@ from ollm_tui.core.intake import visible
 from ollm_tui.core.session.compression import Checkpoint, Compression, in_force, last_undoable
 from ollm_tui.core.session.session import Metadata
 from ollm_tui.services.snapshots.restore_plan import standing
-from ollm_tui.tui.compression.checkpoint_words import checkpoint_text, checkpoint_title, deed
-from ollm_tui.tui.key_names import Hints
+from ollm_tui.tui.compression.words import checkpoint_text, checkpoint_title, deed
+from ollm_tui.tui.keymap import Hints
 from ollm_tui.tui.stream.entries.message_entries import local_time
-from ollm_tui.tui.stream.transcript.entry import Entry
-from ollm_tui.tui.stream.transcript.fold import Fold
+from ollm_tui.tui.stream.transcript.entry import Entry, Fold
 
 UNCHANGED = Hints({})
 """Keys as they are where the user has mapped none."""

@@ -8,8 +8,7 @@ from ollm_tui.core.intake import clean
 from ollm_tui.core.session.session import ToolCall
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.tui.stream.entries.message_entries import local_time
-from ollm_tui.tui.stream.transcript.entry import Entry
-from ollm_tui.tui.stream.transcript.fold import Fold
+from ollm_tui.tui.stream.transcript.entry import Entry, Fold
 
 SHORT_LINES = 12
 """Output of no more lines is shown whole."""

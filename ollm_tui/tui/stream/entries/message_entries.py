@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import takewhile
 from typing import assert_never
 
 from msgspec.structs import replace
@@ -24,13 +25,97 @@ from ollm_tui.core.session.message import (
     ToolCallPart,
     ToolResultPart,
     UnknownPart,
+    Usage,
 )
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.engine.turn.stray_calls import without_call
-from ollm_tui.tui.stream.entries.answer_times import usage_words
 from ollm_tui.tui.stream.entries.tool_entries import ToolBlock, ToolFold, answered
-from ollm_tui.tui.stream.transcript.entry import Entry, Speaker
-from ollm_tui.tui.stream.transcript.fold import Fold
+from ollm_tui.tui.stream.transcript.entry import Entry, Fold, Speaker
+
+SHORTEST_SECONDS = 0.05
+"""What took less is shown without a speed: it would only measure the clock."""
+
+
+def speed_of(usage: Usage | None) -> str:
+    """How fast the words came, where the server measured it."""
+    if not usage or not usage.output_seconds:
+        return ""
+    return f"{usage.output_tokens / usage.output_seconds:,.0f} tok/s"
+
+
+def time_facts(usage: Usage) -> Iterator[str]:
+    """What was done and how long each took, as far as it was measured."""
+    if usage.load_seconds and usage.load_seconds >= SHORTEST_SECONDS:
+        yield f"loaded in {_seconds(usage.load_seconds)}"
+    if usage.prompt_seconds:
+        new = usage.input_tokens - (usage.cached_tokens or 0)
+        yield f"read {_pace(new, usage.prompt_seconds)}"
+    if usage.output_seconds:
+        yield f"wrote {_pace(usage.output_tokens, usage.output_seconds)}"
+
+
+def slowest_of(usage: Usage) -> str:
+    """What took most of the time; nothing where not more than one thing was measured."""
+    times = {
+        "loading the model": usage.load_seconds or 0,
+        "reading the prompt": usage.prompt_seconds or 0,
+        "writing": usage.output_seconds or 0,
+    }
+    if sum(1 for seconds in times.values() if seconds) < 2:
+        return ""
+    return f"mostly {max(times, key=lambda what: times[what])}"
+
+
+def cached_words(usage: Usage) -> str:
+    """How much of the prompt the server had read before, where it says so."""
+    if usage.cached_tokens is None:
+        return ""
+    if not usage.cached_tokens:
+        return "nothing was known already"
+    return f"{usage.cached_tokens:,} of {usage.input_tokens:,} tokens were known already"
+
+
+def usage_words(usage: Usage) -> str:
+    """All of it in one line, as it stands below a message."""
+    facts = list(time_facts(usage))
+    if not usage.output_seconds:
+        facts.append(f"{usage.output_tokens:,} tokens")
+    if usage.cached_tokens:
+        facts.insert(0, f"{usage.cached_tokens:,} of {usage.input_tokens:,} cached")
+    return " · ".join(facts)
+
+
+def why_slow(usage: Usage) -> str:
+    """The same as an answer to the question why it took so long."""
+    times = "; ".join(time_facts(usage))
+    return ": ".join(filter(None, (slowest_of(usage), times)))
+
+
+def _pace(tokens: int, seconds: float) -> str:
+    if seconds < SHORTEST_SECONDS:
+        return f"{tokens:,} at once"
+    return f"{tokens:,} in {_seconds(seconds)}, {tokens / seconds:,.0f} tok/s"
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds < 100 else f"{seconds:.0f} s"
+
+
+def shown_at(message_id: str, branch: Sequence[str], keys: Container[str]) -> str | None:
+    """The key of the entry that shows a message of a branch; None if none does."""
+    if message_id in keys:
+        return message_id
+    if message_id not in branch:
+        return None
+    before = branch[: branch.index(message_id) + 1]
+    return next((key for key in reversed(before) if key in keys), None)
+
+
+def said_before(moment: str, branch: Iterable[Message]) -> str | None:
+    """The message of a branch after which the stream shows what happened at a moment."""
+    earlier = [message.id for message in takewhile(lambda each: each.timestamp <= moment, branch)]
+    return earlier[-1] if earlier else None
+
 
 _MARKS: Mapping[Mark, str] = {
     "": "",

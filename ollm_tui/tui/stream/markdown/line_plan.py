@@ -20,7 +20,7 @@ from ollm_tui.tui.stream.markdown.containers import (
     enters,
     enters_quote,
 )
-from ollm_tui.tui.stream.markdown.html_syntax import LONGEST_START, html_end, is_ended_by_blank
+from ollm_tui.tui.stream.markdown.syntax import LONGEST_START, html_end, is_ended_by_blank
 from ollm_tui.tui.stream.markdown.table_layout import Alignment, read_alignments, split_row
 
 DEEPEST = 24

@@ -5,10 +5,10 @@ from __future__ import annotations
 from ollm_tui.tui.stream.markdown.block import Block, FixedBlock
 from ollm_tui.tui.stream.markdown.code_block import CodeBlock, VerbatimBlock
 from ollm_tui.tui.stream.markdown.containers import Container, Item, drawn_indent
-from ollm_tui.tui.stream.markdown.html_syntax import ends_html
 from ollm_tui.tui.stream.markdown.line_plan import Action, Leaf, Plan, ReadingState, plan_line
 from ollm_tui.tui.stream.markdown.page import Indent, Page
 from ollm_tui.tui.stream.markdown.styles import Palette
+from ollm_tui.tui.stream.markdown.syntax import ends_html
 from ollm_tui.tui.stream.markdown.table_block import TableBlock
 from ollm_tui.tui.stream.markdown.text_block import Heading, Paragraph
 

@@ -2,11 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
-from ollm_tui.tui.stream.transcript.fold import Fold
-from ollm_tui.tui.stream.transcript.passage import Passage
+
+class Passage:
+    """Words that grow at their end. The pieces are joined only when they are asked for."""
+
+    __slots__ = ("_length", "_line_ends", "_pieces", "_read")
+
+    def __init__(self, text: str = "", read: Callable[[str], str] | None = None) -> None:
+        """`read` is applied to the text when it is first asked for: of ten thousand stored
+        messages most never are."""
+        self._pieces = [text] if text else []
+        self._read = read
+        self._length = len(text)
+        self._line_ends = text.count("\n")
+
+    @property
+    def text(self) -> str:
+        """All words so far."""
+        if self._read:
+            self._pieces[:1] = [self._read(piece) for piece in self._pieces[:1]]
+            self._read = None
+        if len(self._pieces) > 1:
+            self._pieces = ["".join(self._pieces)]
+        return self._pieces[0] if self._pieces else ""
+
+    def append(self, text: str) -> None:
+        """Add words at the end."""
+        if text:
+            self._pieces.append(text)
+            self._length += len(text)
+            self._line_ends += text.count("\n")
+
+    def estimated_lines(self, width: int) -> int:
+        """About how many lines the text takes; good enough for a scroll bar."""
+        return 1 + self._line_ends + self._length // max(width, 1)
+
+
+FoldKind = Literal["reasoning", "tool", "attachment", "retrieval", "checkpoint"]
+"""Reasoning stands before the words of an entry, all others after them."""
+
+Tone = Literal["", "running", "failed", "stopped", "quiet", "added", "gone"]
+"""How a title or a line of the text is meant, where it is not as usual."""
+
+
+class Fold(Passage):
+    """A title, and a text that is shown below it while the fold is open."""
+
+    def __init__(
+        self,
+        key: str,
+        kind: FoldKind,
+        title: str,
+        text: str = "",
+        is_open: bool = False,
+        *,
+        tone: Tone = "",
+        read: Callable[[str], str] | None = None,
+    ) -> None:
+        super().__init__(text, read)
+        self.key = key
+        """Names it within its entry."""
+        self.kind: FoldKind = kind
+        self.title = title
+        self.tone: Tone = tone
+        self.is_open = is_open
+        self.tones: Sequence[tuple[int, Tone]] = ()
+        """From which character on the text is meant how; known once the text was asked for."""
+
+    def estimated_height(self, width: int) -> int:
+        """About how many lines it takes as it is now."""
+        return 1 + self.estimated_lines(width) if self.is_open else 1
+
 
 Speaker = Literal["user", "assistant", "note", "error"]
 """`note` and `error` are the program's own lines between what is said."""

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from itertools import accumulate, takewhile
 from typing import NamedTuple
 
+from ollm_tui.tui.stream.transcript.entry import Fold
 from ollm_tui.tui.stream.transcript.entry_layout import EntryLayout
-from ollm_tui.tui.stream.transcript.fold import Fold
-from ollm_tui.tui.stream.transcript.lines import lines_at
-from ollm_tui.tui.stream.transcript.spots import Spot, Words
+from ollm_tui.tui.stream.transcript.spots import Spot, Words, lines_at
 from ollm_tui.tui.stream.transcript.viewport import EntryView
 
 

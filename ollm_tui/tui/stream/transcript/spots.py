@@ -3,11 +3,57 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
 from itertools import accumulate, islice
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from ollm_tui.tui.stream.transcript.lines import Lines, lines_at
+from textual.strip import Strip
+
+from ollm_tui.core.search import Term, Where
+
+
+class Lines(Protocol):
+    """Text laid out for a width."""
+
+    @property
+    def line_count(self) -> int:
+        """How many lines there are."""
+        ...
+
+    def feed(self, text: str) -> int:
+        """Append text; returns the first line that changed."""
+        ...
+
+    def finish(self) -> int:
+        """No more text comes; returns the first line that changed."""
+        ...
+
+    def strip(self, y: int) -> Strip:
+        """A line for the screen."""
+        ...
+
+    def plain(self, y: int) -> str:
+        """A line for copying."""
+        ...
+
+    def source_range(self, y: int) -> tuple[int, int]:
+        """The part of the text a line shows. Lines that share a part have the same range."""
+        ...
+
+
+def lines_at(lines: Lines, source: int) -> range:
+    """The lines that show a place of the text: several where they share a part of it."""
+    every = range(lines.line_count)
+
+    def start_of(y: int) -> int:
+        return lines.source_range(y)[0]
+
+    last = max(bisect_right(every, source, key=start_of) - 1, 0)
+    if last >= len(every):
+        return range(0)
+    first = bisect_left(every, start_of(last), hi=last, key=start_of)
+    return range(first, last + 1)
 
 
 class Spot(NamedTuple):
@@ -86,3 +132,22 @@ class Words:
         if self._is_exact or lower == upper or len(lower + upper) > 2:
             return re.escape(run)
         return f"[{re.escape(lower)}{re.escape(upper)}]"
+
+
+class Terms(Words):
+    """Any of several terms, each where a word begins, or anywhere; case makes no difference."""
+
+    def __init__(self, terms: Iterable[Term], where: Where = "words") -> None:
+        terms = tuple(terms)
+        super().__init__(" ".join(term.text for term in terms))
+        self._is_one_word = False
+        either = "|".join(_pattern(term, where) for term in terms)
+        self._pattern = re.compile(either or r"(?!)", re.IGNORECASE)
+        self.reach = max((len(term.text.split()) for term in terms), default=0)
+
+
+def _pattern(term: Term, where: Where) -> str:
+    words = r"\s+".join(map(re.escape, term.text.split()))
+    if term.is_literal or (where == "anywhere" and term.may_stand_inside):
+        return words
+    return rf"(?<![^\W_]){words}" + (r"(?![^\W_])" if term.whole else "")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rich.segment import Segment
+from rich.style import Style
 from textual.events import Click
 from textual.geometry import Offset
 from textual.message import Message
@@ -15,13 +16,55 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from ollm_tui.tui.stream.transcript.cursor import MessageCursor
-from ollm_tui.tui.stream.transcript.entry import Entry
+from ollm_tui.tui.stream.transcript.entry import Entry, Fold, FoldKind
+from ollm_tui.tui.stream.transcript.entry_layout import EntryLayout
 from ollm_tui.tui.stream.transcript.finder import Finder
-from ollm_tui.tui.stream.transcript.fold import Fold, FoldKind
-from ollm_tui.tui.stream.transcript.marking import marked
-from ollm_tui.tui.stream.transcript.selected_text import line_number, selected_text
-from ollm_tui.tui.stream.transcript.styles import TranscriptStyles
+from ollm_tui.tui.stream.transcript.looks import TranscriptStyles
+from ollm_tui.tui.stream.transcript.stack import EntryStack
 from ollm_tui.tui.stream.transcript.viewport import EntryView
+
+_BITS = 32
+
+
+def line_number(place: int, line: int) -> int:
+    """The number of a line of an entry."""
+    return (place << _BITS) + line
+
+
+def selected_text(stack: EntryStack, selection: Selection) -> str:
+    """The words of the selected lines, as they are seen but without margins."""
+    first = selection.start.y if selection.start else 0
+    last = selection.end.y if selection.end else line_number(len(stack), 0)
+    lines: list[str] = []
+    for place in range(first >> _BITS, min(last >> _BITS, len(stack) - 1) + 1):
+        layout = stack.passing_layout(place)
+        lines += [
+            _copied(layout, line, *span)
+            for line in range(layout.height)
+            if (span := selection.get_span(line_number(place, line)))
+        ]
+    return "\n".join(lines).rstrip("\n")
+
+
+def _copied(layout: EntryLayout, line: int, start: int, end: int) -> str:
+    text = layout.plain(line)
+    if start <= 0 and end < 0:
+        return text
+    lead = layout.lead(line)
+    return text[max(start - lead, 0) : max(end - lead, 0) if end >= 0 else None]
+
+
+def marked(strip: Strip, start: int, end: int, style: Style) -> Strip:
+    """A line with the characters from `start` to `end` in a style; -1 is the end of the line."""
+    segments: list[Segment] = []
+    at = 0
+    for text, own, _ in strip:
+        first = min(max(start - at, 0), len(text))
+        last = len(text) if end < 0 else min(max(end - at, first), len(text))
+        parts = (text[:first], own), (text[first:last], own + style if own else style)
+        segments += [Segment(*part) for part in (*parts, (text[last:], own)) if part[0]]
+        at += len(text)
+    return Strip(segments, strip.cell_length)
 
 
 class Transcript(EntryView):

@@ -13,11 +13,10 @@ from typing import Any
 from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 
-from ollm_tui.tui.stream.transcript.entry import Entry
+from ollm_tui.tui.stream.transcript.entry import Entry, Fold
 from ollm_tui.tui.stream.transcript.entry_layout import MARGIN, Anchor, EntryLayout
-from ollm_tui.tui.stream.transcript.fold import Fold
+from ollm_tui.tui.stream.transcript.looks import TranscriptStyles
 from ollm_tui.tui.stream.transcript.stack import EntryStack
-from ollm_tui.tui.stream.transcript.styles import TranscriptStyles
 
 LINES_AHEAD = 5
 """So many lines at most are empty below an answer that grows."""
