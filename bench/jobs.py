@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.measure import Outcome, Promise, interleaved, milliseconds
-from ollm_tui.services.jobs.job_registry import Jobs
+from ollm_tui.services.jobs.job_registry import JobRegistry
 
 ROUNDS = 40
 FLOOD_ROUNDS = 3
@@ -30,7 +30,7 @@ BASH = ("bash", "--noprofile", "--norc", "-c")
 def main() -> list[Outcome]:
     """Measure in one program, side by side."""
     with asyncio.Runner() as runner:
-        jobs = Jobs(ENVIRONMENT)
+        jobs = JobRegistry(ENVIRONMENT)
         runner.run(jobs.open_shell(SESSION, Path("/")))
         runner.run(jobs.exec(SESSION, _flood(LITTLE)))
         before = _peak()
@@ -41,7 +41,7 @@ def main() -> list[Outcome]:
     return outcomes
 
 
-def _short_cost(runner: asyncio.Runner, jobs: Jobs) -> Outcome:
+def _short_cost(runner: asyncio.Runner, jobs: JobRegistry) -> Outcome:
     runs = interleaved(
         {"job": _job(runner, jobs, "true"), "bare": _bare("true")}, ROUNDS, warm_up=3
     )
@@ -50,7 +50,7 @@ def _short_cost(runner: asyncio.Runner, jobs: Jobs) -> Outcome:
     return Outcome(SHORT, job / bare)
 
 
-def _flood_costs(runner: asyncio.Runner, jobs: Jobs) -> list[Outcome]:
+def _flood_costs(runner: asyncio.Runner, jobs: JobRegistry) -> list[Outcome]:
     code = _flood(GIGABYTE)
     runs = interleaved(
         {"job": _job(runner, jobs, code), "bare": _bare(code)}, FLOOD_ROUNDS, warm_up=0
@@ -64,7 +64,7 @@ def _flood(size: int) -> str:
     return f"head -c {size} /dev/zero"
 
 
-def _job(runner: asyncio.Runner, jobs: Jobs, code: str) -> Callable[[], float]:
+def _job(runner: asyncio.Runner, jobs: JobRegistry, code: str) -> Callable[[], float]:
     def run() -> float:
         start = time.perf_counter()
         runner.run(jobs.exec(SESSION, code))

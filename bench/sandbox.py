@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.measure import Outcome, Promise, interleaved, milliseconds
-from ollm_tui.services.jobs.job_registry import Jobs
-from ollm_tui.services.jobs.starting import Wanted
+from ollm_tui.services.jobs.job_registry import JobRegistry
+from ollm_tui.services.jobs.starting import JobRequest
 from ollm_tui.services.sandbox.confinement import Confinement
 from ollm_tui.services.sandbox.sandbox import Kind, Sandbox
 
@@ -32,7 +32,7 @@ def main() -> list[Outcome]:
         held = {kind: Sandbox.find([project], False, kinds=(kind,)) for kind in KINDS}
         for sandbox in held.values():
             print(f"{sandbox.words}  {'; '.join(sandbox.notes)}".rstrip())
-        jobs = Jobs(ENVIRONMENT)
+        jobs = JobRegistry(ENVIRONMENT)
         runner.run(jobs.open_shell(SESSION, project))
         subjects = {"free": _job(runner, jobs, None)}
         subjects |= {
@@ -52,10 +52,10 @@ def main() -> list[Outcome]:
 
 
 def _job(
-    runner: asyncio.Runner, jobs: Jobs, confinement: Confinement | None
+    runner: asyncio.Runner, jobs: JobRegistry, confinement: Confinement | None
 ) -> Callable[[], float]:
     async def work() -> None:
-        job = await jobs.start(SESSION, Wanted(code="true", confinement=confinement))
+        job = await jobs.start(SESSION, JobRequest(code="true", confinement=confinement))
         await jobs.wait(job.id)
 
     def run() -> float:

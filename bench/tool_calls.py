@@ -20,10 +20,10 @@ from ollm_tui.core.session.message import ToolCallPart
 from ollm_tui.core.session.session import Session
 from ollm_tui.core.tool import Action, PlannedCall, Tell, ToolOutcome
 from ollm_tui.engine.conversation.conversation import Conversation
-from ollm_tui.engine.conversation.goal_keeping import GoalKeeper
+from ollm_tui.engine.conversation.goal_keeping import ConversationGoals
 from ollm_tui.engine.conversation.held_session import HeldSession
 from ollm_tui.engine.conversation.model_choice import ModelChoice
-from ollm_tui.engine.tools.conversation_tools import Outfit
+from ollm_tui.engine.tools.conversation_tools import ToolKit
 from ollm_tui.engine.tools.policy import Policy
 from ollm_tui.providers.scripted import Scripted, Step
 from ollm_tui.services.files.file_changes import SETTLED_AFTER_NS, FileWatch
@@ -146,8 +146,8 @@ def _conversation(recording: Recording, home: Path, calls: int) -> Conversation:
             for number in range(calls)
         ]
 
-    async def outfit(_session: HeldSession, _goals: GoalKeeper) -> Outfit:
-        return Outfit(
+    async def toolkit(_session: HeldSession, _goals: ConversationGoals) -> ToolKit:
+        return ToolKit(
             (_Instant(),), Policy(Settings().tools, home, Grants(None, home)), str, None, ""
         )
 
@@ -157,5 +157,5 @@ def _conversation(recording: Recording, home: Path, calls: int) -> Conversation:
     conversation = Conversation(
         recording.create(session, ephemeral=False), choice, recording.topic, begun=False
     )
-    conversation.tools.make_outfit = outfit
+    conversation.tools.make_toolkit = toolkit
     return conversation

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ollm_tui.core.errors import ModelMissing, ProviderError, Unavailable, UsageError
 from ollm_tui.core.provider import MayBeAbsent, Provider
 from ollm_tui.engine.project.workspace import Workspace
-from ollm_tui.engine.tools.tool_setup import Outfitter
+from ollm_tui.engine.tools.tool_setup import ToolSetup
 from ollm_tui.services.safety.credentials import find_key
 from ollm_tui.services.safety.encryption import cipher_for
 from ollm_tui.services.safety.project_trust import Trust
@@ -23,9 +23,9 @@ from ollm_tui.settings.schema import ProviderSettings, Settings
 from ollm_tui.storage.store_layout import StoreLayout
 
 if TYPE_CHECKING:
-    from ollm_tui.engine.jobs.session_jobs import JobsKeeper
+    from ollm_tui.engine.jobs.session_jobs import SessionJobs
     from ollm_tui.services.hooks import Hooks
-    from ollm_tui.services.jobs.job_registry import Jobs
+    from ollm_tui.services.jobs.job_registry import JobRegistry
 
 OLLAMA_ANSWERS_WITHIN_SECONDS = 0.3
 OLLAMA_URL = "http://127.0.0.1:11434"
@@ -38,7 +38,7 @@ def open_workspace(
     loaded: Loaded,
     environ: Mapping[str, str],
     ask: Callable[[str], str] | None = None,
-    open_jobs: Callable[[], JobsKeeper] | None = None,
+    open_jobs: Callable[[], SessionJobs] | None = None,
 ) -> Workspace:
     """Everything a front end needs, from the settings; `ask` gets a passphrase if need be.
 
@@ -62,7 +62,7 @@ def open_workspace(
         settings, recording, library, providers, places.project, counters, trust, hooks
     )
     if open_jobs:
-        workspace.outfitter = Outfitter(
+        workspace.tool_setup = ToolSetup(
             settings=settings,
             project=places.project,
             home=None if is_ephemeral else places.home,
@@ -99,32 +99,34 @@ def open_providers(loaded: Loaded, environ: Mapping[str, str]) -> Providers:
     return Providers(loaded.settings, environ, loaded.locations.home / "models")
 
 
-def open_jobs(loaded: Loaded, environ: Mapping[str, str], grants: Collection[str] = ()) -> Jobs:
+def open_jobs(
+    loaded: Loaded, environ: Mapping[str, str], grants: Collection[str] = ()
+) -> JobRegistry:
     """Shells and jobs, in a clean environment; secrets stay out of their records."""
-    from ollm_tui.services.jobs.job_registry import Jobs
+    from ollm_tui.services.jobs.job_registry import JobRegistry
     from ollm_tui.services.redaction.redactor import Redactor
     from ollm_tui.services.safety.environment import cleaned, usable_settings
 
     redactor = Redactor.knowing(environ)
     environment = cleaned(environ, usable_settings(loaded), grants, redactor)
-    return Jobs(environment.variables, jobs_folder(loaded), redact=redactor.redact)
+    return JobRegistry(environment.variables, jobs_folder(loaded), redact=redactor.redact)
 
 
-def open_jobs_keeper(
+def open_session_jobs(
     loaded: Loaded, environ: Mapping[str, str], *, ephemeral: bool = False
-) -> JobsKeeper:
+) -> SessionJobs:
     """The jobs of the sessions of a front end, which may grant what is withheld."""
-    from ollm_tui.engine.jobs.session_jobs import JobsKeeper
-    from ollm_tui.services.jobs.job_registry import Jobs
+    from ollm_tui.engine.jobs.session_jobs import SessionJobs
+    from ollm_tui.services.jobs.job_registry import JobRegistry
     from ollm_tui.services.redaction.redactor import Redactor
     from ollm_tui.services.safety.environment import cleaned, usable_settings
 
     redactor = Redactor.knowing(environ)
     environment = cleaned(environ, usable_settings(loaded), redactor=redactor)
     folder = None if ephemeral else jobs_folder(loaded)
-    jobs = Jobs(environment.variables, folder, redact=redactor.redact)
+    jobs = JobRegistry(environment.variables, folder, redact=redactor.redact)
     withheld = {name: environ[name] for name in environment.withheld}
-    return JobsKeeper(jobs, loaded.locations.project, withheld, redactor)
+    return SessionJobs(jobs, loaded.locations.project, withheld, redactor)
 
 
 def jobs_folder(loaded: Loaded) -> Path | None:

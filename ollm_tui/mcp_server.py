@@ -22,7 +22,7 @@ from mcp.types import (
 
 from ollm_tui import __version__
 from ollm_tui.core.errors import OllmError
-from ollm_tui.services.jobs.job_registry import Jobs
+from ollm_tui.services.jobs.job_registry import JobRegistry
 from ollm_tui.services.jobs.job_tools import JobTools
 
 INSTRUCTIONS = (
@@ -34,7 +34,7 @@ INSTRUCTIONS = (
 log = logging.getLogger(__name__)
 
 
-async def serve(jobs: Jobs, tools: JobTools) -> None:
+async def serve(jobs: JobRegistry, tools: JobTools) -> None:
     """Serve until stdin closes; then every job is ended."""
     server = build_server(tools)
     try:

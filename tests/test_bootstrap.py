@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ollm_tui.bootstrap import Providers, open_jobs_keeper, open_workspace
+from ollm_tui.bootstrap import Providers, open_session_jobs, open_workspace
 from ollm_tui.core.errors import AuthFailed, ModelMissing, Unavailable, UsageError
 from ollm_tui.providers.llama_cpp.model_catalogue import DEFAULT_MODEL
 from ollm_tui.settings.loaded import Loaded
@@ -128,7 +128,7 @@ async def test_a_slow_key_command_holds_nothing_up(open_providers: Open) -> None
 
 async def test_the_prompt_and_the_tools_share_one_list_of_the_projects_files(home: Path) -> None:
     loaded = Loaded(Settings(), (), {}, Locations(home, home.parent, home.parent / "project"))
-    workspace = open_workspace(loaded, {}, open_jobs=lambda: open_jobs_keeper(loaded, {}))
-    assert workspace.outfitter and workspace.outfitter.files
-    assert workspace.outfitter.files() is workspace.project.files
+    workspace = open_workspace(loaded, {}, open_jobs=lambda: open_session_jobs(loaded, {}))
+    assert workspace.tool_setup and workspace.tool_setup.files
+    assert workspace.tool_setup.files() is workspace.project.files
     await workspace.close()

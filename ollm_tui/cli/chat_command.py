@@ -23,10 +23,10 @@ from ollm_tui.settings.loaded import Loaded
 
 if TYPE_CHECKING:
     from ollm_tui.engine.conversation.conversation import Conversation
-    from ollm_tui.engine.jobs.session_jobs import JobsKeeper
+    from ollm_tui.engine.jobs.session_jobs import SessionJobs
     from ollm_tui.engine.project.workspace import Workspace
     from ollm_tui.headless import Headless
-    from ollm_tui.services.hooks import HookTold
+    from ollm_tui.services.hooks import HookNotice
     from ollm_tui.services.sessions.prompt_memory import PromptMemory
 
 COLLECTED_AFTER_SECONDS = 1.0
@@ -107,7 +107,7 @@ class _Behind:
         self._loaded = loaded
         self._ephemeral = ephemeral
         self._workspace: Workspace | None = None
-        self._jobs: JobsKeeper | None = None
+        self._jobs: SessionJobs | None = None
 
     def open_workspace(self) -> Workspace:
         from ollm_tui.bootstrap import open_workspace
@@ -123,11 +123,11 @@ class _Behind:
 
         return open_prompt_memory(self._loaded, ephemeral=self._ephemeral)
 
-    def open_jobs(self) -> JobsKeeper:
-        from ollm_tui.bootstrap import open_jobs_keeper
+    def open_jobs(self) -> SessionJobs:
+        from ollm_tui.bootstrap import open_session_jobs
 
         if self._jobs is None:
-            self._jobs = open_jobs_keeper(self._loaded, os.environ, ephemeral=self._ephemeral)
+            self._jobs = open_session_jobs(self._loaded, os.environ, ephemeral=self._ephemeral)
         return self._jobs
 
     async def close(self, conversation: Conversation | None) -> None:
@@ -165,7 +165,7 @@ async def _conversation(
         await behind.close(conversation)
 
 
-def _tell_about_hook(told: HookTold) -> None:
+def _tell_about_hook(told: HookNotice) -> None:
     sys.stderr.write(f"ollm: hook {visible(told.hook.key)}: {visible(told.words)}\n")
 
 

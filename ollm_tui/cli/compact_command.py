@@ -51,10 +51,10 @@ async def _run(arguments: Namespace) -> int:
 async def _compress(conversation: Conversation, arguments: Namespace) -> int:
     from ollm_tui.headless import Headless
 
-    keeper, front = conversation.compression, Headless("text", sys.stdout, sys.stderr)
-    keeper.folds_own = True  # nobody is here to be asked
+    compression, front = conversation.compression, Headless("text", sys.stdout, sys.stderr)
+    compression.folds_own = True  # nobody is here to be asked
     code = 1
-    events = keeper.run(strategy=arguments.strategy, instructions=arguments.instructions or "")
+    events = compression.run(strategy=arguments.strategy, instructions=arguments.instructions or "")
     async for event in events:
         match event:
             case ContextCompressed():
@@ -79,9 +79,9 @@ async def _preview(conversation: Conversation, arguments: Namespace) -> int:
     async for event in events:
         match event:
             case CompressionStarted():
-                for fate in event.fates:
-                    tokens = f"{fate.tokens:>7,} → {fate.after:>7,}"
-                    print(f"{fate.what:6} {tokens}  {visible(fate.title)}")
+                for outcome in event.outcomes:
+                    tokens = f"{outcome.tokens:>7,} → {outcome.after:>7,}"
+                    print(f"{outcome.what:6} {tokens}  {visible(outcome.title)}")
             case CompressionDrafted():
                 if event.draft.checkpoint and event.draft.checkpoint.summary:
                     print(f"\n{visible(event.draft.checkpoint.summary)}")

@@ -134,9 +134,9 @@ def diff_text(left: ContextSnapshot, right: ContextSnapshot, found: ContextDiff)
     for each in found.pins:
         lines.append(f"pin {'+' if each.key in right.pins else '-'} {_words(each, found)}")
     lines += [
-        f"{_SIGNS[each.fate]} {_words(each, found)}{_forms(each)}"
+        f"{_SIGNS[each.outcome]} {_words(each, found)}{_forms(each)}"
         for each in found.messages
-        if each.fate != "same"
+        if each.outcome != "same"
     ]
     same = found.count("same")
     if len(lines) == 3:
@@ -212,4 +212,4 @@ def _line(message: Message) -> str:
 
 
 def _forms(each: MessageDiff) -> str:
-    return f"  ({each.left} → {each.right})" if each.fate == "changed" else ""
+    return f"  ({each.left} → {each.right})" if each.outcome == "changed" else ""

@@ -32,7 +32,7 @@ class CompressionEvent(
     """Something that happened while the context was compressed."""
 
 
-class Fate(msgspec.Struct, frozen=True, rename="camel"):
+class Outcome(msgspec.Struct, frozen=True, rename="camel"):
     """What becomes of one message, or of one older checkpoint."""
 
     key: str
@@ -56,7 +56,7 @@ class CompressionStarted(CompressionEvent, frozen=True, tag="compression-started
     expected_tokens: int
     """What is left if the summary becomes as long as it may."""
     limit: int
-    fates: tuple[Fate, ...]
+    outcomes: tuple[Outcome, ...]
     model: str
     """Who summarises; empty if nobody has to."""
 

@@ -86,7 +86,7 @@ class ModelNudged(ToolEvent, frozen=True, tag="model-nudged"):
     found: LoopFound
 
 
-class ModelTold(ToolEvent, frozen=True, tag="model-told"):
+class LoopReplyRecorded(ToolEvent, frozen=True, tag="model-told"):
     """What the user said to a loop is recorded as a message; the next reply follows it."""
 
     message: Message
@@ -102,5 +102,5 @@ AnyToolEvent = (
     | LoopPaused
     | LoopAnswered
     | ModelNudged
-    | ModelTold
+    | LoopReplyRecorded
 )

@@ -71,7 +71,7 @@ class HookContent(NamedTuple):
         return "\n\n".join((f"{self.hook.event}: {self.hook.command}", *files))
 
 
-class HookTold(NamedTuple):
+class HookNotice(NamedTuple):
     """Something the user should know about a hook."""
 
     hook: Hook
@@ -113,7 +113,7 @@ class Hooks:
     ) -> None:
         self.all = tuple(Hook(event, line) for event, lines in commands.items() for line in lines)
         """Every hook there is."""
-        self.told = Topic[HookTold]()
+        self.told = Topic[HookNotice]()
         """What the user should know, one line each."""
         self._environment = environment
         self._folder = folder
@@ -160,7 +160,7 @@ class Hooks:
     def tell(self, hook: Hook, words: str, *, is_untrusted: bool = False) -> None:
         """Tell the user something about a hook."""
         log.warning("hook %s: %s", hook.command, words)
-        self.told.publish(HookTold(hook, clean(words), is_untrusted))
+        self.told.publish(HookNotice(hook, clean(words), is_untrusted))
 
     async def _said_by(self, hook: Hook, facts: Mapping[str, object]) -> str:
         given = msgspec.json.encode({"event": hook.event, **facts}) + b"\n"

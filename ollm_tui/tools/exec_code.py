@@ -11,8 +11,8 @@ from msgspec import Meta
 from ollm_tui.core.errors import JobError, ToolError
 from ollm_tui.core.job import Job, JobEvent, JobFinished, JobMoved, JobOutputArrived
 from ollm_tui.core.tool import Action, PlannedCall, Tell, ToolOutcome
-from ollm_tui.services.jobs.job_registry import Jobs
-from ollm_tui.services.jobs.starting import Wanted
+from ollm_tui.services.jobs.job_registry import JobRegistry
+from ollm_tui.services.jobs.starting import JobRequest
 from ollm_tui.services.sandbox.confinement import Confinement
 from ollm_tui.tools.call_arguments import Arguments, spec_of, understood
 from ollm_tui.tools.job_printing import JobPrinting, ending
@@ -43,7 +43,7 @@ class Exec:
 
     def __init__(
         self,
-        jobs: Jobs,
+        jobs: JobRegistry,
         session_id: str,
         open_shell: Callable[[], Awaitable[None]],
         timeout_seconds: float,
@@ -106,11 +106,11 @@ class Exec:
         finally:
             stop_listening()
 
-    def _wanted(self, wanted: _Arguments) -> Wanted:
+    def _wanted(self, wanted: _Arguments) -> JobRequest:
         timeout = wanted.timeout if wanted.timeout and wanted.timeout > 0 else None
         if not wanted.background:
             timeout = min(timeout or self._timeout_seconds, self._timeout_seconds)
-        return Wanted(
+        return JobRequest(
             code=wanted.code,
             language=wanted.language,
             background=wanted.background,
@@ -123,7 +123,7 @@ class Exec:
 class _Waiting:
     """Listens to one job until it has ended, or was moved to the background."""
 
-    def __init__(self, jobs: Jobs, tell: Tell) -> None:
+    def __init__(self, jobs: JobRegistry, tell: Tell) -> None:
         self._jobs = jobs
         self._tell = tell
         self._job_id = ""
@@ -156,7 +156,7 @@ class _Waiting:
             self._tell(text[-TOLD_CHARACTERS:])
 
 
-async def _end(jobs: Jobs, job_id: str) -> None:
+async def _end(jobs: JobRegistry, job_id: str) -> None:
     try:
         async with asyncio.timeout(CANCEL_GRACE_SECONDS):
             await jobs.kill(job_id)

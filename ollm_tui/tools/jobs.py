@@ -11,7 +11,7 @@ from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import JobError, ToolError
 from ollm_tui.core.job import Job, StreamPart
 from ollm_tui.core.tool import Action, PlannedCall, Tell, ToolOutcome
-from ollm_tui.services.jobs.job_registry import Jobs
+from ollm_tui.services.jobs.job_registry import JobRegistry
 from ollm_tui.services.jobs.safe_text import LEAD_BYTES, safe_part
 from ollm_tui.services.redaction.redactor import Redactor
 from ollm_tui.tools.call_arguments import Arguments, one_line, spec_of, understood
@@ -35,7 +35,7 @@ class JobsTool:
 
     spec = spec_of("jobs", "See and end background jobs.", _Arguments)
 
-    def __init__(self, jobs: Jobs, session_id: str, timeout_seconds: float) -> None:
+    def __init__(self, jobs: JobRegistry, session_id: str, timeout_seconds: float) -> None:
         self._jobs = jobs
         self._session_id = session_id
         self._timeout_seconds = timeout_seconds

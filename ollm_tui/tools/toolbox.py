@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ollm_tui.core.tool import Tool
 from ollm_tui.services.files.project_files import ProjectFiles
-from ollm_tui.services.jobs.job_registry import Jobs
+from ollm_tui.services.jobs.job_registry import JobRegistry
 from ollm_tui.services.sandbox.confinement import Confinement
 from ollm_tui.tools.edit_file import EditFile
 from ollm_tui.tools.exec_code import Exec
@@ -28,14 +28,14 @@ TIMEOUT_SECONDS = 120.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Toolplace:
+class ToolEnvironment:
     """Where the tools of a session work, and with what."""
 
     root: Path
     """The project; relative paths go from here."""
     scope: tuple[Path, ...] = (Path(),)
     """Directories tools may touch."""
-    jobs: Jobs
+    jobs: JobRegistry
     session_id: str
     open_shell: Callable[[], Awaitable[None]]
     """Has the session's shell ready."""
@@ -52,7 +52,7 @@ class Toolplace:
     """Of which git gets what it needs."""
 
 
-def toolbox(place: Toolplace) -> tuple[Tool, ...]:
+def toolbox(place: ToolEnvironment) -> tuple[Tool, ...]:
     """Every tool there is, the most useful first: a small window has no room for the last."""
     scope = Scope(place.root, place.scope)
     memory = FilesRead()

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from ollm_tui.engine.conversation.conversation import Conversation
-    from ollm_tui.engine.jobs.session_jobs import JobsKeeper
+    from ollm_tui.engine.jobs.session_jobs import SessionJobs
     from ollm_tui.engine.project.workspace import Workspace
     from ollm_tui.services.sessions.prompt_memory import PromptMemory
     from ollm_tui.tui.jobs.shell_line import ShellLine
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-class Behind(Protocol):
+class Backend(Protocol):
     """What works behind the screen; opened after the first picture, which needs none of it."""
 
     def open_workspace(self) -> Workspace:
@@ -56,7 +56,7 @@ class Behind(Protocol):
         """Earlier prompts and drafts."""
         ...
 
-    def open_jobs(self) -> JobsKeeper:
+    def open_jobs(self) -> SessionJobs:
         """Shells and what runs in them; whoever opened them closes them."""
         ...
 
@@ -75,7 +75,7 @@ class OllmApp(App[int]):
     def __init__(
         self,
         loaded: Loaded,
-        behind: Behind,
+        behind: Backend,
         open_conversation: OpenConversation,
         abilities: Abilities,
     ) -> None:
@@ -110,7 +110,7 @@ class OllmApp(App[int]):
         return self._behind.open_memory()
 
     @cached_property
-    def jobs(self) -> JobsKeeper:
+    def jobs(self) -> SessionJobs:
         """Shells and what runs in them."""
         return self._behind.open_jobs()
 

@@ -7,16 +7,16 @@ import json
 import os
 from pathlib import Path
 
-from ollm_tui.services.jobs.job_registry import Jobs
+from ollm_tui.services.jobs.job_registry import JobRegistry
 from ollm_tui.services.jobs.records import JobRecords
 from tests.cli.conftest import Run
 
 SESSION = "3f2a0000-0000-4000-8000-000000000001"
 
 
-async def opened(home: Path) -> Jobs:
+async def opened(home: Path) -> JobRegistry:
     """Jobs as the chat has them, with one that ended."""
-    jobs = Jobs({"PATH": os.environ["PATH"]}, home / "jobs")
+    jobs = JobRegistry({"PATH": os.environ["PATH"]}, home / "jobs")
     await jobs.open_shell(SESSION, Path.cwd())
     await jobs.exec(SESSION, "echo 'a\x1b[31mb'; exit 3")
     return jobs

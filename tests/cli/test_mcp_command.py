@@ -16,7 +16,7 @@ from mcp import Client, StdioServerParameters
 from mcp.types import TextContent
 
 from ollm_tui.mcp_server import build_server
-from ollm_tui.services.jobs.job_registry import Jobs
+from ollm_tui.services.jobs.job_registry import JobRegistry
 from ollm_tui.services.jobs.job_tools import JobTools
 from ollm_tui.services.jobs.process_tree import marked
 from tests.cli.conftest import OLLM
@@ -71,7 +71,7 @@ async def agent_of_command(**variables: str) -> AsyncGenerator[Agent]:
 @asynccontextmanager
 async def agent(folder: Path) -> AsyncGenerator[Agent]:
     """An agent that talks to the same server without a process between."""
-    jobs = Jobs({"PATH": os.environ["PATH"]})
+    jobs = JobRegistry({"PATH": os.environ["PATH"]})
     async with Client(build_server(JobTools(jobs, folder))) as client:
         yield Agent(client)
     await jobs.close()

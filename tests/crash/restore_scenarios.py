@@ -62,10 +62,10 @@ def _prepare(layout: StoreLayout) -> None:
     sessions.close()
 
 
-def _after(*deeds: Callable[[StoreLayout, Say], None]) -> Callable[[StoreLayout], None]:
+def _after(*actions: Callable[[StoreLayout, Say], None]) -> Callable[[StoreLayout], None]:
     def prepare(layout: StoreLayout) -> None:
         _prepare(layout)
-        for deed in deeds:
+        for deed in actions:
             deed(layout, lambda _words: None)
 
     return prepare

@@ -140,7 +140,7 @@ async def test_the_stages_come_in_order_and_messages_fold_one_by_one(
     started = events[0]
     assert isinstance(started, CompressionStarted)
     folded = [event.message_id for event in events if isinstance(event, MessageFolded)]
-    assert folded == [fate.key for fate in started.fates if fate.what == "fold"]
+    assert folded == [outcome.key for outcome in started.outcomes if outcome.what == "fold"]
     written = "".join(event.text for event in events if isinstance(event, SummaryArrived))
     assert written.startswith("The user plans a garden")
     assert started.expected_tokens >= result(events).compression.after_tokens

@@ -18,10 +18,10 @@ from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.engine.conversation.model_choice import ModelChoice
 from ollm_tui.engine.project.project_context import Instructions
 from ollm_tui.engine.project.workspace import Workspace
-from ollm_tui.engine.tools.conversation_tools import Outfit
+from ollm_tui.engine.tools.conversation_tools import ToolKit
 from ollm_tui.engine.tools.policy import Policy
 from ollm_tui.providers.scripted import Scripted
-from ollm_tui.services.hooks import Hooks, HookTold
+from ollm_tui.services.hooks import HookNotice, Hooks
 from ollm_tui.services.safety.environment import CleanEnvironment
 from ollm_tui.services.safety.grants import Grants
 from ollm_tui.services.safety.project_trust import Trust
@@ -47,7 +47,7 @@ class Desk:
             commands[event] = [_script(self.project, event, code)]
         environment = CleanEnvironment({"PATH": os.environ["PATH"]}, ())
         self.hooks = Hooks(commands, environment, self.project, self.trust)
-        self.told: list[HookTold] = []
+        self.told: list[HookNotice] = []
         self.hooks.told.subscribe(self.told.append)
         for hook in self.hooks.all:
             self.hooks.keep_verdict(self.hooks.content(hook), "always")
@@ -343,11 +343,11 @@ async def test_hooks_run_around_every_tool_and_learn_which(home: Path) -> None:
     conversation = await desk.workspace.begin()
     await conversation.use(ModelChoice(desk.model, "scripted", 8192, tools=True))
 
-    async def outfit(*_: object) -> Outfit:
+    async def toolkit(*_: object) -> ToolKit:
         policy = Policy(Settings().tools, desk.project, Grants(None, desk.project))
-        return Outfit((Echo(),), policy, str, None, "")
+        return ToolKit((Echo(),), policy, str, None, "")
 
-    conversation.tools.make_outfit = outfit
+    conversation.tools.make_toolkit = toolkit
     await send(conversation)
     log = (desk.project / "log").read_text().split("\n")
     told = [json.loads(line) for line in log if line]
@@ -364,16 +364,16 @@ async def test_what_is_stopped_while_a_hook_runs_before_it_is_never_begun(home: 
     await conversation.use(ModelChoice(desk.model, "scripted", 8192, tools=True))
     tool = Echo()
 
-    async def outfit(*_: object) -> Outfit:
+    async def toolkit(*_: object) -> ToolKit:
         policy = Policy(Settings().tools, desk.project, Grants(None, desk.project))
-        return Outfit((tool,), policy, str, None, "")
+        return ToolKit((tool,), policy, str, None, "")
 
     async def stop() -> None:
         while not (desk.project / "begun").exists():
             await asyncio.sleep(0.01)
         conversation.cancel()
 
-    conversation.tools.make_outfit = outfit
+    conversation.tools.make_toolkit = toolkit
     stopping = asyncio.create_task(stop())
     events = [event async for event in conversation.send("Go")]
     await stopping

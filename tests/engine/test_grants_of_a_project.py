@@ -9,11 +9,11 @@ from pathlib import Path
 
 from ollm_tui.core.tool import Action, Decision
 from ollm_tui.engine.conversation.conversation import Conversation
-from ollm_tui.engine.jobs.session_jobs import JobsKeeper
+from ollm_tui.engine.jobs.session_jobs import SessionJobs
 from ollm_tui.engine.tools.policy import Policy
-from ollm_tui.engine.tools.tool_setup import Outfitter
+from ollm_tui.engine.tools.tool_setup import ToolSetup
 from ollm_tui.providers.scripted import Scripted
-from ollm_tui.services.jobs.job_registry import Jobs
+from ollm_tui.services.jobs.job_registry import JobRegistry
 from ollm_tui.services.safety.grants import Grants
 from ollm_tui.settings.schema import Settings, Tools
 from ollm_tui.storage.files.cipher import Plain
@@ -28,8 +28,8 @@ DEPLOY = Action("run", "run", "make deploy", language="shell")
 async def opened(home: Path, project: Path) -> AsyncGenerator[Conversation]:
     """A session in a project, with nothing said in it."""
     workspace = workspace_on(home, Scripted([]), Settings())
-    jobs = JobsKeeper(Jobs({"PATH": os.environ["PATH"]}, None), project, {})
-    workspace.outfitter = Outfitter(
+    jobs = SessionJobs(JobRegistry({"PATH": os.environ["PATH"]}, None), project, {})
+    workspace.tool_setup = ToolSetup(
         settings=Settings(),
         project=project,
         home=home,

@@ -15,9 +15,9 @@ from ollm_tui.core.errors import JobError
 from ollm_tui.core.job import Job
 from ollm_tui.core.provider import Completed, TextDelta
 from ollm_tui.engine.conversation.conversation import Conversation
-from ollm_tui.engine.jobs.session_jobs import TAIL_BYTES, JobsKeeper
-from ollm_tui.services.jobs.job_registry import Jobs
-from ollm_tui.services.jobs.starting import Wanted
+from ollm_tui.engine.jobs.session_jobs import TAIL_BYTES, SessionJobs
+from ollm_tui.services.jobs.job_registry import JobRegistry
+from ollm_tui.services.jobs.starting import JobRequest
 from ollm_tui.services.redaction.redactor import Redactor
 from ollm_tui.services.sandbox.sandbox import Sandbox
 from tests.engine.conftest import OpenWorkspace
@@ -29,20 +29,20 @@ ANSWER = [TextDelta("Yes."), Completed(finish="stop")]
 
 
 @pytest_asyncio.fixture
-async def keeper(home: Path) -> AsyncIterator[JobsKeeper]:
-    jobs = Jobs({"PATH": os.environ["PATH"]}, home / "jobs")
-    made = JobsKeeper(jobs, Path.cwd(), {"SECRET": VALUE, "OTHER": "x"}, Redactor([VALUE]))
+async def keeper(home: Path) -> AsyncIterator[SessionJobs]:
+    jobs = JobRegistry({"PATH": os.environ["PATH"]}, home / "jobs")
+    made = SessionJobs(jobs, Path.cwd(), {"SECRET": VALUE, "OTHER": "x"}, Redactor([VALUE]))
     yield made
     await made.close()
 
 
-async def ran(keeper: JobsKeeper, conversation: Conversation, code: str) -> Job:
+async def ran(keeper: SessionJobs, conversation: Conversation, code: str) -> Job:
     """A job that is over, and recorded if it could be."""
     return await keeper.wait((await keeper.start(conversation, code)).id)
 
 
 async def test_a_job_is_recorded_in_its_session(
-    keeper: JobsKeeper, open_workspace: OpenWorkspace
+    keeper: SessionJobs, open_workspace: OpenWorkspace
 ) -> None:
     conversation = await (await open_workspace([ANSWER])).begin()
     async for _ in conversation.send("hi"):
@@ -57,7 +57,7 @@ async def test_a_job_is_recorded_in_its_session(
 
 
 async def test_before_the_first_message_records_wait_for_it(
-    keeper: JobsKeeper, open_workspace: OpenWorkspace
+    keeper: SessionJobs, open_workspace: OpenWorkspace
 ) -> None:
     workspace = await open_workspace([ANSWER])
     conversation = await workspace.begin()
@@ -73,7 +73,7 @@ async def test_before_the_first_message_records_wait_for_it(
 
 
 async def test_a_session_that_is_closed_records_what_still_runs(
-    keeper: JobsKeeper, open_workspace: OpenWorkspace
+    keeper: SessionJobs, open_workspace: OpenWorkspace
 ) -> None:
     conversation = await (await open_workspace([ANSWER])).begin()
     async for _ in conversation.send("hi"):
@@ -87,7 +87,7 @@ async def test_a_session_that_is_closed_records_what_still_runs(
 
 
 async def test_closing_ends_and_records_every_job(
-    keeper: JobsKeeper, open_workspace: OpenWorkspace
+    keeper: SessionJobs, open_workspace: OpenWorkspace
 ) -> None:
     conversation = await (await open_workspace([ANSWER])).begin()
     async for _ in conversation.send("hi"):
@@ -101,7 +101,7 @@ async def test_closing_ends_and_records_every_job(
 
 
 async def test_the_tail_of_a_flood_is_its_end(
-    keeper: JobsKeeper, open_workspace: OpenWorkspace
+    keeper: SessionJobs, open_workspace: OpenWorkspace
 ) -> None:
     conversation = await (await open_workspace()).begin()
     job = await ran(keeper, conversation, "seq 500000")
@@ -113,7 +113,7 @@ async def test_the_tail_of_a_flood_is_its_end(
 
 
 async def test_a_granted_variable_is_there_from_the_next_job_on(
-    keeper: JobsKeeper, open_workspace: OpenWorkspace
+    keeper: SessionJobs, open_workspace: OpenWorkspace
 ) -> None:
     conversation = await (await open_workspace()).begin()
     mine = conversation.session_id
@@ -129,14 +129,14 @@ async def test_a_granted_variable_is_there_from_the_next_job_on(
 
 
 async def test_a_variable_granted_after_a_job_in_the_sandbox_is_there_for_the_next_one(
-    keeper: JobsKeeper, open_workspace: OpenWorkspace, tmp_path: Path
+    keeper: SessionJobs, open_workspace: OpenWorkspace, tmp_path: Path
 ) -> None:
     sandbox = await asyncio.to_thread(Sandbox.find, (tmp_path,), network=False)
     if sandbox.confinement is None:
         pytest.skip("nothing on this machine holds commands")
     mine = (await (await open_workspace()).begin()).session_id
     await keeper.open(mine)
-    wanted = Wanted(code="echo ${#SECRET}", confinement=sandbox.confinement)
+    wanted = JobRequest(code="echo ${#SECRET}", confinement=sandbox.confinement)
     seen: list[str] = []
     for _ in range(2):
         job = await keeper.wait((await keeper.service.start(mine, wanted)).id)
@@ -146,7 +146,7 @@ async def test_a_variable_granted_after_a_job_in_the_sandbox_is_there_for_the_ne
 
 
 async def test_a_variable_granted_while_a_job_runs_is_there_for_the_next_one(
-    keeper: JobsKeeper, open_workspace: OpenWorkspace
+    keeper: SessionJobs, open_workspace: OpenWorkspace
 ) -> None:
     conversation = await (await open_workspace()).begin()
     running = await keeper.start(conversation, "until [ -e go ]; do sleep 0.05; done")
@@ -158,7 +158,7 @@ async def test_a_variable_granted_while_a_job_runs_is_there_for_the_next_one(
 
 
 async def test_a_job_is_found_by_its_number_or_its_id(
-    keeper: JobsKeeper, open_workspace: OpenWorkspace
+    keeper: SessionJobs, open_workspace: OpenWorkspace
 ) -> None:
     conversation = await (await open_workspace()).begin()
     job = await ran(keeper, conversation, "true")
@@ -169,7 +169,7 @@ async def test_a_job_is_found_by_its_number_or_its_id(
 
 
 async def test_many_short_jobs_at_once_are_all_recorded(
-    keeper: JobsKeeper, open_workspace: OpenWorkspace
+    keeper: SessionJobs, open_workspace: OpenWorkspace
 ) -> None:
     conversation = await (await open_workspace([ANSWER])).begin()
     async for _ in conversation.send("hi"):
@@ -181,7 +181,7 @@ async def test_many_short_jobs_at_once_are_all_recorded(
 
 
 async def test_a_secret_that_two_prints_share_is_never_shown(
-    keeper: JobsKeeper, open_workspace: OpenWorkspace
+    keeper: SessionJobs, open_workspace: OpenWorkspace
 ) -> None:
     conversation = await (await open_workspace()).begin()
     printed = f"printf {TOKEN[:14]}; sleep 0.2; echo warning >&2; sleep 0.2; echo {TOKEN[14:]}"
@@ -195,7 +195,7 @@ async def test_a_secret_that_two_prints_share_is_never_shown(
 
 
 async def test_a_secret_at_the_border_of_the_tail_is_not_shown(
-    keeper: JobsKeeper, open_workspace: OpenWorkspace
+    keeper: SessionJobs, open_workspace: OpenWorkspace
 ) -> None:
     conversation = await (await open_workspace()).begin()
     for more in range(0, len(TOKEN), 5):
@@ -206,7 +206,7 @@ async def test_a_secret_at_the_border_of_the_tail_is_not_shown(
 
 
 async def test_what_is_shown_of_a_cut_output_begins_with_a_whole_line(
-    keeper: JobsKeeper, open_workspace: OpenWorkspace
+    keeper: SessionJobs, open_workspace: OpenWorkspace
 ) -> None:
     conversation = await (await open_workspace()).begin()
     line = "x" * 90 + ":" + TOKEN

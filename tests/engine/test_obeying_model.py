@@ -18,10 +18,10 @@ from ollm_tui.core.provider import ChatRequest, TextDelta, ToolCallArrived
 from ollm_tui.core.session.message import ToolCallPart
 from ollm_tui.core.tool import ApprovalMode, Decision
 from ollm_tui.core.tool_events import ApprovalRequested, ToolStarted
-from ollm_tui.engine.jobs.session_jobs import JobsKeeper
-from ollm_tui.engine.tools.tool_setup import Outfitter
+from ollm_tui.engine.jobs.session_jobs import SessionJobs
+from ollm_tui.engine.tools.tool_setup import ToolSetup
 from ollm_tui.providers.scripted import Scripted, Step
-from ollm_tui.services.jobs.job_registry import Jobs
+from ollm_tui.services.jobs.job_registry import JobRegistry
 from ollm_tui.settings.schema import Context, LoopDetection, Settings
 from ollm_tui.storage.files.cipher import Plain
 from ollm_tui.storage.store_layout import StoreLayout
@@ -145,8 +145,8 @@ async def test_a_model_that_obeys_every_text_gets_nothing_done_outside_the_rules
     )
     workspace = workspace_on(home, Scripted(model, window=200_000), settings)
     environment = {"PATH": os.environ["PATH"], "HOME": str(project.parent)}
-    jobs = JobsKeeper(Jobs(environment, None), project, {})
-    workspace.outfitter = Outfitter(
+    jobs = SessionJobs(JobRegistry(environment, None), project, {})
+    workspace.tool_setup = ToolSetup(
         settings=settings,
         project=project,
         home=None,

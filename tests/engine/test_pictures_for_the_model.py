@@ -10,10 +10,10 @@ import pytest
 
 from ollm_tui.core.provider import Capabilities, TextDelta, ToolCallArrived
 from ollm_tui.core.session.message import Attachment, ToolCallPart, ToolResultPart
-from ollm_tui.engine.jobs.session_jobs import JobsKeeper
-from ollm_tui.engine.tools.tool_setup import Outfitter
+from ollm_tui.engine.jobs.session_jobs import SessionJobs
+from ollm_tui.engine.tools.tool_setup import ToolSetup
 from ollm_tui.providers.scripted import Scripted
-from ollm_tui.services.jobs.job_registry import Jobs
+from ollm_tui.services.jobs.job_registry import JobRegistry
 from ollm_tui.settings.schema import Settings
 from ollm_tui.storage.files.cipher import Plain
 from ollm_tui.storage.store_layout import StoreLayout
@@ -44,8 +44,8 @@ async def test_a_picture_goes_to_a_model_that_sees_and_to_no_other(
     model.images = images
     workspace = workspace_on(home, model, Settings())
     environment = {"PATH": os.environ["PATH"]}
-    jobs = JobsKeeper(Jobs(environment, None), project, {})
-    workspace.outfitter = Outfitter(
+    jobs = SessionJobs(JobRegistry(environment, None), project, {})
+    workspace.tool_setup = ToolSetup(
         settings=Settings(),
         project=project,
         home=None,

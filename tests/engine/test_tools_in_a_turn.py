@@ -26,9 +26,9 @@ from ollm_tui.core.tool_events import (
     ToolStarted,
 )
 from ollm_tui.engine.conversation.conversation import Conversation
-from ollm_tui.engine.conversation.goal_keeping import GoalKeeper
+from ollm_tui.engine.conversation.goal_keeping import ConversationGoals
 from ollm_tui.engine.conversation.held_session import HeldSession
-from ollm_tui.engine.tools.conversation_tools import Outfit
+from ollm_tui.engine.tools.conversation_tools import ToolKit
 from ollm_tui.engine.tools.policy import Policy
 from ollm_tui.providers.scripted import Script, Scripted, Step
 from ollm_tui.services.safety.grants import Grants
@@ -104,11 +104,11 @@ async def equipped(
     def redact(text: str) -> str:
         return text.replace("hunter2", "***")
 
-    async def outfit(_session: HeldSession, _goals: GoalKeeper) -> Outfit:
+    async def toolkit(_session: HeldSession, _goals: ConversationGoals) -> ToolKit:
         policy = Policy(settings.tools, home, Grants(None, home))
-        return Outfit(tuple(tools), policy, redact, None, "")
+        return ToolKit(tuple(tools), policy, redact, None, "")
 
-    conversation.tools.make_outfit = outfit
+    conversation.tools.make_toolkit = toolkit
     conversation.tools.can_ask = True
     return conversation
 

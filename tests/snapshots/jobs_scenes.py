@@ -12,8 +12,8 @@ from textual.pilot import Pilot
 from ollm_tui.core.job import Job, JobStatus
 from ollm_tui.core.session.session import Session, ToolCall, ToolResult
 from ollm_tui.engine.jobs.job_text import ending
-from ollm_tui.engine.jobs.session_jobs import TOOL, JobsKeeper
-from ollm_tui.services.jobs.job_registry import Jobs
+from ollm_tui.engine.jobs.session_jobs import TOOL, SessionJobs
+from ollm_tui.services.jobs.job_registry import JobRegistry
 from ollm_tui.services.jobs.records import JobRecord, JobRecords, this_program
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.jobs.screen import JobsScreen
@@ -57,11 +57,11 @@ async def panel(home: Path) -> AsyncGenerator[Opened]:
     records = JobRecords(folder)
     for number in range(len(RUNS)):
         mark = this_program()
-        records.write(JobRecord(job=_job(number), process=mark, keeper=mark, owner=mark))
+        records.write(JobRecord(job=_job(number), process=mark, supervisor=mark, owner=mark))
     withheld: dict[str, str] = dict.fromkeys(
         ("AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "NODE_OPTIONS"), ""
     )
-    jobs = JobsKeeper(Jobs({}, folder), Path(PROJECT), withheld)
+    jobs = SessionJobs(JobRegistry({}, folder), Path(PROJECT), withheld)
     async with stage(home, [_session()], resume=id_of(0), jobs=jobs) as (app, pilot):
         await until(pilot, lambda: bool(stream(app)))
         await pilot.press("f8")

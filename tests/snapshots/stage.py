@@ -13,10 +13,10 @@ from ollm_tui.core.errors import AuthFailed
 from ollm_tui.core.provider import Capabilities, ModelInfo, Provider
 from ollm_tui.core.session.session import Session
 from ollm_tui.engine.conversation.conversation import Conversation
-from ollm_tui.engine.jobs.session_jobs import JobsKeeper
+from ollm_tui.engine.jobs.session_jobs import SessionJobs
 from ollm_tui.engine.project.workspace import Workspace
 from ollm_tui.providers.scripted import Script, Scripted
-from ollm_tui.services.jobs.job_registry import Jobs
+from ollm_tui.services.jobs.job_registry import JobRegistry
 from ollm_tui.services.sessions.prompt_memory import PromptMemory
 from ollm_tui.services.sessions.recording import Recording
 from ollm_tui.services.sessions.session_library import SessionLibrary
@@ -94,7 +94,7 @@ async def stage(
     provider: str = "ollama",
     theme: str = "dark",
     size: tuple[int, int] = (120, 40),
-    jobs: JobsKeeper | None = None,
+    jobs: SessionJobs | None = None,
 ) -> AsyncGenerator[tuple[OllmApp, Pilot[int]]]:
     """The application, open on a new session or on one of those it is given."""
     settings = Settings(ui=Interface(theme=theme))
@@ -106,7 +106,7 @@ async def stage(
         return await workspace.resume(resume) if resume else (await workspace.begin(), ())
 
     abilities = Abilities(unicode=True, colours=None)
-    jobs = jobs or JobsKeeper(Jobs({}), SHOWN_HOME.parent, {})
+    jobs = jobs or SessionJobs(JobRegistry({}), SHOWN_HOME.parent, {})
     behind = Ready(workspace, PromptMemory(None, places.project), jobs)
     app = OllmApp(loaded, behind, open_conversation, abilities)
     async with app.run_test(size=size) as pilot:

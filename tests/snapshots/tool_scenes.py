@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from textual.pilot import Pilot
 
-from ollm_tui.engine.tools.conversation_tools import Outfit
+from ollm_tui.engine.tools.conversation_tools import ToolKit
 from ollm_tui.tui.app import OllmApp
 from tests.snapshots.stage import stage, until
 from tests.tui.seen import chat
@@ -29,14 +29,14 @@ async def asking(home: Path) -> AsyncGenerator[Opened]:
             words=WORDS,
         )
     ]
-    outfit = Outfit((editor(), runner()), cast(Any, FakePolicy()), str, None, SANDBOX)
+    toolkit = ToolKit((editor(), runner()), cast(Any, FakePolicy()), str, None, SANDBOX)
 
-    async def make(*_: object) -> Outfit:
-        return outfit
+    async def make(*_: object) -> ToolKit:
+        return toolkit
 
     async with stage(home, script=script) as (app, pilot):
         conversation = chat(app).conversation
-        conversation.tools.make_outfit = make
+        conversation.tools.make_toolkit = make
         chat(app).prompt.put("Why does it wait for hours?")
         await pilot.press("enter")
         await approval(app, pilot)

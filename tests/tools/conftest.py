@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from ollm_tui.core.tool import Action, Tool, ToolOutcome
-from ollm_tui.services.jobs.job_registry import Jobs
+from ollm_tui.services.jobs.job_registry import JobRegistry
 from ollm_tui.tools.planned_write import FilesRead
 from ollm_tui.tools.scope import Scope
 
@@ -86,9 +86,9 @@ def memory() -> FilesRead:
 
 
 @pytest.fixture
-async def jobs(project: Path) -> AsyncIterator[Jobs]:
+async def jobs(project: Path) -> AsyncIterator[JobRegistry]:
     """Real jobs with a shell in the project."""
-    made = Jobs(ENVIRONMENT)
+    made = JobRegistry(ENVIRONMENT)
     await made.open_shell(SESSION, project)
     yield made
     await made.close()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ollm_tui.core.errors import JobError, ToolError
-from ollm_tui.services.jobs.job_registry import Jobs
+from ollm_tui.services.jobs.job_registry import JobRegistry
 from ollm_tui.services.jobs.process_tree import marked
 from ollm_tui.services.sandbox.sandbox import Sandbox
 from ollm_tui.tools.exec_code import Exec
@@ -18,7 +18,7 @@ from tests.tools.conftest import SESSION, call
 
 
 @pytest.fixture
-def run(jobs: Jobs, project: Path) -> Exec:
+def run(jobs: JobRegistry, project: Path) -> Exec:
     """exec in a shell of the project."""
 
     async def open_shell() -> None:
@@ -28,7 +28,7 @@ def run(jobs: Jobs, project: Path) -> Exec:
 
 
 @pytest.fixture
-def look(jobs: Jobs) -> JobsTool:
+def look(jobs: JobRegistry) -> JobsTool:
     return JobsTool(jobs, SESSION, 20.0)
 
 
@@ -88,7 +88,9 @@ async def test_a_flood_is_kept_as_its_beginning_and_its_end(run: Exec) -> None:
     assert len(called.text) < 2_500_000
 
 
-async def test_a_call_that_takes_too_long_is_ended(run: Exec, jobs: Jobs, project: Path) -> None:
+async def test_a_call_that_takes_too_long_is_ended(
+    run: Exec, jobs: JobRegistry, project: Path
+) -> None:
     called = await call(run, code="echo begun; sleep 60", timeout=0.5)
     assert "begun" in called.text and "[timeout · " in called.text and called.outcome.is_error
 
@@ -100,7 +102,9 @@ async def test_a_call_that_takes_too_long_is_ended(run: Exec, jobs: Jobs, projec
 
 
 @pytest.mark.parametrize("code", ["sleep 60", "trap '' TERM; echo deaf; sleep 60 & wait; sleep 60"])
-async def test_a_cancelled_call_ends_all_that_it_started(run: Exec, jobs: Jobs, code: str) -> None:
+async def test_a_cancelled_call_ends_all_that_it_started(
+    run: Exec, jobs: JobRegistry, code: str
+) -> None:
     planned = await run.plan({"code": code})
     running = asyncio.create_task(planned.run(lambda _: None))
     while not jobs.list_jobs(SESSION, "running"):
@@ -113,7 +117,7 @@ async def test_a_cancelled_call_ends_all_that_it_started(run: Exec, jobs: Jobs, 
 
 
 async def test_a_call_the_user_moves_to_the_background_is_answered_at_once(
-    run: Exec, jobs: Jobs
+    run: Exec, jobs: JobRegistry
 ) -> None:
     planned = await run.plan({"code": "echo begun; sleep 60"})
     told: list[str] = []
@@ -167,7 +171,7 @@ async def test_what_cannot_be_done_is_said(look: JobsTool, run: Exec) -> None:
 
 
 async def test_what_holds_commands_holds_those_of_the_model(
-    jobs: Jobs, project: Path, outside: Path
+    jobs: JobRegistry, project: Path, outside: Path
 ) -> None:
     sandbox = await asyncio.to_thread(Sandbox.find, (project,), network=False)
     if not sandbox.confines:
@@ -187,7 +191,7 @@ async def test_what_holds_commands_holds_those_of_the_model(
     assert not (outside / "new").exists()
 
 
-async def test_a_shell_that_cannot_be_opened_is_an_error_of_the_tool(jobs: Jobs) -> None:
+async def test_a_shell_that_cannot_be_opened_is_an_error_of_the_tool(jobs: JobRegistry) -> None:
     async def closed() -> None:
         raise JobError("10 shells have running jobs", "wait for one")
 
@@ -196,5 +200,5 @@ async def test_a_shell_that_cannot_be_opened_is_an_error_of_the_tool(jobs: Jobs)
 
 
 async def test_without_a_shell_there_are_no_jobs() -> None:
-    listed = await call(JobsTool(Jobs({}), SESSION, 5.0), action="list")
+    listed = await call(JobsTool(JobRegistry({}), SESSION, 5.0), action="list")
     assert "there are no jobs" in listed.text

@@ -14,10 +14,10 @@ from ollm_tui.core.session import goals
 from ollm_tui.core.session.goals import Goal, Subtask
 from ollm_tui.core.tool import Tool
 from ollm_tui.services.files.project_files import ProjectFiles
-from ollm_tui.services.jobs.job_registry import Jobs
+from ollm_tui.services.jobs.job_registry import JobRegistry
 from ollm_tui.services.tokens.tokenizer import Tokenizer
 from ollm_tui.tools.tasks import Tasks
-from ollm_tui.tools.toolbox import Toolplace, toolbox
+from ollm_tui.tools.toolbox import ToolEnvironment, toolbox
 from tests.tools.conftest import SESSION, call
 
 MOST_TOKENS = 900
@@ -92,12 +92,12 @@ async def test_what_cannot_be_done_is_said_in_words_for_the_model() -> None:
 
 
 @pytest.fixture
-def tools(jobs: Jobs, project: Path) -> tuple[Tool, ...]:
+def tools(jobs: JobRegistry, project: Path) -> tuple[Tool, ...]:
     async def open_shell() -> None:
         await jobs.open_shell(SESSION, project)
 
     return toolbox(
-        Toolplace(
+        ToolEnvironment(
             root=project,
             jobs=jobs,
             session_id=SESSION,

@@ -17,7 +17,7 @@ from textual.widgets import Input
 from ollm_tui.core.compression_events import AnyCompressionEvent
 from ollm_tui.core.session.compression import CompressedContext, History
 from ollm_tui.core.session.session import Metadata
-from ollm_tui.tui.compression.compression_display import CompressionView
+from ollm_tui.tui.compression.compression_display import CompressionDisplay
 from ollm_tui.tui.compression.panel import CompressionPanel
 from ollm_tui.tui.stream.transcript.entry import Entry
 from ollm_tui.tui.stream.transcript.looks import transcript_styles
@@ -70,7 +70,7 @@ class Desk(App[None]):
         self.panel = CountedPanel(unicode=unicode, clock=self.clock)
         self.history: History = ()
         """What is recorded; the context is as the last that was not undone left it."""
-        self.view = CompressionView(self.transcript, self.panel, lambda: after(self.history))
+        self.view = CompressionDisplay(self.transcript, self.panel, lambda: after(self.history))
         self.wanted: list[str] = []
 
     def compose(self) -> ComposeResult:
@@ -86,15 +86,15 @@ class Desk(App[None]):
     def action_stop(self) -> None:
         self.wanted.append("stop")
 
-    def on_compression_panel_cancel_wanted(self) -> None:
+    def on_compression_panel_cancel_requested(self) -> None:
         self.wanted.append("cancel")
 
-    def on_compression_panel_whole_wanted(self) -> None:
+    def on_compression_panel_whole_requested(self) -> None:
         self.wanted.append("whole")
         told = self.wanted.append
         self.push_screen(self.view.whole_screen(lambda: told("cancel"), lambda: told("edit")))
 
-    def on_compression_panel_edit_wanted(self) -> None:
+    def on_compression_panel_edit_requested(self) -> None:
         self.wanted.append("edit")
 
     def on_compression_panel_left(self) -> None:

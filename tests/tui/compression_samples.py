@@ -10,9 +10,9 @@ from ollm_tui.core.compression_events import (
     ContextCompressed,
     DataElided,
     Draft,
-    Fate,
     LedgerMade,
     MessageFolded,
+    Outcome,
     SnapshotTaken,
     StageReached,
     SummaryArrived,
@@ -77,18 +77,18 @@ DRAFT = Draft(
 )
 
 
-def fates() -> tuple[Fate, ...]:
+def outcomes() -> tuple[Outcome, ...]:
     """40 messages: the first three and the last three stay, tool output goes short."""
-    listed: list[Fate] = []
+    listed: list[Outcome] = []
     for number in range(1, 41):
         key, title = f"m{number}", f"Message {number} about the uploader and how it backs off"
         if key not in FOLDED:
             why = "recent" if number > 37 else "yours"
-            listed.append(Fate(key, "keep", title, 100 + number, 100 + number, why))
+            listed.append(Outcome(key, "keep", title, 100 + number, 100 + number, why))
         elif number % 9 == 5:
-            listed.append(Fate(key, "elide", f"read_file src/part{number}.py", 330, 20))
+            listed.append(Outcome(key, "elide", f"read_file src/part{number}.py", 330, 20))
         else:
-            listed.append(Fate(key, "fold", title, 66 + number, 0))
+            listed.append(Outcome(key, "fold", title, 66 + number, 0))
     return tuple(listed)
 
 
@@ -99,10 +99,10 @@ STARTED = CompressionStarted(
     before_tokens=5114,
     expected_tokens=1580,
     limit=6963,
-    fates=fates(),
+    outcomes=outcomes(),
     model=MODEL,
 )
-TO_FOLD = tuple(fate.key for fate in STARTED.fates if fate.what == "fold")
+TO_FOLD = tuple(outcome.key for outcome in STARTED.outcomes if outcome.what == "fold")
 
 
 def summarising(messages: int = 9, words: int = 48) -> list[AnyCompressionEvent]:

@@ -12,10 +12,10 @@ import pytest
 from textual.pilot import Pilot
 
 from ollm_tui.engine.conversation.conversation import Conversation
-from ollm_tui.engine.jobs.session_jobs import JobsKeeper
+from ollm_tui.engine.jobs.session_jobs import SessionJobs
 from ollm_tui.engine.project.workspace import Workspace
 from ollm_tui.providers.scripted import Script, Scripted
-from ollm_tui.services.jobs.job_registry import Jobs
+from ollm_tui.services.jobs.job_registry import JobRegistry
 from ollm_tui.services.redaction.redactor import Redactor
 from ollm_tui.services.sessions.prompt_memory import PromptMemory
 from ollm_tui.settings.loaded import Loaded
@@ -42,7 +42,7 @@ class Ready(NamedTuple):
 
     workspace: Workspace
     memory: PromptMemory
-    jobs: JobsKeeper | None = None
+    jobs: SessionJobs | None = None
 
     def open_workspace(self) -> Workspace:
         return self.workspace
@@ -50,18 +50,18 @@ class Ready(NamedTuple):
     def open_memory(self) -> PromptMemory:
         return self.memory
 
-    def open_jobs(self) -> JobsKeeper:
+    def open_jobs(self) -> SessionJobs:
         assert self.jobs, "this test has no shell"
         return self.jobs
 
 
-def jobs_on(home: Path) -> JobsKeeper:
+def jobs_on(home: Path) -> SessionJobs:
     """Real shells, in the directory of the test; one variable is withheld."""
     environment = {"PATH": os.environ["PATH"], "HOME": str(home.parent)}
     withheld = {"DEPLOY_TOKEN": "swordfish-and-more"}
     redactor = Redactor(withheld.values())
-    jobs = Jobs(environment, home / "sessions" / "jobs", redact=redactor.redact)
-    return JobsKeeper(jobs, Path.cwd(), withheld, redactor)
+    jobs = JobRegistry(environment, home / "sessions" / "jobs", redact=redactor.redact)
+    return SessionJobs(jobs, Path.cwd(), withheld, redactor)
 
 
 @pytest.fixture

@@ -78,7 +78,7 @@ def record_elsewhere(
         pid=own.pid,
     )
     job = replace(job, **facts)
-    record = JobRecord(job=job, process=own, keeper=own, owner=own)
+    record = JobRecord(job=job, process=own, supervisor=own, owner=own)
     JobRecords(home / "sessions" / "jobs").write(record)
 
 

@@ -62,7 +62,7 @@ class Desk(App[None]):
     def on_prompt_refused(self, event: Prompt.Refused) -> None:
         self.said.append(event)
 
-    def on_prompt_leave_wanted(self, event: Prompt.LeaveWanted) -> None:
+    def on_prompt_leave_requested(self, event: Prompt.LeaveRequested) -> None:
         self.said.append(event)
 
     def on_prompt_suggested(self, event: Prompt.Suggested) -> None:
@@ -74,7 +74,7 @@ class Desk(App[None]):
     def on_waiting_changed(self, event: Waiting.Changed) -> None:
         self.prompt.can_take_back = event.count > 0
 
-    def on_prompt_take_back_wanted(self) -> None:
+    def on_prompt_take_back_requested(self) -> None:
         if sent := self.waiting.take_back():
             self.prompt.restore(sent.draft)
 

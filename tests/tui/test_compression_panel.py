@@ -12,9 +12,9 @@ from ollm_tui.core.compression_events import (
     CompressionFailed,
     CompressionSkipped,
     CompressionStarted,
-    Fate,
     LedgerMade,
     MessageFolded,
+    Outcome,
     StageReached,
     SummaryArrived,
     SummaryRejected,
@@ -65,7 +65,7 @@ async def test_messages_fold_one_by_one() -> None:
 
 
 async def test_of_many_messages_those_around_the_one_at_hand_are_seen() -> None:
-    many = [Fate(f"m{number}", "fold", "words", 100, 0) for number in range(1, 501)]
+    many = [Outcome(f"m{number}", "fold", "words", 100, 0) for number in range(1, 501)]
     started = CompressionStarted(
         number=1,
         strategy="summarize",
@@ -73,7 +73,7 @@ async def test_of_many_messages_those_around_the_one_at_hand_are_seen() -> None:
         before_tokens=60_000,
         expected_tokens=9_000,
         limit=70_000,
-        fates=tuple(many),
+        outcomes=tuple(many),
         model="m",
     )
     async with desk() as (app, pilot):

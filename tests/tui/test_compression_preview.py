@@ -244,8 +244,8 @@ async def test_looking_through_the_list_applies_nothing() -> None:
 
 async def test_without_a_checkpoint_there_is_no_summary_to_edit() -> None:
     bare = replace(DRAFT, checkpoint=None)
-    fates = tuple(fate for fate in STARTED.fates if fate.what != "fold")
-    told = [replace(STARTED, fates=fates, model=""), CompressionDrafted(draft=bare)]
+    outcomes = tuple(outcome for outcome in STARTED.outcomes if outcome.what != "fold")
+    told = [replace(STARTED, outcomes=outcomes, model=""), CompressionDrafted(draft=bare)]
     async with preview(told) as (app, pilot, _):
         await pilot.press("e")
         text = shown(app)
@@ -297,9 +297,9 @@ async def test_nothing_is_left_running_once_the_draft_is_there() -> None:
 
 async def test_foreign_text_is_only_text() -> None:
     evil = "[bold]x[/ [@click=app.quit()]y\x1b[31m"
-    fates = tuple(replace(fate, title=evil, why=evil) for fate in STARTED.fates)
+    outcomes = tuple(replace(outcome, title=evil, why=evil) for outcome in STARTED.outcomes)
     told = [*summarising(words=0), SummaryArrived(text=evil, begins=True)]
-    told[0] = replace(STARTED, fates=fates)
+    told[0] = replace(STARTED, outcomes=outcomes)
     async with preview(told) as (app, _, _):
         assert area(app).text == "[bold]x[/ [@click=app.quit()]y"
         assert "[bold]x[/" in lines(app)[1] and "\x1b" not in shown(app)

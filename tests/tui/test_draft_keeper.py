@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 from ollm_tui.services.sessions.prompt_memory import PromptMemory
-from ollm_tui.tui.chat.drafts import DraftKeeper
+from ollm_tui.tui.chat.drafts import DraftStore
 
 
 def memory(home: Path) -> PromptMemory:
@@ -14,7 +14,7 @@ def memory(home: Path) -> PromptMemory:
 
 
 async def test_the_last_of_many_changes_is_written_by_itself(home: Path) -> None:
-    keeper = DraftKeeper(memory(home), "s1")
+    keeper = DraftStore(memory(home), "s1")
     for text in ("a", "ab", "abc"):
         keeper.note(text)
     while memory(home).draft("s1") != "abc":
@@ -22,7 +22,7 @@ async def test_the_last_of_many_changes_is_written_by_itself(home: Path) -> None
 
 
 async def test_flushing_writes_at_once(home: Path) -> None:
-    keeper = DraftKeeper(memory(home))
+    keeper = DraftStore(memory(home))
     keeper.note("words")
     await keeper.flush()
     assert memory(home).draft(None) == "words"
@@ -33,7 +33,7 @@ async def test_flushing_writes_at_once(home: Path) -> None:
 
 
 async def test_nothing_runs_while_nothing_changes(home: Path) -> None:
-    keeper = DraftKeeper(memory(home), "s1")
+    keeper = DraftStore(memory(home), "s1")
     keeper.note("words")
     await keeper.flush()
     file = home / "drafts" / "s1"
@@ -45,7 +45,7 @@ async def test_nothing_runs_while_nothing_changes(home: Path) -> None:
 
 
 async def test_each_session_has_its_own_draft(home: Path) -> None:
-    keeper = DraftKeeper(memory(home), "s1")
+    keeper = DraftStore(memory(home), "s1")
     keeper.note("for one")
     assert keeper.switch_to("s2") == ""
     keeper.note("for two")

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from msgspec.structs import replace
 
-from ollm_tui.engine.tools.conversation_tools import Outfit
+from ollm_tui.engine.tools.conversation_tools import ToolKit
 from ollm_tui.services.files.file_changes import FileWatch
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
@@ -62,14 +62,14 @@ async def opened(
     library.add(session)
     library.close()
     take_snapshots(home, session, now)
-    outfit = Outfit((reader(),), cast(Any, FakePolicy()), str, files.watch, "")
+    toolkit = ToolKit((reader(),), cast(Any, FakePolicy()), str, files.watch, "")
 
-    async def make(*_: object) -> Outfit:
-        return outfit
+    async def make(*_: object) -> ToolKit:
+        return toolkit
 
     async with open_app(session_id=full_id(0), size=size) as (app, pilot):
         assert app.conversation
-        app.conversation.tools.make_outfit = make
+        app.conversation.tools.make_toolkit = make
         yield Desk(app, pilot), files
 
 

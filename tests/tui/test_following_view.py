@@ -21,7 +21,7 @@ from ollm_tui.tui.chat.followed_session import (
     FORKS,
     GOES_ON,
     LEFT_ALONE,
-    FollowingView,
+    FollowedStream,
     take_over,
 )
 from ollm_tui.tui.stream.transcript.transcript import Transcript
@@ -47,7 +47,7 @@ class Here:
 
     def __init__(self, transcript: Transcript, changes: AsyncGenerator[Followed, None]) -> None:
         self.transcript = transcript
-        self.view = FollowingView(transcript)
+        self.view = FollowedStream(transcript)
         self._shown = self.view.show(changes)
 
     async def next(self) -> Followed:

@@ -11,7 +11,7 @@ from typing import Any
 
 from textual.pilot import Pilot
 
-from ollm_tui.engine.tools.tool_setup import Outfitter
+from ollm_tui.engine.tools.tool_setup import ToolSetup
 from ollm_tui.settings.schema import Settings, Tools
 from ollm_tui.storage.files.cipher import Plain
 from ollm_tui.storage.store_layout import StoreLayout
@@ -32,7 +32,7 @@ async def working(
     script = [calls(("exec", args)), says("It runs.")]
     async with open_app(script, settings=SETTINGS, size=(120, 30)) as (app, pilot):
         assert app.conversation
-        outfitter = Outfitter(
+        tool_setup = ToolSetup(
             settings=SETTINGS,
             project=Path.cwd(),
             home=home,
@@ -41,7 +41,7 @@ async def working(
             environ=os.environ,
             open_jobs=lambda: app.jobs,
         )
-        app.conversation.tools.make_outfit = partial(outfitter.outfit, keeps=True)
+        app.conversation.tools.make_toolkit = partial(tool_setup.toolkit, keeps=True)
         prompt(app).put("go")
         await pilot.press("enter")
         await until(pilot, lambda: bool(jobs(app)))

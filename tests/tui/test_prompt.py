@@ -126,7 +126,7 @@ async def test_ctrl_d_deletes_and_leaves_only_when_there_is_nothing() -> None:
         await pilot.press("home", "ctrl+d")
         assert app.prompt.text == "b" and app.said == []
         await pilot.press("ctrl+d", "ctrl+d")
-        assert [type(event) for event in app.said] == [Prompt.LeaveWanted]
+        assert [type(event) for event in app.said] == [Prompt.LeaveRequested]
 
 
 async def test_it_grows_with_its_text_and_leaves_room_for_the_rest() -> None:

@@ -41,12 +41,12 @@ class Screen(ThemedApp):
             yield TextArea()
 
     @on(SessionList.Opened)
-    @on(SessionList.RenameWanted)
-    @on(SessionList.PinWanted)
-    @on(SessionList.DeleteWanted)
-    @on(SessionList.ForkWanted)
-    @on(SessionList.NewWanted)
-    @on(SessionList.UndoWanted)
+    @on(SessionList.RenameRequested)
+    @on(SessionList.PinRequested)
+    @on(SessionList.DeleteRequested)
+    @on(SessionList.ForkRequested)
+    @on(SessionList.NewRequested)
+    @on(SessionList.UndoRequested)
     def note(self, event: Message) -> None:
         self.wanted.append(event)
 
@@ -83,12 +83,12 @@ async def test_it_begins_on_the_open_session(home: Path) -> None:
     ("key", "wanted"),
     [
         ("enter", SessionList.Opened(HERE)),
-        ("p", SessionList.PinWanted(HERE, True)),
-        ("backspace", SessionList.DeleteWanted(HERE, "regex for logs")),
-        ("delete", SessionList.DeleteWanted(HERE, "regex for logs")),
-        ("f", SessionList.ForkWanted(HERE)),
-        ("n", SessionList.NewWanted()),
-        ("u", SessionList.UndoWanted()),
+        ("p", SessionList.PinRequested(HERE, True)),
+        ("backspace", SessionList.DeleteRequested(HERE, "regex for logs")),
+        ("delete", SessionList.DeleteRequested(HERE, "regex for logs")),
+        ("f", SessionList.ForkRequested(HERE)),
+        ("n", SessionList.NewRequested()),
+        ("u", SessionList.UndoRequested()),
     ],
 )
 async def test_every_key_says_what_is_wanted(home: Path, key: str, wanted: Message) -> None:
@@ -112,7 +112,7 @@ async def test_a_title_is_typed_in_place(home: Path) -> None:
         await pilot.press("end", "!", "enter")
         await pilot.pause()
         [event] = app.wanted
-        assert isinstance(event, SessionList.RenameWanted)
+        assert isinstance(event, SessionList.RenameRequested)
         assert (event.point, event.title) == (Point(names[0]), "retry logic!")
         assert app.focused is app.sidebar.session_list
 

@@ -22,7 +22,7 @@ from ollm_tui.core.tool import (
     ToolOutcome,
     Verdict,
 )
-from ollm_tui.engine.tools.conversation_tools import Outfit
+from ollm_tui.engine.tools.conversation_tools import ToolKit
 from ollm_tui.providers.scripted import Step
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.tools.approval import Approval
@@ -165,14 +165,14 @@ async def tools_open(
     **options: Any,
 ) -> AsyncGenerator[tuple[OllmApp, Pilot[int]]]:
     """The application; its model has these tools."""
-    outfit = Outfit(tools, cast(Any, policy or FakePolicy()), str, None, sandbox)
+    toolkit = ToolKit(tools, cast(Any, policy or FakePolicy()), str, None, sandbox)
 
-    async def make(*_: object) -> Outfit:
-        return outfit
+    async def make(*_: object) -> ToolKit:
+        return toolkit
 
     async with open_app(script, size=size, **options) as (app, pilot):
         assert app.conversation
-        app.conversation.tools.make_outfit = make
+        app.conversation.tools.make_toolkit = make
         yield app, pilot
 
 

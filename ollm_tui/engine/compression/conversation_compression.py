@@ -28,7 +28,7 @@ from ollm_tui.core.session.compression import Compression, Strategy, Trigger, la
 from ollm_tui.core.session.record import Compressed, CompressionUndone
 from ollm_tui.core.session.session import next_number
 from ollm_tui.core.snapshot import Reason
-from ollm_tui.engine.compression.plan.material import CompressionWanted
+from ollm_tui.engine.compression.plan.material import CompressionRequest
 from ollm_tui.engine.context.session_context import SessionContext
 from ollm_tui.engine.conversation.held_session import HeldSession
 from ollm_tui.engine.conversation.stoppable import Stoppable
@@ -88,7 +88,7 @@ TakeSnapshot = Callable[[], Awaitable[str | None]]
 LARGEST_TOLD = 3
 
 
-class CompressionKeeper:
+class ConversationCompression:
     """Compresses the context of one session. One compression runs at a time, never in a turn
     but where the turn itself asks for it.
     """
@@ -238,7 +238,7 @@ class CompressionKeeper:
             self._running.stop()
 
     async def _events(
-        self, wanted: CompressionWanted, snapshot: TakeSnapshot | None
+        self, wanted: CompressionRequest, snapshot: TakeSnapshot | None
     ) -> AsyncGenerator[AnyCompressionEvent, None]:
         running = self._running = Stoppable()
         try:
@@ -259,7 +259,7 @@ class CompressionKeeper:
             self._running = None
             self._can_hold = self._holds = False
 
-    def _noted(self, event: AnyCompressionEvent, wanted: CompressionWanted) -> AnyCompressionEvent:
+    def _noted(self, event: AnyCompressionEvent, wanted: CompressionRequest) -> AnyCompressionEvent:
         """What came to nothing is counted; after too many the event says what follows."""
         match event:
             case CompressionFailed() | CompressionSkipped(reason="not-enough"):
@@ -281,14 +281,14 @@ class CompressionKeeper:
         above: str | None,
         instructions: str,
         fold_own: bool,
-    ) -> CompressionWanted:
+    ) -> CompressionRequest:
         chosen = strategy or self._settings.compression.strategy
         if trigger == "overflow" and self._breaker.paused_seconds:
             chosen = "truncate"
         own = "fold" if fold_own else "fold-if-full" if self.folds_own else "keep"
-        return CompressionWanted(chosen, trigger, above, clean(instructions).strip(), own)
+        return CompressionRequest(chosen, trigger, above, clean(instructions).strip(), own)
 
-    def _pipeline(self, wanted: CompressionWanted, snapshot: TakeSnapshot | None) -> Pipeline:
+    def _pipeline(self, wanted: CompressionRequest, snapshot: TakeSnapshot | None) -> Pipeline:
         # Loaded when first used: its patterns take longer to compile than the rest to start.
         from ollm_tui.engine.compression.ledger.ledger import KnownFacts
         from ollm_tui.engine.compression.pipeline import Pipeline

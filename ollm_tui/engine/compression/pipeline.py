@@ -33,7 +33,7 @@ from ollm_tui.engine.compression.fold.checkpoints import CheckpointMaker
 from ollm_tui.engine.compression.fold.folding import Folding
 from ollm_tui.engine.compression.invariants import checkpoint_tokens, violations
 from ollm_tui.engine.compression.ledger.ledger import KnownFacts
-from ollm_tui.engine.compression.plan.material import CompressionWanted, Material
+from ollm_tui.engine.compression.plan.material import CompressionRequest, Material
 from ollm_tui.engine.compression.plan.plan import Plan, cannot_fit, make_plan, own_messages_fill
 from ollm_tui.engine.compression.summary.summariser import Summariser, SummaryWriter
 from ollm_tui.engine.compression.summary.summary_guard import SummaryFailed
@@ -63,7 +63,7 @@ class Pipeline:
     def __init__(
         self,
         context: SessionContext,
-        wanted: CompressionWanted,
+        wanted: CompressionRequest,
         longest_summary: int,
         snapshot: Snapshot | None = None,
         known: KnownFacts | None = None,
@@ -138,7 +138,7 @@ class Pipeline:
             before_tokens=material.budget.used,
             expected_tokens=plan.expected,
             limit=material.room.limit,
-            fates=plan.fates,
+            outcomes=plan.outcomes,
             model=self._context.choice.model if needs_model else "",
         )
 

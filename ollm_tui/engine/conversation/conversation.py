@@ -28,19 +28,19 @@ from ollm_tui.core.session.context_marks import AnyContextChange, Marks, MarksRe
 from ollm_tui.core.session.graft import as_sent
 from ollm_tui.core.session.message import Attachment, Message, Retrieval, Text, new_id
 from ollm_tui.core.session.session import Metadata, ModeChange
-from ollm_tui.engine.compression.conversation_compression import CompressionKeeper
+from ollm_tui.engine.compression.conversation_compression import ConversationCompression
 from ollm_tui.engine.context.context_view import ContextView
 from ollm_tui.engine.context.prompt_message import as_json, readable
 from ollm_tui.engine.context.session_context import SessionContext
-from ollm_tui.engine.conversation.conversation_hooks import HookKeeper
-from ollm_tui.engine.conversation.goal_keeping import GoalKeeper
+from ollm_tui.engine.conversation.conversation_hooks import ConversationHooks
+from ollm_tui.engine.conversation.goal_keeping import ConversationGoals
 from ollm_tui.engine.conversation.held_session import HeldSession
 from ollm_tui.engine.conversation.model_choice import ModelChoice
 from ollm_tui.engine.conversation.modes import Mode
-from ollm_tui.engine.conversation.notes import NoteKeeper
+from ollm_tui.engine.conversation.notes import ConversationNotes
 from ollm_tui.engine.conversation.stoppable import Stoppable
-from ollm_tui.engine.snapshots.conversation_snapshots import SnapshotKeeper
-from ollm_tui.engine.tools.conversation_tools import ToolKeeper
+from ollm_tui.engine.snapshots.conversation_snapshots import ConversationSnapshots
+from ollm_tui.engine.tools.conversation_tools import ConversationTools
 from ollm_tui.engine.turn.prompt_check import OverflowPolicy, PromptCheck
 from ollm_tui.engine.turn.turn import Turn
 from ollm_tui.services.sessions.recording import Recorder
@@ -81,14 +81,16 @@ class Conversation(HeldSession):
             self.state, choice, counters or TokenCounters(None), settings
         )
         self._turn: Turn | None = None
-        self.snapshots = SnapshotKeeper(
+        self.snapshots = ConversationSnapshots(
             self, self._context, snapshots, settings.snapshots, self._check_free
         )
-        self._hooks = HookKeeper(self, NoteKeeper(self, super().change_metadata), hooks)
-        self.compression = CompressionKeeper(
+        self._hooks = ConversationHooks(
+            self, ConversationNotes(self, super().change_metadata), hooks
+        )
+        self.compression = ConversationCompression(
             self, self._context, settings, self._check_free, self.snapshots.before, self._hooks.run
         )
-        self.tools = ToolKeeper(
+        self.tools = ConversationTools(
             self,
             self._context,
             settings,
@@ -101,8 +103,8 @@ class Conversation(HeldSession):
         """What happens to a prompt that is too long, where nobody can be asked."""
         self.recall: Callable[[str], Awaitable[tuple[Retrieval, ...]]] | None = None
         """What of earlier sessions goes along with a message by itself."""
-        self.goals = GoalKeeper(self)
-        self.notes = NoteKeeper(self)
+        self.goals = ConversationGoals(self)
+        self.notes = ConversationNotes(self)
 
     @property
     def choice(self) -> ModelChoice:

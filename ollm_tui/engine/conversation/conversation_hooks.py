@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ollm_tui.core.session.context_entry import ContextEntry
 from ollm_tui.core.session.message import Message
 from ollm_tui.engine.conversation.held_session import HeldSession
-from ollm_tui.engine.conversation.notes import NoteKeeper
+from ollm_tui.engine.conversation.notes import ConversationNotes
 from ollm_tui.engine.conversation.stoppable import Stoppable
 from ollm_tui.settings.schema import HookEvent
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:  # most users have no hooks, so nothing of them is loaded
     from ollm_tui.services.hooks import HookAnswer, Hooks
 
 
-class HookKeeper:
+class ConversationHooks:
     """Runs hooks when something happens to a session. `notes` may be changed at any time."""
 
-    def __init__(self, session: HeldSession, notes: NoteKeeper, hooks: Hooks | None) -> None:
+    def __init__(self, session: HeldSession, notes: ConversationNotes, hooks: Hooks | None) -> None:
         self._session = session
         self._notes = notes
         self._hooks = hooks

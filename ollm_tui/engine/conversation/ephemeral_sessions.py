@@ -7,7 +7,7 @@ from ollm_tui.core.session.session import Session, SessionSummary
 from ollm_tui.core.session.session_state import SessionState
 
 
-class UnkeptSessions:
+class EphemeralSessions:
     """What a list shows of them, and what can be done with them, as with stored ones."""
 
     def __init__(self, *, all_new: bool) -> None:

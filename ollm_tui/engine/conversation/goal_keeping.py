@@ -19,7 +19,7 @@ ChangeMetadata = Callable[[Metadata], Awaitable[None]]
 NO_GOAL = "set one with /goal"
 
 
-class GoalKeeper:
+class ConversationGoals:
     """Changes the goals of one session; every change is one record. Errors are UsageErrors."""
 
     def __init__(self, session: HeldSession, change: ChangeMetadata | None = None) -> None:

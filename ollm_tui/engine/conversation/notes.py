@@ -26,7 +26,7 @@ from ollm_tui.engine.conversation.held_session import HeldSession
 ChangeMetadata = Callable[[Metadata], Awaitable[None]]
 
 
-class NoteKeeper:
+class ConversationNotes:
     """Adds entries to the context of one session and takes them away; each is one record."""
 
     def __init__(self, session: HeldSession, change: ChangeMetadata | None = None) -> None:

@@ -17,9 +17,9 @@ from ollm_tui.core.job import Job, JobEvent, JobFinished, JobLanguage, JobMoved,
 from ollm_tui.core.session.session import ToolCall, ToolResult
 from ollm_tui.engine.conversation.held_session import HeldSession
 from ollm_tui.engine.jobs.job_text import Arrivals, capped, ending
-from ollm_tui.services.jobs.job_registry import Jobs
+from ollm_tui.services.jobs.job_registry import JobRegistry
 from ollm_tui.services.jobs.safe_text import LEAD_BYTES
-from ollm_tui.services.jobs.starting import Wanted
+from ollm_tui.services.jobs.starting import JobRequest
 from ollm_tui.services.redaction.redactor import Redactor
 from ollm_tui.services.topic import Topic
 
@@ -78,7 +78,7 @@ MOST_ORDERS = 500
 """Jobs of which it is known in what order their streams grew."""
 
 
-class JobsKeeper:
+class SessionJobs:
     """Runs commands in the shells of sessions. Secrets in what they print are never shown.
 
     `withheld` are the variables that shells do not get unless they are granted.
@@ -86,7 +86,7 @@ class JobsKeeper:
 
     def __init__(
         self,
-        jobs: Jobs,
+        jobs: JobRegistry,
         place: Path,
         withheld: Mapping[str, str],
         redactor: Redactor | None = None,
@@ -112,7 +112,7 @@ class JobsKeeper:
         jobs.events.subscribe(self._hear)
 
     @property
-    def service(self) -> Jobs:
+    def service(self) -> JobRegistry:
         """What runs the jobs, for the tools of the model."""
         return self._jobs
 
@@ -158,7 +158,7 @@ class JobsKeeper:
         """Run code in a session's shell; it is recorded there when it is over. JobError."""
         await self.open(session.session_id)
         await self.files.before(session.session_id)
-        wanted = Wanted(code=code, language=language, background=background)
+        wanted = JobRequest(code=code, language=language, background=background)
         started = await self._jobs.start(session.session_id, wanted)
         self._sessions[started.id] = session
         session.before_closing = partial(self._leave, session)

@@ -15,7 +15,7 @@ from ollm_tui.core.loop import LoopAnswer, LoopFound, LoopRecord
 from ollm_tui.core.session.message import Message, Role, Text, new_id
 from ollm_tui.core.session.record import MessageAdded
 from ollm_tui.core.session.session import Metadata
-from ollm_tui.core.tool_events import LoopAnswered, LoopPaused, ModelNudged, ModelTold
+from ollm_tui.core.tool_events import LoopAnswered, LoopPaused, LoopReplyRecorded, ModelNudged
 from ollm_tui.engine.conversation.held_session import HeldSession
 from ollm_tui.engine.conversation.stoppable import Stoppable
 from ollm_tui.engine.loops.detector import LoopDetector
@@ -79,11 +79,11 @@ class LoopWatch:
         """Whether the user has something to say to the model."""
         return bool(self._words)
 
-    async def tell(self) -> ModelTold | None:
+    async def tell(self) -> LoopReplyRecorded | None:
         """Say it, if there is anything: to be called where every call has its answer and no
         reply is being written, or the words would stand where the model never looks."""
         words, self._words = self._words, ""
-        return ModelTold(await self._say("user", words)) if words else None
+        return LoopReplyRecorded(await self._say("user", words)) if words else None
 
     async def pause(
         self, found: LoopFound, stoppable: Stoppable, *, between_calls: bool = False

@@ -67,7 +67,7 @@ _ENDS_OF_NAMES = ("d", "D", "s", "t", "q", "n", "e", ":", "#")
 _NO_DIGITS = str.maketrans("", "", "0123456789")
 
 
-class Steady(NamedTuple):
+class NormalisedText(NamedTuple):
     """A text twice."""
 
     words: list[str]
@@ -90,7 +90,7 @@ def words_of(texts: Iterable[str]) -> frozenset[str]:
     return frozenset(islice(found, MOST_WORDS))
 
 
-def steady(text: str) -> Steady:
+def steady(text: str) -> NormalisedText:
     """Look at a text once."""
     between = ""
     if len(text) > 2 * PRECISE:
@@ -113,7 +113,7 @@ def steady(text: str) -> Steady:
             words[at] = words[at + 1] = undated[at] = undated[at + 1] = GONE
         elif _is_volatile_here(word, words[at - 1] if at else "", words[at - 2 : at - 1]):
             words[at] = GONE
-    return Steady(words, " ".join((*undated, between)), between)
+    return NormalisedText(words, " ".join((*undated, between)), between)
 
 
 def _places_of_numbers(words: list[str]) -> list[int]:

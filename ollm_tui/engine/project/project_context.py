@@ -16,7 +16,7 @@ from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import clean, visible
 from ollm_tui.core.session.context_entry import ContextEntry
 from ollm_tui.engine.context.system_prompt import INSTRUCTIONS
-from ollm_tui.engine.conversation.notes import NoteKeeper
+from ollm_tui.engine.conversation.notes import ConversationNotes
 from ollm_tui.services.files.git_program import git_state
 from ollm_tui.services.safety.project_trust import Trust, Verdict, digest_of
 from ollm_tui.services.tokens.careful_estimate import careful_estimate
@@ -92,7 +92,7 @@ class ProjectContext:
         """The user said whether they may be used, as long as they stay as they are."""
         self._trust.keep(self._subject, instructions.digest, verdict)
 
-    async def use(self, notes: NoteKeeper, instructions: Instructions) -> None:
+    async def use(self, notes: ConversationNotes, instructions: Instructions) -> None:
         """Put instructions the user agreed to into every prompt of a session."""
         old = {entry.key for entry in notes.all if entry.origin == INSTRUCTIONS}
         new = [
@@ -108,7 +108,7 @@ class ProjectContext:
         ]
         await notes.replace(old - {entry.key for entry in new}, new)
 
-    async def use_trusted(self, notes: NoteKeeper, *, is_new: bool) -> None:
+    async def use_trusted(self, notes: ConversationNotes, *, is_new: bool) -> None:
         """Use what the user agreed to for good; in an older session only if it has some."""
         if not is_new and not any(entry.origin == INSTRUCTIONS for entry in notes.all):
             return
@@ -116,7 +116,7 @@ class ProjectContext:
         if found and await asyncio.to_thread(self.verdict, found) == "always":
             await self.use(notes, found)
 
-    async def add(self, notes: NoteKeeper, key: str) -> None:
+    async def add(self, notes: ConversationNotes, key: str) -> None:
         """Put the files or the repository's state into every prompt, as they are now.
         UsageError if there is nothing to say."""
         content = await (self._tree() if key == TREE else self._git())

@@ -21,7 +21,7 @@ from ollm_tui.engine.context.budget import BudgetRules
 from ollm_tui.engine.context.context_view import ContextView
 from ollm_tui.engine.context.system_prompt import DEFAULT_PROMPT
 from ollm_tui.engine.conversation.conversation import Conversation
-from ollm_tui.engine.conversation.ephemeral_sessions import UnkeptSessions
+from ollm_tui.engine.conversation.ephemeral_sessions import EphemeralSessions
 from ollm_tui.engine.conversation.model_choice import ModelChoice, ModelChooser
 from ollm_tui.engine.project.history_search import History
 from ollm_tui.engine.project.project_context import ProjectContext
@@ -37,7 +37,7 @@ from ollm_tui.services.topic import Topic
 from ollm_tui.settings.schema import Settings
 
 if TYPE_CHECKING:
-    from ollm_tui.engine.tools.tool_setup import Outfitter
+    from ollm_tui.engine.tools.tool_setup import ToolSetup
     from ollm_tui.services.hooks import Hooks
 
 
@@ -96,15 +96,15 @@ class Workspace:
         self.hooks = hooks
         """The user's own commands, if there are any."""
         self._counters = counters or TokenCounters(None)
-        self.outfitter: Outfitter | None = None
+        self.tool_setup: ToolSetup | None = None
         """Makes the tools of the model, where it gets any."""
         self.snapshots = Snapshots.of(recording, settings)
         """The snapshots of all sessions."""
         self._open: dict[str, Conversation] = {}
-        self._unkept = UnkeptSessions(all_new=settings.retention.mode == "ephemeral")
+        self._ephemeral = EphemeralSessions(all_new=settings.retention.mode == "ephemeral")
         rules = BudgetRules.of(settings)
         self.points = Points(
-            library, self.snapshots, self._open, self._on_disk, rules, self._unkept
+            library, self.snapshots, self._open, self._on_disk, rules, self._ephemeral
         )
         """What one can look at and go back to."""
         embedding = settings.search.embedding_model
@@ -145,11 +145,11 @@ class Workspace:
             window=choice.window,
             system_prompt=DEFAULT_PROMPT,
         )
-        self._unkept.all_new |= ephemeral
-        in_memory = self._unkept.all_new
+        self._ephemeral.all_new |= ephemeral
+        in_memory = self._ephemeral.all_new
         recorder = self._recording.create(session, ephemeral=in_memory)
         if in_memory:
-            self._unkept.add(recorder.state)
+            self._ephemeral.add(recorder.state)
             self.snapshots.keep_in_memory(session.session_id)
         conversation = self._hold(recorder, choice, begun=False)
         await self.project.use_trusted(conversation.notes, is_new=True)
@@ -181,7 +181,7 @@ class Workspace:
 
     async def sessions(self) -> list[SessionSummary]:
         """Every session, the latest first."""
-        return self._unkept.listed(await self._on_disk(self._library.catalogue.summaries))
+        return self._ephemeral.listed(await self._on_disk(self._library.catalogue.summaries))
 
     async def known_sessions(self, most: int) -> list[SessionSummary]:
         """The latest sessions as they were listed last: to be shown while all are looked at."""
@@ -189,8 +189,8 @@ class Workspace:
 
     async def find(self, prefix: str) -> str:
         """The full id of the one session that starts like this."""
-        unkept = self._unkept.find(prefix)
-        return unkept or await self._on_disk(self._library.catalogue.resolve, prefix)
+        ephemeral = self._ephemeral.find(prefix)
+        return ephemeral or await self._on_disk(self._library.catalogue.resolve, prefix)
 
     async def latest(self) -> str | None:
         """The session that was active last."""
@@ -229,7 +229,7 @@ class Workspace:
 
     async def fork(self, session_id: str, message_id: str | None = None) -> str:
         """Copy a session up to a message, by default its end; answers with the new id."""
-        if self._unkept.all_new or self._unkept.owns(session_id):
+        if self._ephemeral.all_new or self._ephemeral.owns(session_id):
             return await self.points.fork(Point(session_id, message=message_id or ""))
         conversation = self._open.get(session_id)
         if conversation and conversation.unsaved:
@@ -240,12 +240,12 @@ class Workspace:
         """Move a session to the trash. UsageError if it is open here, SessionBusy elsewhere."""
         if session_id in self._open:
             raise UsageError("the session is open", "open another one first")
-        if not self._unkept.discard(session_id):
+        if not self._ephemeral.discard(session_id):
             await self._on_disk(self._library.discard, session_id, BY_HAND)
 
     async def restore(self, session_id: str) -> None:
         """Bring a session back from the trash."""
-        if not self._unkept.restore(session_id):
+        if not self._ephemeral.restore(session_id):
             await self._on_disk(self._library.restore, session_id)
 
     async def switch_model(
@@ -287,8 +287,8 @@ class Workspace:
 
     async def _reopened(self, session_id: str) -> tuple[Recorder, tuple[str, ...]]:
         """Who records a session from now on, and what of it could not be read."""
-        if unkept := self._unkept.get(session_id):
-            return self._recording.in_memory(unkept), ()
+        if ephemeral := self._ephemeral.get(session_id):
+            return self._recording.in_memory(ephemeral), ()
         try:
             recorder, loaded = await self._recording.open(session_id)
         except SessionBusy as error:
@@ -312,9 +312,9 @@ class Workspace:
             snapshots=self.snapshots,
             hooks=self.hooks,
         )
-        if self.outfitter:
-            conversation.tools.make_outfit = partial(
-                self.outfitter.outfit,
+        if self.tool_setup:
+            conversation.tools.make_toolkit = partial(
+                self.tool_setup.toolkit,
                 keeps=recorder.is_kept,
                 sees_pictures=lambda: conversation.choice.images is True,
             )
@@ -336,7 +336,7 @@ class Workspace:
     async def _change(self, session_id: str, **fields: object) -> None:
         """What is open here holds its lock, so it is changed through its conversation."""
         conversation = self._open.get(session_id)
-        if conversation is None and self._unkept.change(session_id, **fields):
+        if conversation is None and self._ephemeral.change(session_id, **fields):
             return
         if conversation is None:
             change = partial(self._library.change, session_id, **fields)

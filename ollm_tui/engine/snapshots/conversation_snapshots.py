@@ -35,7 +35,7 @@ from ollm_tui.engine.context.prompt_assembly import assemble
 from ollm_tui.engine.context.session_context import SessionContext
 from ollm_tui.engine.context.system_prompt import sections
 from ollm_tui.engine.conversation.held_session import HeldSession
-from ollm_tui.engine.tools.conversation_tools import ToolKeeper
+from ollm_tui.engine.tools.conversation_tools import ConversationTools
 from ollm_tui.services.snapshots.restore_plan import restoration, standing, undoable, ways_back
 from ollm_tui.services.snapshots.restore_points import Snapshots, Thresholds
 from ollm_tui.settings.schema import Snapshots as Settings
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 class SnapshotFiles:
     """The files of one session, for a front end with an event loop."""
 
-    def __init__(self, project: str | None, tools: ToolKeeper) -> None:
+    def __init__(self, project: str | None, tools: ConversationTools) -> None:
         """`project`: where the session has its files."""
         self._project = project
         self._tools = tools
@@ -82,7 +82,7 @@ log = logging.getLogger(__name__)
 ELSEWHERE = "F3 shows where one can go back to"
 
 
-class SnapshotKeeper:
+class ConversationSnapshots:
     """Takes and restores the snapshots of one session."""
 
     def __init__(

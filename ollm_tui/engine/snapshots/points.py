@@ -16,12 +16,12 @@ from ollm_tui.core.session.timeline import Timeline, timeline_of, tokens_at
 from ollm_tui.core.snapshot import ContextSnapshot, SnapshotSummary, snapshot_of
 from ollm_tui.engine.context.budget import Budget, BudgetRules
 from ollm_tui.engine.context.prompt_message import FIRST_WORDS_CHARACTERS, checkpoint_text
-from ollm_tui.engine.conversation.ephemeral_sessions import UnkeptSessions
-from ollm_tui.engine.snapshots.conversation_snapshots import SnapshotKeeper
+from ollm_tui.engine.conversation.ephemeral_sessions import EphemeralSessions
+from ollm_tui.engine.snapshots.conversation_snapshots import ConversationSnapshots
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.services.snapshots.restore_plan import forked
 from ollm_tui.services.snapshots.restore_points import Snapshots
-from ollm_tui.services.snapshots.snapshot_library import Holdings
+from ollm_tui.services.snapshots.snapshot_library import SnapshotTotals
 from ollm_tui.services.tokens.prompt_count import GROUPS, Count, Group, Parts, shared_out
 
 _CHARACTERS_PER_TOKEN = 4
@@ -66,7 +66,7 @@ class Held(Protocol):
         ...
 
     @property
-    def snapshots(self) -> SnapshotKeeper:
+    def snapshots(self) -> ConversationSnapshots:
         """Its earlier moments."""
         ...
 
@@ -105,31 +105,31 @@ class Points:
         held: Mapping[str, Held],
         on_disk: OnDisk,
         rules: BudgetRules,
-        unkept: UnkeptSessions,
+        ephemeral: EphemeralSessions,
     ) -> None:
         self._library = library
         self._snapshots = snapshots
         self._held = held
         self._on_disk = on_disk
         self._rules = rules
-        self._unkept = unkept
+        self._ephemeral = ephemeral
 
     async def state(self, session_id: str) -> SessionState:
         """A whole session, also one that somebody is writing. StoreError."""
         if conversation := self._held.get(session_id):
             return conversation.state
-        if unkept := self._unkept.get(session_id):
-            return unkept
+        if ephemeral := self._ephemeral.get(session_id):
+            return ephemeral
         return (await self._on_disk(self._library.load, session_id)).state
 
-    async def holdings(self) -> Holdings:
+    async def holdings(self) -> SnapshotTotals:
         """How many snapshots each session has, also of those that are gone, and the bytes of
         all sessions and snapshots."""
         counts, size = await self._snapshots.holdings()
-        for session_id in self._unkept.ids:
+        for session_id in self._ephemeral.ids:
             if own := len(await self._snapshots.list(session_id)):
                 counts[session_id] = own
-        return Holdings(counts, size + await self._on_disk(self._library.index.stored_bytes))
+        return SnapshotTotals(counts, size + await self._on_disk(self._library.index.stored_bytes))
 
     async def overview(self, session_id: str) -> Overview:
         """A session with its branches, snapshots and timeline. StoreError.
@@ -183,9 +183,9 @@ class Points:
         Nothing of a session that is not kept reaches the disk: its copy is not kept either.
         """
         session = await self.session(point)
-        if self._unkept.all_new or self._unkept.owns(point.session_id):
+        if self._ephemeral.all_new or self._ephemeral.owns(point.session_id):
             self._snapshots.keep_in_memory(session.session_id)
-            return self._unkept.add_copy(session)
+            return self._ephemeral.add_copy(session)
         return await self._on_disk(self._library.add, session)
 
     def _tokens_now(self, state: SessionState) -> int:

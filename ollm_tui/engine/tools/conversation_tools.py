@@ -13,7 +13,7 @@ from ollm_tui.core.session.session import Metadata
 from ollm_tui.core.snapshot import Reason
 from ollm_tui.core.tool import APPROVAL_MODES, Action, ApprovalMode, Decision, Tool, Verdict
 from ollm_tui.engine.context.session_context import SessionContext
-from ollm_tui.engine.conversation.goal_keeping import GoalKeeper
+from ollm_tui.engine.conversation.goal_keeping import ConversationGoals
 from ollm_tui.engine.conversation.held_session import HeldSession
 from ollm_tui.engine.loops.loop_watch import LoopWatch
 from ollm_tui.engine.tools.around_calls import AroundCalls, RunHooks
@@ -30,7 +30,7 @@ SPEC_SHARE = 0.25
 """Of the longest prompt: so much the descriptions of the tools may take; the last go first."""
 
 
-class Outfit(NamedTuple):
+class ToolKit(NamedTuple):
     """What a conversation works with: made when first needed, for a model that can use it."""
 
     tools: tuple[Tool, ...]
@@ -41,10 +41,10 @@ class Outfit(NamedTuple):
     sandbox_words: str
 
 
-MakeOutfit = Callable[[HeldSession, GoalKeeper], Awaitable[Outfit]]
+MakeOutfit = Callable[[HeldSession, ConversationGoals], Awaitable[ToolKit]]
 
 
-class ToolKeeper:
+class ConversationTools:
     """Offers tools to the model, judges what it asks for, and has it done."""
 
     def __init__(
@@ -59,14 +59,14 @@ class ToolKeeper:
         self._session = session
         self._context = context
         self._settings = settings
-        self._goals = GoalKeeper(session, change_metadata)
+        self._goals = ConversationGoals(session, change_metadata)
         """Changed by the model in the middle of its turn."""
-        self._outfit: Outfit | None = None
-        self._making: asyncio.Future[Outfit] | None = None
+        self._toolkit: ToolKit | None = None
+        self._making: asyncio.Future[ToolKit] | None = None
         self._offered: dict[str, Tool] = {}
         self._approvals = Approvals()
         self._around = AroundCalls(run_hooks, snapshot, lambda: self.file_watch)
-        self.make_outfit: MakeOutfit | None = None
+        self.make_toolkit: MakeOutfit | None = None
         """How the tools are had; without it there are none."""
         self.approval_mode: ApprovalMode = "ask"
         self.loops = LoopWatch(
@@ -78,14 +78,14 @@ class ToolKeeper:
     @property
     def is_ready(self) -> bool:
         """Whether the tools are at hand, or none are needed: `ready` takes no time then."""
-        is_missing = self.make_outfit and self._outfit is None
+        is_missing = self.make_toolkit and self._toolkit is None
         return not (is_missing and self._can_use_tools)
 
     async def ready(self) -> bool:
         """Have the tools at hand and offer them, where the model can use any. Whether that is
         new: the prompt is longer with them."""
-        outfit = await self._made() if self._can_use_tools else None
-        return self._offer(self._fitting(self._allowed(outfit.tools)) if outfit else {})
+        toolkit = await self._made() if self._can_use_tools else None
+        return self._offer(self._fitting(self._allowed(toolkit.tools)) if toolkit else {})
 
     async def model_refused(self) -> None:
         """The model cannot use tools after all: they are not offered to it again."""
@@ -132,18 +132,18 @@ class ToolKeeper:
 
     async def grants(self) -> list[Grant]:
         """What the user allowed or forbade for more than once, also in earlier sessions."""
-        outfit = await self._made()
-        return outfit.policy.grants() if outfit else []
+        toolkit = await self._made()
+        return toolkit.policy.grants() if toolkit else []
 
     async def clear_grants(self) -> int:
         """Ask again for all of it; says how many there were."""
-        outfit = await self._made()
-        return outfit.policy.clear_grants() if outfit else 0
+        toolkit = await self._made()
+        return toolkit.policy.clear_grants() if toolkit else 0
 
     @property
     def sandbox_words(self) -> str:
         """What holds the commands of the model; empty until that is known."""
-        return self._outfit.sandbox_words if self._outfit else ""
+        return self._toolkit.sandbox_words if self._toolkit else ""
 
     # In a turn
 
@@ -154,8 +154,8 @@ class ToolKeeper:
 
     def calls(self) -> ToolCalls:
         """What runs the calls of replies, where tools are offered."""
-        outfit = self._outfit
-        assert outfit is not None
+        toolkit = self._toolkit
+        assert toolkit is not None
         return ToolCalls(
             self._session,
             lambda: self._offered,
@@ -164,7 +164,7 @@ class ToolKeeper:
             self.loops,
             self._around,
             self._shorten,
-            outfit.redact,
+            toolkit.redact,
         )
 
     def file_versions(self) -> tuple[FileVersion, ...]:
@@ -174,7 +174,7 @@ class ToolKeeper:
     @property
     def file_watch(self) -> FileWatch | None:
         """What knows the files that tools changed; None until tools are ready, or without any."""
-        return self._outfit.files if self._outfit else None
+        return self._toolkit.files if self._toolkit else None
 
     def whole_output(self, call_id: str) -> str | None:
         """What a call printed, also what the model was not given; None if nobody knows."""
@@ -188,20 +188,20 @@ class ToolKeeper:
         context = self._context
         return context.choice.tools is not False and context.counter.takes_tools
 
-    async def _made(self) -> Outfit | None:
+    async def _made(self) -> ToolKit | None:
         """The tools and rules, whether the model can use them or not; None where there are none."""
-        if self.make_outfit is None:
+        if self.make_toolkit is None:
             return None
         if self._making is None:
-            made = self.make_outfit(self._session, self._goals)
+            made = self.make_toolkit(self._session, self._goals)
             self._making = asyncio.ensure_future(made)
-        self._outfit = outfit = await asyncio.shield(self._making)
-        self._approvals.keep = outfit.policy.remember
-        return outfit
+        self._toolkit = toolkit = await asyncio.shield(self._making)
+        self._approvals.keep = toolkit.policy.remember
+        return toolkit
 
     def _judge(self, tool: str, action: Action) -> Verdict:
-        assert self._outfit is not None
-        return self._outfit.policy.judge(tool, action, self.approval_mode)
+        assert self._toolkit is not None
+        return self._toolkit.policy.judge(tool, action, self.approval_mode)
 
     def _allowed(self, tools: tuple[Tool, ...]) -> dict[str, Tool]:
         wanted, rules = self._context.mode.tools, self._settings.tools

@@ -10,22 +10,22 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ollm_tui.engine.conversation.goal_keeping import GoalKeeper
+from ollm_tui.engine.conversation.goal_keeping import ConversationGoals
 from ollm_tui.engine.conversation.held_session import HeldSession
-from ollm_tui.engine.tools.conversation_tools import Outfit
+from ollm_tui.engine.tools.conversation_tools import ToolKit
 from ollm_tui.settings.schema import Settings
 from ollm_tui.storage.files.cipher import Cipher
 from ollm_tui.storage.store_layout import StoreLayout
 
 if TYPE_CHECKING:
-    from ollm_tui.engine.jobs.session_jobs import JobsKeeper
+    from ollm_tui.engine.jobs.session_jobs import SessionJobs
     from ollm_tui.services.files.project_files import ProjectFiles
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outfitter:
+class ToolSetup:
     """Nothing of it is loaded before a model that can use tools is about to be asked."""
 
     settings: Settings
@@ -35,18 +35,18 @@ class Outfitter:
     layout: StoreLayout
     cipher: Cipher | None
     environ: Mapping[str, str]
-    open_jobs: Callable[[], JobsKeeper]
+    open_jobs: Callable[[], SessionJobs]
     files: Callable[[], ProjectFiles] | None = None
     """The files of the project, where others use them too."""
 
-    async def outfit(
+    async def toolkit(
         self,
         session: HeldSession,
-        goals: GoalKeeper,
+        goals: ConversationGoals,
         *,
         keeps: bool,
         sees_pictures: Callable[[], bool] = lambda: False,
-    ) -> Outfit:
+    ) -> ToolKit:
         """What one session works with; `keeps` whether anything of it may be on disk."""
         # In a thread: it takes longer to load than a key may wait.
         for name in ("tools.toolbox", "engine.tools.policy", "services.sandbox.sandbox"):
@@ -56,10 +56,10 @@ class Outfitter:
     async def _make(
         self,
         session: HeldSession,
-        goals: GoalKeeper,
+        goals: ConversationGoals,
         keeps: bool,
         sees_pictures: Callable[[], bool],
-    ) -> Outfit:
+    ) -> ToolKit:
         # Loaded by now: see `outfit`.
         from ollm_tui.engine.tools.policy import Policy, scope_of
         from ollm_tui.services.files.file_changes import FileWatch
@@ -67,7 +67,7 @@ class Outfitter:
         from ollm_tui.services.files.project_files import ProjectFiles
         from ollm_tui.services.safety.grants import Grants
         from ollm_tui.services.sandbox.sandbox import Sandbox
-        from ollm_tui.tools.toolbox import Toolplace, toolbox
+        from ollm_tui.tools.toolbox import ToolEnvironment, toolbox
 
         rules, jobs = self.settings.tools, self.open_jobs()
         scope = scope_of(rules, self.project)
@@ -75,7 +75,7 @@ class Outfitter:
         sandbox = await asyncio.to_thread(
             Sandbox.find, scope, self.settings.tools.network, read_only=kept
         )
-        place = Toolplace(
+        place = ToolEnvironment(
             root=self.project,
             scope=tuple(scope),
             jobs=jobs.service,
@@ -97,7 +97,7 @@ class Outfitter:
         watch = FileWatch(self.project, self.layout, session.session_id, self.cipher)
         if keeps:
             jobs.files.add(session.session_id, watch)
-        return Outfit(
+        return ToolKit(
             tools=toolbox(place),
             policy=Policy(
                 rules,

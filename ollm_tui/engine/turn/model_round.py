@@ -34,7 +34,7 @@ from ollm_tui.core.provider import (
 from ollm_tui.core.session.message import Message, Status, ToolCallPart, new_id
 from ollm_tui.engine.conversation.model_choice import ModelChoice
 from ollm_tui.engine.conversation.stoppable import Stoppable
-from ollm_tui.engine.tools.conversation_tools import ToolKeeper
+from ollm_tui.engine.tools.conversation_tools import ConversationTools
 from ollm_tui.engine.turn.prompt_check import PromptCheck
 from ollm_tui.engine.turn.reply import Reply
 from ollm_tui.engine.turn.stray_calls import stray_calls
@@ -57,7 +57,7 @@ class ModelRound:
         parent_id: str,
         check: PromptCheck,
         stoppable: Stoppable,
-        tools: ToolKeeper,
+        tools: ConversationTools,
     ) -> None:
         self._session_id = recorder.state.header.session_id
         self._provider = choice.provider

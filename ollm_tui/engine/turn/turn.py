@@ -22,7 +22,7 @@ from ollm_tui.core.tool_events import ReplyFinished
 from ollm_tui.engine.conversation.model_choice import ModelChoice
 from ollm_tui.engine.conversation.stoppable import Stoppable
 from ollm_tui.engine.loops.loop_watch import StoppedByLoop
-from ollm_tui.engine.tools.conversation_tools import ToolKeeper
+from ollm_tui.engine.tools.conversation_tools import ConversationTools
 from ollm_tui.engine.turn.model_round import ModelRound
 from ollm_tui.engine.turn.prompt_check import PromptCheck
 from ollm_tui.services.sessions.recording import Recorder
@@ -41,7 +41,7 @@ class Turn:
         question: Message,
         check_of: CheckOf,
         stoppable: Stoppable,
-        tools: ToolKeeper,
+        tools: ConversationTools,
     ) -> None:
         self._recorder = recorder
         self._choice = choice
@@ -80,8 +80,8 @@ class Turn:
                     continue
                 if reply is None:
                     return
-                async with aclosing(self._do(reply)) as deeds:
-                    async for event in deeds:
+                async with aclosing(self._do(reply)) as actions:
+                    async for event in actions:
                         yield event
                 if self._stoppable.stopped:
                     yield TurnCancelled(reply)
@@ -138,6 +138,6 @@ class Turn:
 
     async def _do(self, reply: Message) -> AsyncGenerator[AnyTurnEvent, None]:
         calls = self._tools.calls()
-        async with aclosing(calls.events(reply, self._stoppable)) as deeds:
-            async for event in deeds:
+        async with aclosing(calls.events(reply, self._stoppable)) as actions:
+            async for event in actions:
                 yield event

@@ -43,7 +43,7 @@ class FolderListener(Protocol):
         ...
 
 
-class NobodyListens:
+class NoListener:
     """For a tree that nobody watches."""
 
     def entering(self, folder: str) -> None:

@@ -32,7 +32,7 @@ IMAGES: Mapping[bytes, str] = MappingProxyType(
 IMAGE_KINDS = ", ".join(kind.removeprefix("image/") for kind in IMAGES.values())
 
 
-class Glance(NamedTuple):
+class FilePreview(NamedTuple):
     """What one sees of a file before it is taken: about how many tokens, and how it begins."""
 
     tokens: int | None
@@ -87,28 +87,28 @@ def listing(name: str, path: Path, files: Sequence[str]) -> Attachment:
     return Attachment(name=name, media_type="text/plain", content=content, path=str(path))
 
 
-def glance_at_file(path: Path) -> Glance:
+def glance_at_file(path: Path) -> FilePreview:
     """What a list shows of a file; never an error."""
     try:
         size = path.stat().st_size
         data = _read(path, "", GLANCE_BYTES)
     except (OSError, UsageError):
-        return Glance(None, "cannot be read")
+        return FilePreview(None, "cannot be read")
     if kind := _image_kind(data):
-        return Glance(None, kind.replace("/", ": "))
+        return FilePreview(None, kind.replace("/", ": "))
     if size > LARGEST:
-        return Glance(None, f"{size / 1_000_000:.1f} MB: too large")
+        return FilePreview(None, f"{size / 1_000_000:.1f} MB: too large")
     text = _as_text(data)
     if text is None:
-        return Glance(None, "not a text")
+        return FilePreview(None, "not a text")
     tokens = careful_estimate(text) * max(1, size / max(1, len(data)))
-    return Glance(round(tokens), _first_line(text))
+    return FilePreview(round(tokens), _first_line(text))
 
 
-def glance_at_folder(files: Sequence[str]) -> Glance:
+def glance_at_folder(files: Sequence[str]) -> FilePreview:
     """What a list shows of a folder: how many files its listing has."""
     shown = "\n".join(files[:MOST_LISTED])
-    return Glance(round(careful_estimate(shown)), f"a list of {counted(len(files), 'file')}")
+    return FilePreview(round(careful_estimate(shown)), f"a list of {counted(len(files), 'file')}")
 
 
 def folders_of(paths: Iterable[str]) -> list[str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ollm_tui.services.files.folder import Folder, FolderReader, Waiting
-from ollm_tui.services.files.folder_events import FolderListener, NobodyListens
+from ollm_tui.services.files.folder_events import FolderListener, NoListener
 from ollm_tui.services.files.git_program import GitProgram
 from ollm_tui.services.files.glob_patterns import rules_of
 from ollm_tui.services.files.ignore_files import IgnoreFiles, Scope, Stamp, stamp_of
@@ -50,7 +50,7 @@ class Tree:
     def __init__(self, root: Path, options: DiscoveryOptions, environ: Mapping[str, str]) -> None:
         self.root = root
         self.folders: dict[str, Folder] = {}
-        self.listener: FolderListener = NobodyListens()
+        self.listener: FolderListener = NoListener()
         self.version = 0
         """Another number whenever the list of files is another."""
         always = rules_of((*options.builtin_ignores, *options.exclude))

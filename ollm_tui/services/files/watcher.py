@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import Literal, NamedTuple
 
-from ollm_tui.services.files.folder_events import FolderEvents, Hints, Inotify, NobodyListens
+from ollm_tui.services.files.folder_events import FolderEvents, Hints, Inotify, NoListener
 from ollm_tui.services.files.tree import Changes, Tree
 
 LEAST_SECONDS = 2.0
@@ -154,7 +154,7 @@ class Watcher:
         self._events.wake()
         if self._thread.is_alive():
             self._thread.join()
-        self._tree.listener = NobodyListens()
+        self._tree.listener = NoListener()
         self._events.close()
 
     def _run(self) -> None:

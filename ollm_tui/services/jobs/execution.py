@@ -12,7 +12,7 @@ from ollm_tui.services.jobs.shell_state import state_after
 from ollm_tui.services.topic import Topic
 
 
-class Told:
+class JobListeners:
     """Who hears of jobs: those who listen, and the files on disk if there are any."""
 
     def __init__(self, owner: ProcessMark, queue: RecordQueue | None) -> None:
@@ -25,9 +25,11 @@ class Told:
         if self._queue is not None:
             begun = running.begun
             process = mark(begun.pid, begun.started)
-            keeper = mark(begun.keeper, begun.keeper_started)
+            supervisor = mark(begun.supervisor, begun.supervisor_started)
             job = running.job
-            self._queue.add(JobRecord(job=job, process=process, keeper=keeper, owner=self._owner))
+            self._queue.add(
+                JobRecord(job=job, process=process, supervisor=supervisor, owner=self._owner)
+            )
 
 
 class Execution:
@@ -36,7 +38,7 @@ class Execution:
     def __init__(
         self,
         shell: Shell,
-        told: Told,
+        told: JobListeners,
         report: int | None,
         only_then: dict[str, str],
         most: int,

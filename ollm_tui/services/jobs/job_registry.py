@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from ollm_tui.core.errors import JobError
 from ollm_tui.core.job import Job, JobEvent, JobMoved, JobOutput, JobStatus
-from ollm_tui.services.jobs.execution import Told
+from ollm_tui.services.jobs.execution import JobListeners
 from ollm_tui.services.jobs.output_tail import Limits, to_close
 from ollm_tui.services.jobs.records import (
     JobRecords,
@@ -22,7 +22,7 @@ from ollm_tui.services.jobs.records import (
 from ollm_tui.services.jobs.running_job import RunningJob
 from ollm_tui.services.jobs.shell import Shell, ShellView
 from ollm_tui.services.jobs.shell_state import ShellState
-from ollm_tui.services.jobs.starting import JobStarter, Wanted
+from ollm_tui.services.jobs.starting import JobRequest, JobStarter
 from ollm_tui.services.topic import Topic
 from ollm_tui.storage.store_layout import is_valid_name
 
@@ -32,7 +32,7 @@ CLOSE_SECONDS = 3.0
 SIGNALS = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGKILL")
 
 
-class Jobs:
+class JobRegistry:
     """Shells and their jobs. `environment` is what a new shell begins with, cleaned already.
 
     With a folder, small records of the jobs are kept there; without one nothing is on disk.
@@ -49,7 +49,7 @@ class Jobs:
         self._limits = limits or Limits()
         self._records = JobRecords(folder, redact) if folder else None
         self._queue = RecordQueue(self._records) if self._records else None
-        self._told = Told(this_program(), self._queue)
+        self._told = JobListeners(this_program(), self._queue)
         self._starter = JobStarter(self._limits, self._told)
         self._shells: dict[str, Shell] = {}
         """The least recently used first."""
@@ -128,7 +128,7 @@ class Jobs:
         self._shells.pop(session_id, None)
         self._temporary.discard(session_id)
 
-    async def start(self, session_id: str, wanted: Wanted) -> Job:
+    async def start(self, session_id: str, wanted: JobRequest) -> Job:
         """Start a job and do not wait for it."""
         return (await self._start(session_id, wanted)).job
 
@@ -142,7 +142,7 @@ class Jobs:
         env: Mapping[str, str] | None = None,
     ) -> Job:
         """Run code: to its end, or until it is moved to the background, or only start it."""
-        wanted = Wanted(
+        wanted = JobRequest(
             code=code,
             language=language,
             background=background,
@@ -222,7 +222,7 @@ class Jobs:
         if self._queue is not None:
             await self._queue.flush()
 
-    async def _start(self, session_id: str, wanted: Wanted) -> RunningJob:
+    async def _start(self, session_id: str, wanted: JobRequest) -> RunningJob:
         shell = self._used(session_id)
         busy = sum(1 for each in self._shells.values() for _ in each.running())
         if busy >= self._limits.running_jobs:
@@ -264,7 +264,7 @@ class Jobs:
 
 
 async def _end_all(running: Iterable[RunningJob]) -> None:
-    """End jobs, with little patience: first they are asked, then their keepers see to it."""
+    """End jobs, with little patience: first they are asked, then their supervisors see to it."""
     ending = list(running)
     for each in ending:
         each.stop(grace_seconds=CLOSE_GRACE_SECONDS, note="its shell was closed")

@@ -16,7 +16,7 @@ from msgspec import Meta
 from ollm_tui.core.errors import JobError
 from ollm_tui.core.job import Job, JobStatus
 from ollm_tui.core.session.session import new_session_id
-from ollm_tui.services.jobs.job_registry import Jobs
+from ollm_tui.services.jobs.job_registry import JobRegistry
 from ollm_tui.services.jobs.safe_text import LEAD_BYTES, SafePart, safe_part
 from ollm_tui.services.jobs.shell import ShellView
 from ollm_tui.services.redaction.redactor import Redactor
@@ -147,7 +147,7 @@ class _Read(NamedTuple):
 class JobTools:
     """Answers calls with plain values, ready to be JSON. Secrets in outputs are hidden."""
 
-    def __init__(self, jobs: Jobs, cwd: Path, redactor: Redactor | None = None) -> None:
+    def __init__(self, jobs: JobRegistry, cwd: Path, redactor: Redactor | None = None) -> None:
         self._jobs = jobs
         self._redactor = redactor or Redactor()
         self._cwd = cwd

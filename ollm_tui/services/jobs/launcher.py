@@ -1,6 +1,6 @@
 """The child process that starts jobs: `python -m ollm_tui.services.jobs.launcher NUMBER`.
 
-Orders come over the socket of that number; for each it forks a keeper, which costs a
+Orders come over the socket of that number; for each it forks a supervisor, which costs a
 millisecond where a new interpreter costs twenty. It ends when the app is gone.
 """
 
@@ -23,11 +23,11 @@ MOST_FILES = 16
 
 
 class Launcher:
-    """Forks keepers, and ends what a keeper that was killed left behind."""
+    """Forks supervisors, and ends what a supervisor that was killed left behind."""
 
     def __init__(self, orders: socket.socket) -> None:
         self._orders = orders
-        self._keepers: set[int] = set()
+        self._supervisors: set[int] = set()
         self._wake, wake_writer = os.pipe()
         os.set_blocking(self._wake, False)
         os.set_blocking(wake_writer, False)
@@ -36,12 +36,12 @@ class Launcher:
         signal.signal(signal.SIGCHLD, _woken)
 
     def run(self) -> None:
-        """Serve until the app is gone and every keeper has ended."""
+        """Serve until the app is gone and every supervisor has ended."""
         watched = select.poll()
         watched.register(self._orders, select.POLLIN)
         watched.register(self._wake, select.POLLIN)
         serving = True
-        while serving or self._keepers:
+        while serving or self._supervisors:
             for descriptor, _ in watched.poll():
                 if descriptor == self._wake:
                     os.read(self._wake, 4096)
@@ -57,14 +57,14 @@ class Launcher:
         order_file, channel_file, *rest = files
         channel = socket.socket(fileno=channel_file)
         order = read_order(order_file)
-        keeper = os.fork()
-        if keeper == 0:
+        supervisor = os.fork()
+        if supervisor == 0:
             self._orders.close()
             signal.set_wakeup_fd(-1)
             os.close(self._wake)
             os.close(self._wake_writer)
             keep(order, channel, rest)
-        self._keepers.add(keeper)
+        self._supervisors.add(supervisor)
         channel.close()
         for descriptor in rest:
             os.close(descriptor)
@@ -79,17 +79,17 @@ class Launcher:
                 return
             if number == 0:
                 break
-            orphans = orphans or status != 0 or number not in self._keepers
-            self._keepers.discard(number)
+            orphans = orphans or status != 0 or number not in self._supervisors
+            self._supervisors.discard(number)
         if orphans:
             self._end_orphans()
 
     def _end_orphans(self) -> None:
-        """What a keeper kept is ours now; it belongs to no job any more."""
+        """What a supervisor kept is ours now; it belongs to no job any more."""
         lines = process_tree.processes()
         own = os.getpid()
         for line in lines:
-            if line.parent == own and line.pid not in self._keepers:
+            if line.parent == own and line.pid not in self._supervisors:
                 family = (line, *process_tree.descendants(line.pid, lines))
                 process_tree.send((each.pid for each in family), signal.SIGKILL)
 
@@ -101,7 +101,7 @@ def _woken(_number: int, _frame: FrameType | None) -> None:
 def main() -> None:
     """Serve the socket whose number was given."""
     become_subreaper()
-    gc.disable()  # looking at every object would copy every page into every keeper
+    gc.disable()  # looking at every object would copy every page into every supervisor
     Launcher(socket.socket(fileno=int(sys.argv[1]))).run()
 
 

@@ -80,12 +80,12 @@ class Launching:
             try:
                 self._process.wait(STOP_SECONDS)
             except subprocess.TimeoutExpired:
-                pass  # a job that nobody can end keeps its keeper; both are no longer ours
+                pass  # a job that nobody can end keeps its supervisor; both are no longer ours
         self._orders = self._process = None
 
     def _send(self, files: list[int]) -> None:
         if self._process is not None and self._process.poll() is not None:
-            self._orders = None  # somebody killed it; keepers of running jobs live on
+            self._orders = None  # somebody killed it; supervisors of running jobs live on
         orders = self._orders or self._start()
         socket.send_fds(orders, [b"\n"], files)
 

@@ -1,4 +1,4 @@
-"""What the app, the launcher and a job's keeper say to one another.
+"""What the app, the launcher and a job's supervisor say to one another.
 
 Also loaded by the launcher, so it imports nothing but the standard library.
 """
@@ -39,23 +39,23 @@ class Order(NamedTuple):
 
 
 class Begun(NamedTuple):
-    """The job runs. Keeper to app."""
+    """The job runs. Supervisor to app."""
 
     pid: int
     started: int
-    keeper: int
-    keeper_started: int
+    supervisor: int
+    supervisor_started: int
 
 
 class Stop(NamedTuple):
-    """End the job: this signal, and after some seconds the one nobody can ignore. App to keeper."""
+    """End the job: this signal, and after some seconds one nobody can ignore. App to supervisor."""
 
     signal: int
     grace_seconds: float
 
 
 class Ended(NamedTuple):
-    """Nothing of the job runs any more. Keeper to app."""
+    """Nothing of the job runs any more. Supervisor to app."""
 
     code: int
     stopped: bool

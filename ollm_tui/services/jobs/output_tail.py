@@ -99,7 +99,7 @@ class Kept(NamedTuple):
     """Seconds of any clock that only goes forward."""
 
 
-class Use(NamedTuple):
+class ShellUsage(NamedTuple):
     """What a limit needs to know about a shell."""
 
     session_id: str
@@ -123,7 +123,7 @@ def to_trim(ended: Sequence[Kept], used: int, now: float, limits: Limits) -> lis
     return gone
 
 
-def to_close(shells: Iterable[Use], limits: Limits) -> list[str]:
+def to_close(shells: Iterable[ShellUsage], limits: Limits) -> list[str]:
     """Which shells go so that one more fits: the least recently used, none with running jobs."""
     all_shells = sorted(shells, key=lambda shell: shell.last_used)
     over = len(all_shells) + 1 - limits.shells

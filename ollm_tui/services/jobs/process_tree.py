@@ -53,7 +53,7 @@ def descendants(root: int, lines: Iterable[ProcessLine] | None = None) -> list[P
     """All that was started by a process, directly or not, without itself; zombies left out.
 
     Without `lines` the kernel's own lists of children are read, where it has them: two hundred
-    keepers that each look through all processes would take a minute.
+    supervisors that each look through all processes would take a minute.
     """
     if lines is None and Path("/proc/self/task", str(os.getpid()), "children").exists():
         children_of = _children

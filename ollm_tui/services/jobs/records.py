@@ -34,7 +34,7 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     job: Job
     process: ProcessMark
-    keeper: ProcessMark
+    supervisor: ProcessMark = msgspec.field(name="keeper")  # as earlier versions wrote it
     owner: ProcessMark
     """The program that runs it; while that lives, the job is nobody else's."""
 
@@ -201,12 +201,12 @@ def was_cut_off(job: Job) -> bool:
 
 
 def end_elsewhere(record: JobRecord) -> None:
-    """End a job that another program runs: its keeper does it. JobError if it does not end."""
-    if not is_alive(record.keeper):
+    """End a job that another program runs: its supervisor does it. JobError if it does not end."""
+    if not is_alive(record.supervisor):
         raise JobError(f"{record.job.id} does not run", "ollm jobs list shows what does")
-    os.kill(record.keeper.pid, signal.SIGTERM)
+    os.kill(record.supervisor.pid, signal.SIGTERM)
     until = time.monotonic() + 2 * STOP_SECONDS + KILL_SECONDS
-    while is_alive(record.keeper):
+    while is_alive(record.supervisor):
         if time.monotonic() > until:
             raise JobError(f"{record.job.id} does not end", f"kill -9 {record.job.pid}")
         time.sleep(LOOK_EVERY_SECONDS)

@@ -46,7 +46,7 @@ class Listener(Protocol):
 
 
 class RunningJob:
-    """Reads what a job prints and hears from its keeper when it ends."""
+    """Reads what a job prints and hears from its supervisor when it ends."""
 
     def __init__(
         self,
@@ -112,7 +112,7 @@ class RunningJob:
         send(self._channel, Stop(number, grace))
 
     def abandon(self) -> None:
-        """No more patience: its keeper ends it at once when the channel closes."""
+        """No more patience: its supervisor ends it at once when the channel closes."""
         self._lost()
 
     def to_background(self) -> None:
@@ -176,7 +176,7 @@ class RunningJob:
             self._hang_up()
 
     def _lost(self) -> None:
-        """The keeper is gone without a word, or we no longer listen."""
+        """The supervisor is gone without a word, or we no longer listen."""
         if self._how is None:
             self._how = Ended(128 + signal.SIGKILL, True, True, False, 0, 0)
         if not self._is_there.done():

@@ -11,7 +11,7 @@ import msgspec
 from ollm_tui.core import clock
 from ollm_tui.core.errors import JobError
 from ollm_tui.core.job import Job, JobOutput, JobStatus, StreamPart
-from ollm_tui.services.jobs.output_tail import Kept, Limits, Use, to_trim
+from ollm_tui.services.jobs.output_tail import Kept, Limits, ShellUsage, to_trim
 from ollm_tui.services.jobs.running_job import RunningJob
 from ollm_tui.services.jobs.shell_state import ShellState, check_environment, readable
 
@@ -139,9 +139,9 @@ class Shell:
         for job_id in running if env else ():
             self._late.setdefault(job_id, {}).update(env or {})
 
-    def use(self, last_used: int) -> Use:
+    def use(self, last_used: int) -> ShellUsage:
         """What deciding which shell goes needs to know."""
-        return Use(self.session_id, last_used, any(self.running()))
+        return ShellUsage(self.session_id, last_used, any(self.running()))
 
     def trim(self) -> None:
         """Drop the oldest output until the session fits its limits again."""

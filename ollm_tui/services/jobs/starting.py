@@ -15,7 +15,7 @@ import msgspec
 from ollm_tui.core import clock
 from ollm_tui.core.errors import JobError, OllmError
 from ollm_tui.core.job import Job, JobLanguage, JobOutput
-from ollm_tui.services.jobs.execution import Execution, Told
+from ollm_tui.services.jobs.execution import Execution, JobListeners
 from ollm_tui.services.jobs.launcher_client import Launching
 from ollm_tui.services.jobs.order import Order, memory_file
 from ollm_tui.services.jobs.output_tail import Limits
@@ -72,7 +72,7 @@ async def _answer(line: bytes, run: RunCommand) -> dict[str, Any]:
     }
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+class JobRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What is to be run, and how."""
 
     code: str
@@ -95,13 +95,13 @@ class _Place(NamedTuple):
 class JobStarter:
     """Starts jobs; all of them end when it is closed, or when this process does."""
 
-    def __init__(self, limits: Limits, told: Told) -> None:
+    def __init__(self, limits: Limits, told: JobListeners) -> None:
         self._limits = limits
         self._told = told
         self._launching = Launching()
         self._serving: set[asyncio.Task[None]] = set()
 
-    async def start(self, shell: Shell, wanted: Wanted) -> RunningJob:
+    async def start(self, shell: Shell, wanted: JobRequest) -> RunningJob:
         """Run code in a shell. JobError if it cannot be started."""
         check_environment(wanted.env)
         _check_directory(shell)
@@ -128,7 +128,7 @@ class JobStarter:
         if now is None or not now.running:
             raise JobError("the code that asked for it has ended", "run it again")
         code = " ".join(request.argv)
-        wanted = Wanted(
+        wanted = JobRequest(
             code=code, language="command", timeout=request.timeout, confinement=confinement
         )
         place = _Place(request.cwd, request.environment)
@@ -145,7 +145,7 @@ class JobStarter:
         await asyncio.to_thread(self._launching.close)
 
     async def _run(
-        self, shell: Shell, job: Job, program: Program, place: _Place, wanted: Wanted
+        self, shell: Shell, job: Job, program: Program, place: _Place, wanted: JobRequest
     ) -> RunningJob:
         execution = Execution(
             shell,
@@ -217,7 +217,7 @@ def _held(order: Order, program: Program, confinement: Confinement) -> Order:
     return order
 
 
-def _new_job(shell: Shell, wanted: Wanted, cwd: str) -> Job:
+def _new_job(shell: Shell, wanted: JobRequest, cwd: str) -> Job:
     number = shell.next_sequence()
     return Job(
         id=f"job-{shell.session_id}-{number}",

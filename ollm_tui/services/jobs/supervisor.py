@@ -47,20 +47,20 @@ def become_subreaper() -> None:
 def keep(order: Order, channel: socket.socket, files: list[int]) -> NoReturn:
     """Run a job to its end in this process, which was forked for it."""
     become_subreaper()
-    keeper = os.getpid()
+    supervisor = os.getpid()
     placeholders = Placeholders(starmap(Placeholder, (order.placeholders or {}).items()))
     wrong = _set_up(placeholders)
     running, before = os.pipe()
     leading = os.fork()
     if leading == 0:
-        _become_job(order, keeper, files, wrong)
+        _become_job(order, supervisor, files, wrong)
     for descriptor in (*files, before):
         os.close(descriptor)
     # Closed when the program has begun, or never will: before that, signals for the job would
     # go to our own group.
     os.read(running, 1)
     os.close(running)
-    ended = _Keeper(order, channel, leading).run()
+    ended = _Supervisor(order, channel, leading).run()
     if not ended.alive:
         placeholders.release()
     send(channel, ended)
@@ -76,7 +76,7 @@ def _set_up(placeholders: Placeholders) -> str:
     return ""
 
 
-class _Keeper:
+class _Supervisor:
     def __init__(self, order: Order, channel: socket.socket, leading: int) -> None:
         self._most_processes = order.most_processes
         self._own_session = order.own_session
@@ -227,14 +227,14 @@ def _woken(_number: int, _frame: FrameType | None) -> None:
     """The wake-up pipe does the work."""
 
 
-def _become_job(order: Order, keeper: int, files: list[int], wrong: str) -> NoReturn:
+def _become_job(order: Order, supervisor: int, files: list[int], wrong: str) -> NoReturn:
     """Turn this process into the job: own session, own files, default signals, limits."""
     code, what = CANNOT_RUN, order.cwd
     try:
         if order.own_session:
             os.setsid()
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        if os.getppid() != keeper:
+        if os.getppid() != supervisor:
             os._exit(CANNOT_RUN)
         for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them
             signal.signal(number, signal.SIG_DFL)

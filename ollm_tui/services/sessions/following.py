@@ -16,11 +16,11 @@ from ollm_tui.core.session.record import (
 )
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.storage.sessions.session_store import SessionStore
-from ollm_tui.storage.sessions.session_tail import News, SessionTail
+from ollm_tui.storage.sessions.session_tail import SessionTail, TailUpdate
 
 LOOK_EVERY_SECONDS = 0.5
 
-InThread = Callable[[Callable[[], News | None]], Awaitable[News | None]]
+InThread = Callable[[Callable[[], TailUpdate | None]], Awaitable[TailUpdate | None]]
 """Does something with the store in its thread."""
 
 
@@ -56,7 +56,7 @@ async def follow(
         await asyncio.sleep(every_seconds)
 
 
-def _after(news: News, last: Followed | None) -> Followed:
+def _after(news: TailUpdate, last: Followed | None) -> Followed:
     """Records are applied here and not in the thread: others read the state meanwhile."""
     if news.state:
         return Followed(news.state, _difference(news.state, last), news.is_held)
@@ -71,7 +71,7 @@ def _after(news: News, last: Followed | None) -> Followed:
     return Followed(last.state, frozenset(changed), news.is_held)
 
 
-def _differs(found: Followed, last: Followed, news: News) -> bool:
+def _differs(found: Followed, last: Followed, news: TailUpdate) -> bool:
     """Folding a journal changes the files and nothing else."""
     if news.entries or found.changed or found.is_held != last.is_held:
         return True

@@ -20,7 +20,7 @@ from ollm_tui.core.events import (
 from ollm_tui.core.snapshot import ContextSnapshot, Reason, SnapshotSummary
 from ollm_tui.core.snapshot_encoding import KnownMessages
 from ollm_tui.services.sessions.recording import Recording
-from ollm_tui.services.snapshots.snapshot_library import Holdings, SnapshotLibrary
+from ollm_tui.services.snapshots.snapshot_library import SnapshotLibrary, SnapshotTotals
 from ollm_tui.services.topic import Topic
 from ollm_tui.settings.schema import Settings
 
@@ -183,7 +183,7 @@ class Snapshots:
         """The session and the id of the one snapshot that starts like this. StoreError."""
         return await self._do("", lambda: self.library.find(prefix))
 
-    async def holdings(self) -> Holdings:
+    async def holdings(self) -> SnapshotTotals:
         """How many snapshots each session has, also of sessions that are gone; and their size."""
         return await self._do("", self.library.holdings)
 

@@ -18,7 +18,7 @@ Form = Literal["", "sent", "folded", "elided", "excluded"]
 """How a message stands in a context: not at all, as it was said, behind a checkpoint or in its
 first words, with its data cut short, or left out."""
 
-Fate = Literal["same", "added", "gone", "changed"]
+Outcome = Literal["same", "added", "gone", "changed"]
 """`changed`: it is in both, but sent in another form."""
 
 
@@ -26,7 +26,7 @@ class MessageDiff(msgspec.Struct, frozen=True, gc=False):
     """One message of either side."""
 
     key: str
-    fate: Fate
+    outcome: Outcome
     left: Form
     right: Form
 
@@ -56,9 +56,9 @@ class ContextDiff(msgspec.Struct, frozen=True):
     """Messages that are pinned on one side only."""
     files: tuple[Change, ...] = ()
 
-    def count(self, fate: Fate) -> int:
+    def count(self, outcome: Outcome) -> int:
         """How many messages are of a kind."""
-        return sum(each.fate == fate for each in self.messages)
+        return sum(each.outcome == outcome for each in self.messages)
 
 
 def diff(

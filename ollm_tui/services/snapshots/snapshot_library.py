@@ -32,7 +32,7 @@ LONGEST_NAME = 80
 EXAMPLES = 3
 
 
-class Shelf(Protocol):
+class SnapshotStorage(Protocol):
     """Where snapshots are kept."""
 
     def write(self, snapshot: ContextSnapshot) -> SnapshotSummary:
@@ -92,7 +92,7 @@ class Deleted(NamedTuple):
     at: str
 
 
-class Holdings(NamedTuple):
+class SnapshotTotals(NamedTuple):
     """How much there is."""
 
     counts: Counter[str]
@@ -192,10 +192,10 @@ class SnapshotLibrary:
         """How many snapshots each session has; also of sessions that are gone."""
         return self.holdings().counts
 
-    def holdings(self) -> Holdings:
+    def holdings(self) -> SnapshotTotals:
         """How many snapshots are on disk, and how large they are."""
         owners, size = self._store.holdings()
-        return Holdings(Counter(owners.values()), size)
+        return SnapshotTotals(Counter(owners.values()), size)
 
     def _change(self, session_id: str, snapshot_id: str, **fields: str | bool) -> None:
         shelf = self._shelf(session_id)
@@ -209,7 +209,7 @@ class SnapshotLibrary:
         summary = shelf.write(replace(read.snapshot, **fields))
         shelf.refresh(session_id, summary)
 
-    def _shelf(self, session_id: str) -> Shelf:
+    def _shelf(self, session_id: str) -> SnapshotStorage:
         return self._memory if session_id in self._ephemeral else self._store
 
 

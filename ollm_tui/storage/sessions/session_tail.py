@@ -18,7 +18,7 @@ Mark = tuple[int, int, int]
 """Inode, size and time of a file: one that is replaced has another inode."""
 
 
-class News(NamedTuple):
+class TailUpdate(NamedTuple):
     """What is on disk since the last look."""
 
     is_held: bool
@@ -39,7 +39,7 @@ class SessionTail:
         self._offset = 0
         self._seq = 0
 
-    def look(self) -> News | None:
+    def look(self) -> TailUpdate | None:
         """What is new, None if nothing; the first look reads everything.
 
         The errors of `SessionStore.load`, or OSError.
@@ -61,12 +61,12 @@ class SessionTail:
         if [seq for seq, _ in entries] != [self._seq + n for n in range(1, len(entries) + 1)]:
             return self._whole(is_held=True)
         self._seq += len(entries)
-        return News(is_held=True, entries=entries)
+        return TailUpdate(is_held=True, entries=entries)
 
-    def _whole(self, *, is_held: bool) -> News:
+    def _whole(self, *, is_held: bool) -> TailUpdate:
         state = self._store.load(self._id).state
         self._offset, self._seq = 0, state.header.journal_seq
-        return News(is_held, state=state)
+        return TailUpdate(is_held, state=state)
 
     def _read_on(self, path: Path) -> tuple[Entry, ...]:
         """The records after the last one known. CannotDecode where the lines make no sense."""

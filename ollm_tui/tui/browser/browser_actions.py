@@ -13,8 +13,8 @@ from ollm_tui.core.session.message import Message
 from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.tui.browser.diff_screen import DiffSide, SnapshotDiffScreen
 from ollm_tui.tui.browser.session_list import SessionList
-from ollm_tui.tui.browser.session_preview import MessageDeed
-from ollm_tui.tui.browser.session_tree import Deed
+from ollm_tui.tui.browser.session_preview import MessageAction
+from ollm_tui.tui.browser.session_tree import BrowserAction
 from ollm_tui.tui.chat.going_back import end_before_turn, end_of_turn
 from ollm_tui.tui.kit.export_file import export_to
 from ollm_tui.tui.kit.question import Question
@@ -28,16 +28,16 @@ EXPORT = "Export to\nThe ending says in which form: .md, .html or .json"
 TAGS = "Tags of this session\nWords; finding looks at them too"
 
 
-class BrowserDeeds:
+class BrowserActions:
     """Does things for one browser; what goes wrong is told there in one line."""
 
     def __init__(self, browser: SessionBrowser) -> None:
         self._browser = browser
 
-    def do(self, deed: Deed, point: Point) -> None:
+    def do(self, action: BrowserAction, point: Point) -> None:
         """Do one thing with a point."""
         browser = self._browser
-        match deed:
+        match action:
             case "mark":
                 self._mark(point)
             case "compare":
@@ -52,30 +52,30 @@ class BrowserDeeds:
                 question = Question(TAGS, " ".join(map(visible, before)), "keep")
                 self._ask(question, lambda text: self._tag(point, text, before))
             case _:
-                assert_never(deed)
+                assert_never(action)
 
     def do_with(
         self,
-        deed: MessageDeed,
+        action: MessageAction,
         session_id: str,
         said: Sequence[Message],
         chosen: Sequence[Message],
     ) -> None:
         """Do one thing with some of the messages that are looked at."""
         browser = self._browser
-        if deed == "graft":
+        if action == "graft":
             browser.beside.bring(chosen, session_id)
             brought = counted(len(chosen), "message")
             browser.say(f"{brought} brought into the prompt · Esc, Esc goes there")
             return
         try:
-            end = (end_before_turn if deed == "before" else end_of_turn)(said, chosen[0].id)
+            end = (end_before_turn if action == "before" else end_of_turn)(said, chosen[0].id)
         except UsageError as error:
             browser.complain(error)
             return
         point = Point(session_id, message=end)
-        if deed == "fork":
-            fork = SessionList.ForkWanted(point)
+        if action == "fork":
+            fork = SessionList.ForkRequested(point)
             browser.carry_out(lambda: browser.actions.carry_out(fork))
         else:
             browser.leave(lambda: browser.beside.go_to(point))

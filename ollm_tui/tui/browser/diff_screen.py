@@ -118,8 +118,8 @@ def _two_columns(each: MessageDiff, diff: ContextDiff, width: int) -> Line:
     room = _side_width(width)
     words = _words(diff.words.get(each.key))
     left, right = (_with_form(words, form, room) for form in (each.left, each.right))
-    look: Look = "quiet" if each.fate == "same" else each.fate
-    mark = MARKS[each.fate]
+    look: Look = "quiet" if each.outcome == "same" else each.outcome
+    mark = MARKS[each.outcome]
     return (
         Piece(look, f" {mark if left else ' '} {_cut(left, room - 2)}"),
         Piece("quiet", "│"),
@@ -132,16 +132,16 @@ def _side_width(width: int) -> int:
 
 
 def _one_column(each: MessageDiff, diff: ContextDiff, width: int) -> Line:
-    look: Look = "quiet" if each.fate == "same" else each.fate
+    look: Look = "quiet" if each.outcome == "same" else each.outcome
     words = _words(diff.words.get(each.key))
     form = _FORMS[each.left]
-    if each.fate == "changed":
+    if each.outcome == "changed":
         form = f"{_FORMS[each.left] or 'whole'} → {_FORMS[each.right] or 'whole'}"
-    elif each.fate == "added":
+    elif each.outcome == "added":
         form = _FORMS[each.right]
     note = f"  {form}" if form else ""
     text = _cut(words, max(width - 5 - cell_len(note), 8))
-    return (Piece(look, f" {MARKS[each.fate]} {text}{note}"),)
+    return (Piece(look, f" {MARKS[each.outcome]} {text}{note}"),)
 
 
 def _with_form(words: str, form: Form, room: int) -> str:
@@ -207,7 +207,9 @@ class SnapshotDiffPage(ScrollView, can_focus=False):
         first."""
         head = len(self._lines) - len(self._diff.messages)
         places = [
-            head + number for number, each in enumerate(self._diff.messages) if each.fate != "same"
+            head + number
+            for number, each in enumerate(self._diff.messages)
+            if each.outcome != "same"
         ]
         above = self.scroll_offset.y + 1
         wanted = next((place for place in places if place - 1 > above), None)

@@ -15,7 +15,7 @@ from ollm_tui.core.errors import OllmError, SessionBusy
 from ollm_tui.core.session.message import Message
 from ollm_tui.core.snapshot import ContextSnapshot
 from ollm_tui.engine.snapshots.points import Point
-from ollm_tui.tui.browser.browser_actions import BrowserDeeds
+from ollm_tui.tui.browser.browser_actions import BrowserActions
 from ollm_tui.tui.browser.browser_reading import BrowserReading
 from ollm_tui.tui.browser.session_actions import SessionActions, Wanted
 from ollm_tui.tui.browser.session_list import SessionList
@@ -150,7 +150,7 @@ class SessionBrowser(Screen[None]):
         """To be compared with another."""
         self._at_snapshots = at_snapshots
         self._reading = BrowserReading(self)
-        self._deeds = BrowserDeeds(self)
+        self._actions = BrowserActions(self)
 
     def compose(self) -> ComposeResult:
         """The tree on the left, a look at the highlighted point on the right, time below."""
@@ -204,7 +204,7 @@ class SessionBrowser(Screen[None]):
     def _open(self, event: SessionList.Opened) -> None:
         self.leave(lambda: self.beside.go_to(event.point))
 
-    @on(SessionList.NewWanted)
+    @on(SessionList.NewRequested)
     def _begin_new(self) -> None:
         self.leave(self.beside.begin_new)
 
@@ -222,12 +222,12 @@ class SessionBrowser(Screen[None]):
 
     # Changing
 
-    @on(SessionList.RenameWanted)
-    @on(SessionList.PinWanted)
-    @on(SessionList.DeleteWanted)
-    @on(SessionList.ForkWanted)
-    @on(SessionList.UndoWanted)
-    @on(SessionTree.ArchiveWanted)
+    @on(SessionList.RenameRequested)
+    @on(SessionList.PinRequested)
+    @on(SessionList.DeleteRequested)
+    @on(SessionList.ForkRequested)
+    @on(SessionList.UndoRequested)
+    @on(SessionTree.ArchiveRequested)
     def _carry_out(self, wanted: Wanted) -> None:
         self.carry_out(lambda: self.actions.carry_out(wanted))
 
@@ -244,7 +244,7 @@ class SessionBrowser(Screen[None]):
 
     @on(SessionTree.Asked)
     def _do_asked(self, event: SessionTree.Asked) -> None:
-        self._deeds.do(event.deed, event.point)
+        self._actions.do(event.action, event.point)
 
     @on(PreviewStream.Chosen)
     def _do_with_messages(self, event: PreviewStream.Chosen) -> None:
@@ -252,7 +252,7 @@ class SessionBrowser(Screen[None]):
         said = self._reading.said_at(point)
         chosen = [message for message in said if message.id in event.keys]
         if point and chosen:
-            self._deeds.do_with(event.deed, point.session_id, said, chosen)
+            self._actions.do_with(event.action, point.session_id, said, chosen)
 
     # Looking
 
@@ -283,8 +283,8 @@ class SessionBrowser(Screen[None]):
         except OllmError as error:
             self.complain(error)
 
-    @on(SessionTree.InsideWanted)
-    def _read_inside(self, event: SessionTree.InsideWanted) -> None:
+    @on(SessionTree.InsideRequested)
+    def _read_inside(self, event: SessionTree.InsideRequested) -> None:
         self._reading.read_inside(event.session_id)
 
     @on(ChoiceList.Highlighted)

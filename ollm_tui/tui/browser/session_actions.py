@@ -17,12 +17,12 @@ LONGEST_QUOTE = 40
 UNDO = "u undo"
 
 Wanted = (
-    SessionList.RenameWanted
-    | SessionList.PinWanted
-    | SessionList.DeleteWanted
-    | SessionList.ForkWanted
-    | SessionList.UndoWanted
-    | SessionTree.ArchiveWanted
+    SessionList.RenameRequested
+    | SessionList.PinRequested
+    | SessionList.DeleteRequested
+    | SessionList.ForkRequested
+    | SessionList.UndoRequested
+    | SessionTree.ArchiveRequested
 )
 
 
@@ -49,17 +49,17 @@ class SessionActions:
     async def carry_out(self, wanted: Wanted) -> Done:
         """Do what is wanted. OllmError if that is not possible."""
         match wanted:
-            case SessionList.RenameWanted():
+            case SessionList.RenameRequested():
                 return await self._rename(wanted.point, wanted.title, wanted.before)
-            case SessionList.PinWanted():
+            case SessionList.PinRequested():
                 return await self._pin(wanted.point, wanted.pinned)
-            case SessionList.DeleteWanted():
+            case SessionList.DeleteRequested():
                 return await self._delete(wanted.point, wanted.title)
-            case SessionList.ForkWanted():
+            case SessionList.ForkRequested():
                 return await self._fork(wanted.point)
-            case SessionTree.ArchiveWanted():
+            case SessionTree.ArchiveRequested():
                 return await self._archive(wanted.point, wanted.archived)
-            case SessionList.UndoWanted():
+            case SessionList.UndoRequested():
                 return await self._undo()
             case _:
                 assert_never(wanted)

@@ -160,7 +160,7 @@ class SessionList(ChoiceList):
         title: str
 
     @dataclass
-    class RenameWanted(Message):
+    class RenameRequested(Message):
         """A session or a snapshot should get this title, in the place of another."""
 
         point: Point
@@ -168,31 +168,31 @@ class SessionList(ChoiceList):
         before: str = ""
 
     @dataclass
-    class PinWanted(Message):
+    class PinRequested(Message):
         """A session or a snapshot should be pinned, or no longer be."""
 
         point: Point
         pinned: bool
 
     @dataclass
-    class DeleteWanted(Message):
+    class DeleteRequested(Message):
         """A session or a snapshot should go to the trash."""
 
         point: Point
         title: str
 
     @dataclass
-    class ForkWanted(Message):
+    class ForkRequested(Message):
         """A point should be copied into a new session."""
 
         point: Point
 
     @dataclass
-    class NewWanted(Message):
+    class NewRequested(Message):
         """A new session should begin."""
 
     @dataclass
-    class UndoWanted(Message):
+    class UndoRequested(Message):
         """What was done last should be taken back."""
 
     NOT_ASKED: tuple[type[Message], ...] = (ChoiceList.Highlighted,)
@@ -269,7 +269,7 @@ class SessionList(ChoiceList):
 
     def action_new(self) -> None:
         """Ask for a new session."""
-        self._tell(self.NewWanted())
+        self._tell(self.NewRequested())
 
     def action_rename(self) -> None:
         """Ask for a line to type the title into."""
@@ -280,23 +280,23 @@ class SessionList(ChoiceList):
     def action_pin(self) -> None:
         """Ask for the other state of the pin."""
         if self.point and (named := self.snapshot or self.session):
-            self._tell(self.PinWanted(self.point, not named.pinned))
+            self._tell(self.PinRequested(self.point, not named.pinned))
 
     def action_fork(self) -> None:
         """Ask for a copy."""
         if self.point:
-            self._tell(self.ForkWanted(self.point))
+            self._tell(self.ForkRequested(self.point))
 
     def action_delete(self) -> None:
         """Ask for it to go to the trash."""
         if self.point and self.snapshot:
-            self._tell(self.DeleteWanted(self.point, snapshot_name(self.snapshot)))
+            self._tell(self.DeleteRequested(self.point, snapshot_name(self.snapshot)))
         elif self.point and self.session:
-            self._tell(self.DeleteWanted(self.point, self.session.title))
+            self._tell(self.DeleteRequested(self.point, self.session.title))
 
     def action_undo(self) -> None:
         """Ask for the way back."""
-        self._tell(self.UndoWanted())
+        self._tell(self.UndoRequested())
 
     def _highlight(self, line: int | None) -> None:
         self._has_moved = True

@@ -60,7 +60,7 @@ class RenameLine(LineInput):
 
 
 class SessionPane(Vertical):
-    """Passes on what the list wants done; `RenameWanted` comes when a title was typed.
+    """Passes on what the list wants done; `RenameRequested` comes when a title was typed.
 
     With `always_finding` the upper line is always there, else `/` or a letter that is no key
     of the list brings it.
@@ -236,7 +236,7 @@ class SessionPane(Vertical):
         event.stop()
         named = self._named
         if named and event.value.strip() and event.value != named.title:
-            wanted = SessionList.RenameWanted(named.point, event.value, named.title)
+            wanted = SessionList.RenameRequested(named.point, event.value, named.title)
             self.post_message(wanted)
         self._end_naming()
 

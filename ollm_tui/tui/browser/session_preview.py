@@ -58,7 +58,7 @@ class SnapshotGauge(Gauge):
 
 LAST = 300
 """Messages that are shown: enough to know a session again and to find a place in it."""
-MessageDeed = Literal["back", "before", "graft", "fork"]
+MessageAction = Literal["back", "before", "graft", "fork"]
 """End the conversation after a message or before it, bring it into the prompt, or fork there."""
 
 
@@ -84,7 +84,7 @@ class PreviewStream(Transcript):
     class Chosen(Told):
         """Something is wanted with the messages under the cursor."""
 
-        deed: MessageDeed
+        action: MessageAction
         keys: list[str]
 
     @dataclass
@@ -122,10 +122,10 @@ class PreviewStream(Transcript):
         self.steps = 0
         self.cursor.move_to(None, reveal=False)
 
-    def action_ask(self, deed: MessageDeed) -> None:
+    def action_ask(self, action: MessageAction) -> None:
         """Say what is wanted with the messages under the cursor."""
         if self.cursor.keys:
-            self.post_message(self.Chosen(deed, self.cursor.keys))
+            self.post_message(self.Chosen(action, self.cursor.keys))
 
     def action_step(self, step: int) -> None:
         """Another message."""

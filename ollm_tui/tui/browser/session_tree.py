@@ -31,11 +31,11 @@ CLOSED, OPEN = "▸", "▾"
 GONE = "Gone sessions: only snapshots are left"
 OF_SESSIONS = ("rename", "pin", "delete", "fork", "archive", "ask")
 """What needs a session that is there."""
-Deed = Literal["compare", "mark", "export", "copy_id", "tag"]
+BrowserAction = Literal["compare", "mark", "export", "copy_id", "tag"]
 
 
 class SessionTree(SessionList):
-    """What is below a session is shown once it was read: `InsideWanted` asks for it.
+    """What is below a session is shown once it was read: `InsideRequested` asks for it.
 
     While words are looked for, every line that has them is shown, also below closed sessions.
     """
@@ -53,7 +53,7 @@ class SessionTree(SessionList):
     ]
 
     @dataclass
-    class InsideWanted(Message):
+    class InsideRequested(Message):
         """What is below a session should be read."""
 
         session_id: str
@@ -62,17 +62,17 @@ class SessionTree(SessionList):
     class Asked(Message):
         """Something else is wanted with a point."""
 
-        deed: Deed
+        action: BrowserAction
         point: Point
 
     @dataclass
-    class ArchiveWanted(Message):
+    class ArchiveRequested(Message):
         """A session should be archived, or no longer be."""
 
         point: Point
         archived: bool
 
-    NOT_ASKED = (*SessionList.NOT_ASKED, InsideWanted)
+    NOT_ASKED = (*SessionList.NOT_ASKED, InsideRequested)
 
     def __init__(self, *, unicode: bool = True, **options: Any) -> None:
         super().__init__(unicode=unicode, **options)
@@ -119,7 +119,7 @@ class SessionTree(SessionList):
         self._expanded.add(session_id)
         known = self._inside.get(session_id)
         if known is None or not known.is_whole:
-            self._tell(self.InsideWanted(session_id))
+            self._tell(self.InsideRequested(session_id))
         self._rebuild(None)
 
     def knows(self, session_id: str) -> bool:
@@ -168,15 +168,15 @@ class SessionTree(SessionList):
         self._rebuild(session_id)
         self._has_moved = True
 
-    def action_ask(self, deed: Deed) -> None:
+    def action_ask(self, action: BrowserAction) -> None:
         """Ask for something that others do."""
         if self.point:
-            self._tell(self.Asked(deed, self.point))
+            self._tell(self.Asked(action, self.point))
 
     def action_archive(self) -> None:
         """Ask for the other state."""
         if self.point and self.session:
-            self._tell(self.ArchiveWanted(self.point, not self.session.archived))
+            self._tell(self.ArchiveRequested(self.point, not self.session.archived))
 
     def _rebuild(self, highlight: str | None) -> None:
         """The lines of the sessions, with what is below some of them."""

@@ -88,16 +88,16 @@ class ChatSidebar(Sidebar):
         await self._chat.attempt(lambda: ChatPoints(self._chat).go_to(event.point))
         self._chat.prompt.focus()
 
-    @on(SessionList.NewWanted)
+    @on(SessionList.NewRequested)
     async def begin_new(self) -> None:
         """Begin a new session."""
         await self._chat.action_command("session.new")
 
-    @on(SessionList.RenameWanted)
-    @on(SessionList.PinWanted)
-    @on(SessionList.DeleteWanted)
-    @on(SessionList.ForkWanted)
-    @on(SessionList.UndoWanted)
+    @on(SessionList.RenameRequested)
+    @on(SessionList.PinRequested)
+    @on(SessionList.DeleteRequested)
+    @on(SessionList.ForkRequested)
+    @on(SessionList.UndoRequested)
     @work(group="session-action")
     async def carry_out(self, wanted: Wanted) -> None:
         """Do something with a session, show the list as it is now, and say what was done."""

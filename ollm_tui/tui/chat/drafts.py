@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 WITHIN_SECONDS = 0.5
 
 
-class DraftKeeper:
+class DraftStore:
     """Notes every change; the last one is written half a second after the first."""
 
     def __init__(self, memory: PromptMemory, session_id: str | None = None) -> None:

@@ -49,7 +49,7 @@ async def take_over(workspace: Workspace, session_id: str) -> tuple[Conversation
         return await workspace.resume(await workspace.fork(session_id))
 
 
-class FollowingView:
+class FollowedStream:
     """Feeds a transcript from a followed session. What one reads stays where it is."""
 
     def __init__(self, transcript: Transcript) -> None:
@@ -170,7 +170,7 @@ class Following:
     def __init__(self, chat: ChatScreen, session_id: str) -> None:
         self._chat = chat
         self.session_id = session_id
-        self._view = FollowingView(chat.transcript)
+        self._view = FollowedStream(chat.transcript)
         self._worker: Worker[None] | None = None
         self._is_going_on = False
 

@@ -19,13 +19,13 @@ from textual.theme import Theme
 from ollm_tui.core.errors import OllmError, UsageError
 from ollm_tui.core.events import AnyTurnEvent, PromptTooLong, TurnStarted
 from ollm_tui.core.intake import visible
-from ollm_tui.tui.chat.drafts import DraftKeeper
+from ollm_tui.tui.chat.drafts import DraftStore
 from ollm_tui.tui.chat.message_queue import Waiting
 from ollm_tui.tui.chat.session_opening import Opening, SessionOpening
 from ollm_tui.tui.chat.state_lines import StateLines
 from ollm_tui.tui.chat.status import StatusLine, TitleLine
 from ollm_tui.tui.chat.trust_question import TOO_LONG, TrustQuestion
-from ollm_tui.tui.chat.turn_display import TurnView
+from ollm_tui.tui.chat.turn_display import TurnDisplay
 from ollm_tui.tui.chat.welcome import Welcome
 from ollm_tui.tui.commands import BY_SLASH, WHILE_A_COMMAND_RUNS, bindings
 from ollm_tui.tui.gauge.gauge import Gauge
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     from ollm_tui.tui.app import OllmApp
     from ollm_tui.tui.browser.session_actions import SessionActions
     from ollm_tui.tui.browser.sidebar import ChatSidebar
-    from ollm_tui.tui.compression.compression_display import CompressionView
+    from ollm_tui.tui.compression.compression_display import CompressionDisplay
     from ollm_tui.tui.kit.question_block import QuestionBlock
     from ollm_tui.tui.tools.approval import Approval
-    from ollm_tui.tui.tools.tool_display import ToolView
+    from ollm_tui.tui.tools.tool_display import ToolDisplay
 
 
 class Stream(Transcript):
@@ -102,13 +102,13 @@ class ChatScreen(Screen[None]):
         self.last_copied: tuple[str, int] = ("", 0)
         """The message a code block was copied from, and which one."""
         self.session_actions: SessionActions | None = None
-        self.compression_view: CompressionView | None = None
-        self.tool_view: ToolView | None = None
+        self.compression_display: CompressionDisplay | None = None
+        self.tool_display: ToolDisplay | None = None
         self._has_compressed = False
         """Whether that was tried since the last message: once is enough."""
         self.lines: StateLines
         self.opening = SessionOpening(self)
-        self.turn_view: TurnView
+        self.turn_display: TurnDisplay
 
     # The parts
 
@@ -144,9 +144,9 @@ class ChatScreen(Screen[None]):
         return self.app.conversation
 
     @cached_property
-    def drafts(self) -> DraftKeeper:
+    def drafts(self) -> DraftStore:
         """What is being written, on disk."""
-        return DraftKeeper(self.app.memory)
+        return DraftStore(self.app.memory)
 
     def on_mount(self) -> None:
         """The prompt is ready at once; who answers is found out meanwhile."""
@@ -211,7 +211,7 @@ class ChatScreen(Screen[None]):
         self._send_next()
         self.opening.take_over()
 
-    @on(Prompt.TakeBackWanted)
+    @on(Prompt.TakeBackRequested)
     def _take_back(self) -> None:
         """The last message that still waits goes back into the prompt."""
         if sent := self.query_one(Waiting).take_back():
@@ -232,7 +232,7 @@ class ChatScreen(Screen[None]):
         """Empty the prompt; what was there is remembered as if it had been sent."""
         self.app.memory.remember(self.prompt.put_aside())
 
-    @on(Prompt.LeaveWanted)
+    @on(Prompt.LeaveRequested)
     async def _leave(self) -> None:
         """Ctrl+D on an empty prompt."""
         await self.app.action_quit()
@@ -263,13 +263,13 @@ class ChatScreen(Screen[None]):
         """Back to where one writes."""
         self.prompt.focus()
 
-    def _on_compression_panel_cancel_wanted(self) -> None:
+    def _on_compression_panel_cancel_requested(self) -> None:
         self.conversation.cancel()
 
-    async def _on_compression_panel_whole_wanted(self) -> None:
+    async def _on_compression_panel_whole_requested(self) -> None:
         await self.action_command("compression.watch")
 
-    async def _on_compression_panel_edit_wanted(self) -> None:
+    async def _on_compression_panel_edit_requested(self) -> None:
         await self.action_command("compression.compact", "--preview")
 
     def _on_compression_panel_left(self) -> None:
@@ -303,12 +303,12 @@ class ChatScreen(Screen[None]):
         try:
             async with aclosing(turn):
                 async for event in turn:
-                    self.turn_view.take(event)
+                    self.turn_display.take(event)
                     too_long = event if isinstance(event, PromptTooLong) else too_long
                     if isinstance(event, TurnStarted):
                         self.drafts.move_to(self._draft_key(), self.prompt.draft)
         except OllmError as error:
-            self.turn_view.note_error(error, f"error-{time.monotonic_ns()}")
+            self.turn_display.note_error(error, f"error-{time.monotonic_ns()}")
         finally:
             self.is_busy = False
         if too_long:
@@ -327,11 +327,11 @@ class ChatScreen(Screen[None]):
 
     def _show_compression(self, event: AnyCompressionEvent) -> None:
         # Loaded when first used, as commands are.
-        import_module("ollm_tui.tui.compression.compression_run").view_of(self).take(event)
+        import_module("ollm_tui.tui.compression.compression_run").display_of(self).take(event)
 
     def _show_tools(self, event: AnyToolEvent | None) -> None:
         # Loaded when first used, as commands are.
-        import_module("ollm_tui.tui.tools.tool_display").view_of(self).take(event)
+        import_module("ollm_tui.tui.tools.tool_display").display_of(self).take(event)
 
     def _send_next(self, *, is_turn_over: bool = False) -> None:
         """Send what waits. A full context is compressed before that, or right after a turn, but
@@ -368,13 +368,13 @@ class ChatScreen(Screen[None]):
         self.editing = None
         self.is_holding = False
         self.lines.alarm("")
-        self.compression_view = None
-        self.tool_view = None
+        self.compression_display = None
+        self.tool_display = None
         conversation.tools.can_ask = True
         self._has_compressed = False
         if self.app.loaded.settings.compression.enabled:
             conversation.on_overflow = "compress"
-        self.turn_view = TurnView(
+        self.turn_display = TurnDisplay(
             self.transcript,
             conversation.state,
             self.lines,
@@ -398,7 +398,7 @@ class ChatScreen(Screen[None]):
 
     def show_branch(self) -> None:
         """Show the current branch from its first message."""
-        self.turn_view.show_branch()
+        self.turn_display.show_branch()
 
     def reload_sidebar(self) -> None:
         """The list of sessions is another one now."""

@@ -116,7 +116,7 @@ class SessionOpening:
             self._is_warned = False
         elif isinstance(event, SnapshotFailed) and event.reason not in ("", "manual"):
             if not self._is_warned:
-                self._chat.turn_view.note_unkept(event)
+                self._chat.turn_display.note_ephemeral(event)
             self._is_warned = True
 
     def _look_for_jobs(self, conversation: Conversation) -> None:

@@ -13,7 +13,7 @@ from ollm_tui.tui.gauge.gauge import Gauge
 from ollm_tui.tui.stream.transcript.entry import Entry
 
 if TYPE_CHECKING:
-    from ollm_tui.services.hooks import Hook, Hooks, HookTold
+    from ollm_tui.services.hooks import Hook, HookNotice, Hooks
     from ollm_tui.tui.chat.screen import ChatScreen
 
 ABOUT_INSTRUCTIONS = {"y": "once", "a": "always", "n": "never"}
@@ -99,7 +99,7 @@ async def _ask_about_hook(chat: ChatScreen, hooks: Hooks, hook: Hook) -> None:
 def _listen(chat: ChatScreen, bar: TrustQuestion, hooks: Hooks) -> None:
     """What hooks have to tell stands in the stream, at the place where it happened."""
 
-    def note(told: HookTold) -> None:
+    def note(told: HookNotice) -> None:
         if told.is_untrusted:
             chat.run_worker(_ask_about_hook(chat, hooks, told.hook))
         else:

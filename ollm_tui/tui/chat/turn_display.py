@@ -55,7 +55,7 @@ FRAME_SECONDS = 1 / 20
 """Fast enough to look continuous; a third less work than 30 pictures a second."""
 
 
-class TurnView:
+class TurnDisplay:
     """Shows the turns of one conversation, and in `lines` what is going on."""
 
     def __init__(
@@ -80,14 +80,14 @@ class TurnView:
         self._thought: list[str] = []
         self._thinking_since: float | None = None
         self._frame: Timer | None = None
-        self._unkept: list[Entry] = []
+        self._ephemeral: list[Entry] = []
         """That snapshots could not be taken since the last message."""
 
     def take(self, event: AnyTurnEvent) -> None:
         """Show one event."""
         match event:
             case TurnStarted():
-                self._unkept.clear()
+                self._ephemeral.clear()
                 self._lines.alarm("")
                 self._show_question(event.user_message)
                 self._lines.show_facts()
@@ -149,16 +149,16 @@ class TurnView:
         text = f"{error.message}\n{error.hint}".strip()
         self._transcript.add(Entry(key, "error", text))
 
-    def note_unkept(self, failed: SnapshotFailed) -> None:
+    def note_ephemeral(self, failed: SnapshotFailed) -> None:
         """That a snapshot could not be taken; it is seen also if that was before going back."""
         key = f"unkept-{time.monotonic_ns()}"
         entry = Entry(key, "error", f"{failed.message}\n{failed.hint}".strip())
-        self._unkept.append(entry)
+        self._ephemeral.append(entry)
         self._transcript.add(entry)
 
     def show_branch(self) -> None:
         """The current branch from its first message."""
-        self._transcript.show([*self._branch(None), *self._unkept])
+        self._transcript.show([*self._branch(None), *self._ephemeral])
 
     def _branch(self, leaf: str | None) -> list[Entry]:
         """What was said, and where it was compressed."""

@@ -10,11 +10,11 @@ from ollm_tui.tui.chat.screen import ChatScreen
 from ollm_tui.tui.compression.checkpoint_screen import CheckpointsScreen
 from ollm_tui.tui.compression.compression_run import (
     Asked,
+    display_of,
     edit_first,
     preview,
     start,
     tokens_words,
-    view_of,
 )
 from ollm_tui.tui.stream.entries.compression_entries import undone_next
 
@@ -54,7 +54,7 @@ async def undo(chat: ChatScreen, _argument: str) -> None:
         await ChatPoints(chat).undo()
         return
     undone = await chat.conversation.compression.undo()
-    view_of(chat).show_records()
+    display_of(chat).show_records()
     chat.lines.show_facts()
     chat.lines.tell(f"undone: {tokens_words(undone)}; it compresses again when it is full")
 
@@ -68,7 +68,7 @@ def checkpoints(chat: ChatScreen, _argument: str) -> None:
 
 def watch(chat: ChatScreen, _argument: str) -> None:
     """The compression that runs, or the last one, on the whole screen."""
-    screen = view_of(chat).whole_screen(
+    screen = display_of(chat).whole_screen(
         chat.conversation.cancel,
         lambda: chat.call_later(chat.attempt, lambda: edit_first(chat)),
         unicode=chat.app.abilities.unicode,

@@ -40,7 +40,7 @@ _ENDED, _FILLED = "compression-ended", "compression-filled"
 """Keys of what is said of the last compression only: it would be said again and again."""
 
 
-class CompressionView:
+class CompressionDisplay:
     """Shows the compressions of one conversation; `metadata` tells those that are recorded."""
 
     def __init__(

@@ -15,9 +15,9 @@ from ollm_tui.core.compression_events import (
 )
 from ollm_tui.core.errors import OllmError, UsageError
 from ollm_tui.core.session.compression import Compression, Strategy
-from ollm_tui.engine.compression.conversation_compression import CompressionKeeper
+from ollm_tui.engine.compression.conversation_compression import ConversationCompression
 from ollm_tui.tui.chat.screen import ChatScreen
-from ollm_tui.tui.compression.compression_display import CompressionView
+from ollm_tui.tui.compression.compression_display import CompressionDisplay
 from ollm_tui.tui.compression.panel import CompressionPanel
 from ollm_tui.tui.compression.preview import (
     Applied,
@@ -37,18 +37,18 @@ class Asked(NamedTuple):
     above: str | None = None
     fold_own: bool = False
 
-    def run(self, keeper: CompressionKeeper, instructions: str = "") -> Events:
+    def run(self, compression: ConversationCompression, instructions: str = "") -> Events:
         """Compress."""
-        return keeper.run(
+        return compression.run(
             strategy=self.strategy,
             above=self.above,
             instructions=instructions,
             fold_own=self.fold_own,
         )
 
-    def preview(self, keeper: CompressionKeeper, instructions: str = "") -> Events:
+    def preview(self, compression: ConversationCompression, instructions: str = "") -> Events:
         """All of it but the last step."""
-        return keeper.preview(
+        return compression.preview(
             strategy=self.strategy,
             above=self.above,
             instructions=instructions,
@@ -56,7 +56,7 @@ class Asked(NamedTuple):
         )
 
 
-def view_of(chat: ChatScreen) -> CompressionView:
+def display_of(chat: ChatScreen) -> CompressionDisplay:
     """Shows the compressions of the conversation that is open now."""
     panels = chat.query(CompressionPanel)
     if panels:
@@ -64,11 +64,11 @@ def view_of(chat: ChatScreen) -> CompressionView:
     else:
         panel = CompressionPanel(unicode=chat.app.abilities.unicode)
         chat.query_one("#middle").mount(panel)
-    view = chat.compression_view
+    view = chat.compression_display
     if view is None:
         state, hints = chat.conversation.state, chat.lines.hints
-        view = CompressionView(chat.transcript, panel, lambda: state.header.metadata, hints)
-        chat.compression_view = view
+        view = CompressionDisplay(chat.transcript, panel, lambda: state.header.metadata, hints)
+        chat.compression_display = view
     return view
 
 
@@ -95,8 +95,8 @@ def preview(chat: ChatScreen, asked: Asked, instructions: str = "") -> None:
     answers."""
     if chat.is_busy:
         raise UsageError("the model is still answering", "Esc stops it")
-    keeper = chat.conversation.compression
-    events = asked.preview(keeper, instructions)
+    compression = chat.conversation.compression
+    events = asked.preview(compression, instructions)
     screen = CompressionPreview(instructions, unicode=chat.app.abilities.unicode)
 
     async def follow() -> None:
@@ -106,7 +106,7 @@ def preview(chat: ChatScreen, asked: Asked, instructions: str = "") -> None:
         chat.is_busy = False
 
     async def decide(wanted: Decision) -> None:
-        keeper.stop()
+        compression.stop()
         await worker.wait()
         match wanted:
             case Applied():
@@ -123,7 +123,7 @@ def preview(chat: ChatScreen, asked: Asked, instructions: str = "") -> None:
 
 async def _apply(chat: ChatScreen, wanted: Applied) -> None:
     done = await chat.conversation.compression.apply(wanted.draft, wanted.summary)
-    view_of(chat).show_new(done)
+    display_of(chat).show_new(done)
     chat.lines.tell(f"compressed: {tokens_words(done)}")
     chat.go_on()
 
@@ -141,26 +141,26 @@ def edit_first(chat: ChatScreen) -> None:
 
     UsageError where it is too late.
     """
-    keeper = chat.conversation.compression
-    if not keeper.hold():
+    compression = chat.conversation.compression
+    if not compression.hold():
         undo = chat.lines.hints.line(("compression.undo", "undoes it afterwards"))
         raise UsageError("this one cannot be edited before it is applied", undo)
     _let_decide(chat)
 
 
 def _let_decide(chat: ChatScreen) -> None:
-    keeper, view = chat.conversation.compression, view_of(chat)
+    compression, view = chat.conversation.compression, display_of(chat)
     decision = view.decision = asyncio.get_running_loop().create_future()
 
     def decide(wanted: Decision) -> None:
-        keeper.stop()
+        compression.stop()
         decision.set_result(wanted)
 
     chat.app.push_screen(view.preview(unicode=chat.app.abilities.unicode), decide)
 
 
 async def _run(chat: ChatScreen, events: Events, asked: Asked) -> None:
-    view = view_of(chat)
+    view = display_of(chat)
     try:
         await _follow(view, events)
         while view.decision:
@@ -174,22 +174,24 @@ async def _run(chat: ChatScreen, events: Events, asked: Asked) -> None:
     chat.go_on()
 
 
-async def _follow(view: CompressionView, events: Events) -> None:
+async def _follow(view: CompressionDisplay, events: Events) -> None:
     async with aclosing(events):
         async for event in events:
             view.take(event)
 
 
-async def _decided(chat: ChatScreen, view: CompressionView, wanted: Decision, asked: Asked) -> None:
+async def _decided(
+    chat: ChatScreen, view: CompressionDisplay, wanted: Decision, asked: Asked
+) -> None:
     """Apply the draft, have its summary written anew, or leave the context as it is."""
-    keeper = chat.conversation.compression
+    compression = chat.conversation.compression
     view.decision = None
     match wanted:
         case Applied():
-            view.show_new(await keeper.apply(wanted.draft, wanted.summary))
+            view.show_new(await compression.apply(wanted.draft, wanted.summary))
         case StartOver():
             _let_decide(chat)
-            await _follow(view, asked.preview(keeper, wanted.instructions))
+            await _follow(view, asked.preview(compression, wanted.instructions))
         case None:
             view.take(CompressionCancelled())
 

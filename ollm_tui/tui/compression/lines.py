@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from textual.content import Content
 
-from ollm_tui.core.compression_events import STAGES, Fate
+from ollm_tui.core.compression_events import STAGES, Outcome
 from ollm_tui.core.counts import counted, short_count
 from ollm_tui.core.intake import visible
 from ollm_tui.tui.compression.progress import CompressionProgress, What
@@ -224,33 +224,33 @@ class CompressionLines(NamedTuple):
         stage = f"stage {told.stage_number} of {len(STAGES)} · {STAGE_WORDS[told.stage]}"
         return f"{stage} · {_clock(told.seconds)}"
 
-    def fates(self) -> list[Content]:
+    def outcomes(self) -> list[Content]:
         """What stays, folds, goes short and ages: how many, and their tokens."""
-        there: list[tuple[What, list[Fate]]] = [
-            (what, fates) for what in NOUNS if (fates := self.progress.fates(what))
+        there: list[tuple[What, list[Outcome]]] = [
+            (what, outcomes) for what in NOUNS if (outcomes := self.progress.outcomes(what))
         ]
-        counts = [counted(len(fates), NOUNS[what][1]) for what, fates in there]
+        counts = [counted(len(outcomes), NOUNS[what][1]) for what, outcomes in there]
         tokens = [self._tokens(what) for what, _ in there]
         wide, wider = (max(map(len, column), default=0) for column in (counts, tokens))
         lines: list[Content] = []
-        for (what, fates), count, number in zip(there, counts, tokens, strict=True):
+        for (what, outcomes), count, number in zip(there, counts, tokens, strict=True):
             kind = NOUNS[what][0]
             line = Content.assemble(
                 (self.characters[kind], COLOURS[kind]),
                 f" {what:<5}  {count:<{wide}}  ",
                 (f"{number:<{wider}}", "$text-muted"),
             )
-            lines += self._with_more(line, what, fates)
+            lines += self._with_more(line, what, outcomes)
         return lines
 
-    def short_fates(self) -> Content:
+    def short_outcomes(self) -> Content:
         """The same in one line."""
         told = self.progress
-        counts = [f"keep {len(told.fates('keep'))}"]
-        if folding := told.fates("fold"):
+        counts = [f"keep {len(told.outcomes('keep'))}"]
+        if folding := told.outcomes("fold"):
             counts.append(f"fold {len(told.folded)} of {len(folding)}")
         counts += [
-            f"{what} {len(told.fates(what))}" for what in ("elide", "age") if told.fates(what)
+            f"{what} {len(told.outcomes(what))}" for what in ("elide", "age") if told.outcomes(what)
         ]
         freed = f" · {'freed ' if told.is_exact else 'frees ≈'}{self._freed_share()} %"
         return Content.assemble(" · ".join(counts), (freed, "$text-muted"))
@@ -321,11 +321,11 @@ class CompressionLines(NamedTuple):
             return f"{short_count(before)} → {about}{short_count(checkpoint_tokens(self.progress))}"
         return f"{short_count(before)} → {short_count(after)}"
 
-    def _with_more(self, line: Content, what: What, fates: list[Fate]) -> list[Content]:
+    def _with_more(self, line: Content, what: What, outcomes: list[Outcome]) -> list[Content]:
         """A line and what there is to add: why it is kept, or the messages as they fold."""
         room = self.width - line.cell_length - 2
         if what == "keep":
-            reasons = Counter(fate.why for fate in fates if fate.why)
+            reasons = Counter(outcome.why for outcome in outcomes if outcome.why)
             why = ", ".join(f"{count} {why}" for why, count in reasons.most_common())
             return [self.cut(Content.assemble(line, (f"  {why}", "$text-muted")))]
         if what != "fold":

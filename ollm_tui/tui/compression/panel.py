@@ -47,8 +47,8 @@ def _short_head(lines: CompressionLines, height: int) -> list[Content]:
     if not lines.progress.started:
         return [lines.short_heading()]
     bar = one_bar(lines.progress, lines.width, lines.characters)
-    marks = [lines.marks()] if height > _MARKS_ABOVE and lines.progress.fates("fold") else []
-    return [lines.short_heading(), bar, lines.cut(lines.short_fates()), *marks]
+    marks = [lines.marks()] if height > _MARKS_ABOVE and lines.progress.outcomes("fold") else []
+    return [lines.short_heading(), bar, lines.cut(lines.short_outcomes()), *marks]
 
 
 def _head(lines: CompressionLines, height: int) -> list[Content]:
@@ -57,7 +57,7 @@ def _head(lines: CompressionLines, height: int) -> list[Content]:
     gap = [Content("")] if height >= AIRY_HEIGHT else []
     bars = two_bars(lines.progress, lines.width, lines.characters)
     freed = Content.styled(lines.freed(), "$text-muted")
-    return [*lines.heading(), *gap, *bars, *gap, *lines.fates(), freed]
+    return [*lines.heading(), *gap, *bars, *gap, *lines.outcomes(), freed]
 
 
 def _body(lines: CompressionLines, room: int) -> list[Content]:
@@ -171,15 +171,15 @@ class CompressionPanel(Widget, can_focus=True):
     app: App[Any]
 
     @dataclass
-    class CancelWanted(Message):
+    class CancelRequested(Message):
         """The compression is to be cancelled."""
 
     @dataclass
-    class WholeWanted(Message):
+    class WholeRequested(Message):
         """It is to be seen on the whole screen, or no longer."""
 
     @dataclass
-    class EditWanted(Message):
+    class EditRequested(Message):
         """The summary is to be edited before it is applied."""
 
     @dataclass
@@ -308,15 +308,15 @@ class CompressionPanel(Widget, can_focus=True):
 
     def action_cancel(self) -> None:
         """Cancel; or, once it has ended, go."""
-        self.post_message(self.CancelWanted() if self.progress.is_running else self.Left())
+        self.post_message(self.CancelRequested() if self.progress.is_running else self.Left())
 
     def action_whole(self) -> None:
         """More room, or less again."""
-        self.post_message(self.WholeWanted())
+        self.post_message(self.WholeRequested())
 
     def action_edit(self) -> None:
         """Look at it before it is applied."""
-        self.post_message(self.EditWanted())
+        self.post_message(self.EditRequested())
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only a summary that is not in use yet can be edited."""

@@ -25,7 +25,7 @@ from ollm_tui.core.compression_events import (
     CompressionSkipped,
     ContextCompressed,
     Draft,
-    Fate,
+    Outcome,
 )
 from ollm_tui.core.counts import counted
 from ollm_tui.core.intake import clean, visible
@@ -50,14 +50,17 @@ GROUPS: tuple[tuple[str, tuple[What, ...]], ...] = (
 def fate_choices(progress: CompressionProgress) -> list[Choice]:
     """Three groups, and a line for each message and older checkpoint."""
     lines: list[Choice] = []
-    listed = progress.started.fates if progress.started else ()
-    width = max((len(f"{fate.tokens:,}") for fate in listed), default=0)
+    listed = progress.started.outcomes if progress.started else ()
+    width = max((len(f"{outcome.tokens:,}") for outcome in listed), default=0)
     for title, kinds in GROUPS:
-        fates = [fate for what in kinds for fate in progress.fates(what)]
-        if fates:
-            heading = f"{title} · {len(fates):,} · {tokens_of(fates)[0]:,} tokens"
+        outcomes = [outcome for what in kinds for outcome in progress.outcomes(what)]
+        if outcomes:
+            heading = f"{title} · {len(outcomes):,} · {tokens_of(outcomes)[0]:,} tokens"
             lines.append(Choice(title, heading, heading=True))
-            lines += [_line(fate, width) for fate in sorted(fates, key=lambda fate: -fate.tokens)]
+            lines += [
+                _line(outcome, width)
+                for outcome in sorted(outcomes, key=lambda outcome: -outcome.tokens)
+            ]
     return lines
 
 
@@ -67,10 +70,10 @@ def totals(progress: CompressionProgress, characters: Characters) -> Content:
         Content.assemble(
             (characters[NOUNS[what][0]], COLOURS[NOUNS[what][0]]),
             f" {word} ",
-            (str(len(fates)), "$text-muted"),
+            (str(len(outcomes)), "$text-muted"),
         )
         for what, word in WORDS.items()
-        if (fates := progress.fates(what))
+        if (outcomes := progress.outcomes(what))
     ]
     return Content("   ").join(parts)
 
@@ -100,20 +103,20 @@ def _words_before(progress: CompressionProgress) -> str:
 
 def _words_of_draft(progress: CompressionProgress, summary: str | None) -> str:
     done: list[str] = []
-    if folded := len(progress.fates("fold")):
+    if folded := len(progress.outcomes("fold")):
         by = {None: "", "": ", only the ledger is kept"}.get(summary, " with your summary")
         done.append(f"{counted(folded, 'message')} become one checkpoint{by}")
-    if elided := len(progress.fates("elide")):
+    if elided := len(progress.outcomes("elide")):
         done.append(f"{counted(elided, 'output')} {'is' if elided == 1 else 'are'} cut short")
-    if aged := len(progress.fates("age")):
+    if aged := len(progress.outcomes("age")):
         done.append(f"{counted(aged, 'older checkpoint')} {'gets' if aged == 1 else 'get'} shorter")
     return f"Nothing has changed yet. If you apply it: {', '.join(done) or 'nothing does'}."
 
 
-def _line(fate: Fate, width: int) -> Choice:
-    left = f"{fate.after:,} left" if fate.what in ("elide", "age") else ""
-    note = " · ".join(word for word in (visible(fate.why), left) if word)
-    return Choice(fate.key, visible(fate.title), note, f"{fate.tokens:>{width},}")
+def _line(outcome: Outcome, width: int) -> Choice:
+    left = f"{outcome.after:,} left" if outcome.what in ("elide", "age") else ""
+    note = " · ".join(word for word in (visible(outcome.why), left) if word)
+    return Choice(outcome.key, visible(outcome.title), note, f"{outcome.tokens:>{width},}")
 
 
 class SummaryArea(TextArea):

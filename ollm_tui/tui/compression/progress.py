@@ -18,9 +18,9 @@ from ollm_tui.core.compression_events import (
     CompressionStarted,
     ContextCompressed,
     DataElided,
-    Fate,
     LedgerMade,
     MessageFolded,
+    Outcome,
     SnapshotTaken,
     Stage,
     StageReached,
@@ -48,7 +48,7 @@ class CompressionProgress:
         self._ended: float | None = None
         self._words: list[str] = []
         self._intake = IntakeFilter()
-        self._fates: dict[What, list[Fate]] = {what: [] for what in WHATS}
+        self._outcomes: dict[What, list[Outcome]] = {what: [] for what in WHATS}
         self._tokens: dict[What, tuple[int, int]] = dict.fromkeys(WHATS, (0, 0))
         self.started: CompressionStarted | None = None
         self.numbers: dict[str, int] = {}
@@ -146,9 +146,9 @@ class CompressionProgress:
         """Whether the tokens that are left are known, and no longer expected."""
         return isinstance(self.ending, ContextCompressed | CompressionDrafted)
 
-    def fates(self, what: What) -> list[Fate]:
+    def outcomes(self, what: What) -> list[Outcome]:
         """Messages and checkpoints to which the same happens, in the order of the prompt."""
-        return self._fates[what]
+        return self._outcomes[what]
 
     def tokens(self, what: What) -> tuple[int, int]:
         """What these take of the prompt before and after."""
@@ -163,12 +163,12 @@ class CompressionProgress:
         """Sorted once: it is drawn many times, and there may be thousands."""
         self.started = event
         number = 0
-        for fate in event.fates:
-            self._fates[fate.what].append(fate)
-            number += fate.what != "age"
-            if fate.what == "fold":
-                self.numbers[fate.key] = number
-        self._tokens = {what: tokens_of(fates) for what, fates in self._fates.items()}
+        for outcome in event.outcomes:
+            self._outcomes[outcome.what].append(outcome)
+            number += outcome.what != "age"
+            if outcome.what == "fold":
+                self.numbers[outcome.key] = number
+        self._tokens = {what: tokens_of(outcomes) for what, outcomes in self._outcomes.items()}
 
     def _write(self, event: SummaryArrived) -> None:
         if event.begins:
@@ -177,6 +177,6 @@ class CompressionProgress:
         self._words.append(self._intake.feed(event.text))
 
 
-def tokens_of(fates: Sequence[Fate]) -> tuple[int, int]:
+def tokens_of(outcomes: Sequence[Outcome]) -> tuple[int, int]:
     """What some fates take of the prompt before and after."""
-    return sum(fate.tokens for fate in fates), sum(fate.after for fate in fates)
+    return sum(outcome.tokens for outcome in outcomes), sum(outcome.after for outcome in outcomes)

@@ -41,22 +41,22 @@ class CompressionScreen(Screen[None]):
         """More is known of the compression."""
         self._panel.follow()
 
-    @on(CompressionPanel.CancelWanted)
-    def cancel(self, event: CompressionPanel.CancelWanted) -> None:
+    @on(CompressionPanel.CancelRequested)
+    def cancel(self, event: CompressionPanel.CancelRequested) -> None:
         """The words that it was cancelled come from whoever does it."""
         event.stop()
         self._cancel()
 
-    @on(CompressionPanel.EditWanted)
-    def edit(self, event: CompressionPanel.EditWanted) -> None:
+    @on(CompressionPanel.EditRequested)
+    def edit(self, event: CompressionPanel.EditRequested) -> None:
         """What can be edited takes the place of this."""
         event.stop()
         self.dismiss(None)
         self._edit()
 
-    @on(CompressionPanel.WholeWanted)
+    @on(CompressionPanel.WholeRequested)
     @on(CompressionPanel.Left)
-    def close(self, event: CompressionPanel.WholeWanted | CompressionPanel.Left) -> None:
+    def close(self, event: CompressionPanel.WholeRequested | CompressionPanel.Left) -> None:
         """Back to the chat; the compression goes on."""
         event.stop()
         self.dismiss(None)

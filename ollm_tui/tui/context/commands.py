@@ -9,7 +9,7 @@ from ollm_tui.tui.chat.screen import ChatScreen
 from ollm_tui.tui.chat.trust_question import TrustQuestion
 from ollm_tui.tui.compression.compression_run import Asked, preview
 from ollm_tui.tui.context import context_entries
-from ollm_tui.tui.context.context_lines import DEEDS, effect
+from ollm_tui.tui.context.context_lines import MESSAGE_ACTIONS, effect
 from ollm_tui.tui.context.screen import CompactAbove, ContextScreen, GoTo
 from ollm_tui.tui.context.text_page import PromptScreen, export_prompt, prompt_screen
 from ollm_tui.tui.stream.entries.message_entries import entry_of
@@ -32,7 +32,7 @@ async def breakdown(chat: ChatScreen, argument: str) -> None:
 
 async def trust(chat: ChatScreen, argument: str) -> None:
     """Answer what is asked above the prompt; without an answer, go there."""
-    asking = chat.tool_view.asking if chat.tool_view and not argument else None
+    asking = chat.tool_display.asking if chat.tool_display and not argument else None
     bar = next((each for each in chat.query(TrustQuestion) if each.questions), None)
     if asking and (bar is None or not asking.has_focus):
         asking.focus()  # a turn waits for that; from there the key leads on
@@ -100,7 +100,7 @@ async def _change(chat: ChatScreen, name: str) -> None:
         raise UsageError("there is no message to do that to", "send one first")
     if chat.is_busy:
         raise UsageError("the model is still answering", "Esc stops it")
-    change, word = DEEDS[name].change(keys, before)
+    change, word = MESSAGE_ACTIONS[name].change(keys, before)
     view = conversation.context()
     await conversation.change_context(change)
     _show_change(chat, before)

@@ -13,7 +13,7 @@ from ollm_tui.core.session.message import Usage
 from ollm_tui.core.session.session import Metadata
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.engine.conversation.conversation import Conversation
-from ollm_tui.engine.conversation.goal_keeping import GoalKeeper
+from ollm_tui.engine.conversation.goal_keeping import ConversationGoals
 from ollm_tui.tui.gauge.gauge_line import times_words
 from ollm_tui.tui.goals.goal_lists import decided_words
 from ollm_tui.tui.stream.entries.message_entries import cached_words, local_time, why_slow
@@ -58,7 +58,7 @@ def _compressed(metadata: Metadata) -> Iterator[Row]:
     yield "context", f"{times}, last {local_time(last.at)}: {tokens}{undone}"
 
 
-def _goal(goals: GoalKeeper) -> Row:
+def _goal(goals: ConversationGoals) -> Row:
     if goals.active is None:
         return "goal", NO_GOAL
     steps = goals.active.subtasks
@@ -81,7 +81,7 @@ def _told(conversation: Conversation) -> Iterator[Row]:
         yield "note", f"{note.key}: {note.content}"
 
 
-def _noted(goals: GoalKeeper) -> Iterator[Row]:
+def _noted(goals: ConversationGoals) -> Iterator[Row]:
     """What is kept of goals and decisions without the model being told."""
     for number, decision in enumerate(goals.decisions, 1):
         if not decision.locked:

@@ -37,7 +37,7 @@ RECALLED = ":recalled"
 """Ends the key of the line for what a message brought along from earlier sessions."""
 
 
-class Deed(NamedTuple):
+class MessageAction(NamedTuple):
     """Something that can be done to a message, and what takes it back."""
 
     action: Action
@@ -54,12 +54,12 @@ class Deed(NamedTuple):
         return ContextChange(self.action, keys), self.word
 
 
-DEEDS: Mapping[str, Deed] = MappingProxyType(
+MESSAGE_ACTIONS: Mapping[str, MessageAction] = MappingProxyType(
     {
-        "pin": Deed("pin", "pin", "unpin", "unpin", "pinned"),
-        "leave_out": Deed("exclude", "leave out", "include", "take in", "excluded"),
-        "drop": Deed("drop", "leave out the exchange"),
-        "fold": Deed("fold", "fold", "unfold", "unfold", "folded"),
+        "pin": MessageAction("pin", "pin", "unpin", "unpin", "pinned"),
+        "leave_out": MessageAction("exclude", "leave out", "include", "take in", "excluded"),
+        "drop": MessageAction("drop", "leave out the exchange"),
+        "fold": MessageAction("fold", "fold", "unfold", "unfold", "folded"),
     }
 )
 

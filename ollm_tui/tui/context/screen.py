@@ -18,7 +18,13 @@ from ollm_tui.core.errors import OllmError, UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.session.context_marks import ContextChange, MarksRestored
 from ollm_tui.tui.context.context_facts import facts_text
-from ollm_tui.tui.context.context_lines import DEEDS, RECALLED, about_item, effect, item_choices
+from ollm_tui.tui.context.context_lines import (
+    MESSAGE_ACTIONS,
+    RECALLED,
+    about_item,
+    effect,
+    item_choices,
+)
 from ollm_tui.tui.context.text_page import export_prompt, prompt_screen
 from ollm_tui.tui.gauge.gauge import Gauge
 from ollm_tui.tui.gauge.gauge_line import COMPACT, legend
@@ -118,7 +124,7 @@ ALWAYS_SENT = "this is always sent: only messages can be pinned, left out or fol
 class _Armed(NamedTuple):
     """A change whose effect is shown; the same key again does it."""
 
-    deed: str
+    action: str
     change: ContextChange
     words: str
 
@@ -196,11 +202,11 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
 
     # What the user does
 
-    async def action_change(self, deed: str) -> None:
+    async def action_change(self, action: str) -> None:
         """Show what a change would do; at the second press, do it."""
         self._show()  # an answer may have come meanwhile
         try:
-            planned = self._planned(deed)
+            planned = self._planned(action)
             if self._armed and planned[:2] == self._armed[:2]:
                 await self._carry_out(planned)
             else:
@@ -316,16 +322,16 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
         highlighted = self.query_one(ChoiceList).highlighted
         return highlighted.key.removesuffix(RECALLED) if highlighted else ""
 
-    def _planned(self, deed: str) -> _Armed:
+    def _planned(self, action: str) -> _Armed:
         if self._key not in self._conversation.state:
             raise UsageError(ALWAYS_SENT, "")
         self._check_free()
         marks = self._view.prompt.assembly.marks
-        change, word = DEEDS[deed].change((self._key,), marks)
+        change, word = MESSAGE_ACTIONS[action].change((self._key,), marks)
         preview = self._conversation.preview(change)
         if preview.prompt.assembly.marks == marks:
             raise UsageError(f"{word}: nothing to change here", "")
-        return _Armed(deed, change, effect(word, self._view, preview))
+        return _Armed(action, change, effect(word, self._view, preview))
 
     def _check_free(self) -> None:
         if self._is_busy():
@@ -386,15 +392,15 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
             keys.show(*self._key_words().items())
         else:
             gauge.show(self._conversation.preview(armed.change), "as it would be")
-            keys.show((f"breakdown.{armed.deed}", "again: do it"), ("breakdown.close", "not"))
+            keys.show((f"breakdown.{armed.action}", "again: do it"), ("breakdown.close", "not"))
 
     def _key_words(self) -> dict[str, str]:
         """What the keys would do to the highlighted line, in a word each."""
         marks = self._view.prompt.assembly.marks
         words = {
-            f"breakdown.{name}": deed.change((self._key,), marks)[1]
-            for name, deed in DEEDS.items()
-            if deed.reverse
+            f"breakdown.{name}": action.change((self._key,), marks)[1]
+            for name, action in MESSAGE_ACTIONS.items()
+            if action.reverse
         }
         if self.has_class("-facts"):
             words |= {"breakdown.facts": "list", "breakdown.close": "back"}

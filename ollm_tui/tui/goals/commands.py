@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.session.goals import Decision, Goal
-from ollm_tui.engine.conversation.goal_keeping import GoalKeeper
+from ollm_tui.engine.conversation.goal_keeping import ConversationGoals
 from ollm_tui.tui.chat.screen import ChatScreen
 from ollm_tui.tui.goals import goal_lists
 
@@ -73,24 +73,24 @@ def _chosen(decided: Sequence[Decision], number: str) -> Decision:
     return decided[_place(number, len(decided), "decision")]
 
 
-async def _set(goals: GoalKeeper, words: str) -> str:
+async def _set(goals: ConversationGoals, words: str) -> str:
     await goals.set_goal(words)
     return "the goal is set: the model is told of it in every prompt"
 
 
-async def _add_step(goals: GoalKeeper, words: str) -> str:
+async def _add_step(goals: ConversationGoals, words: str) -> str:
     await goals.add_subtask(words)
     steps = goals.active.subtasks if goals.active else ()
     return f"step {len(steps)} is noted: /goal tick {len(steps)} when it is done"
 
 
-async def _add_blocker(goals: GoalKeeper, words: str) -> str:
+async def _add_blocker(goals: ConversationGoals, words: str) -> str:
     await goals.add_blocker(words)
     blockers = goals.active.blockers if goals.active else ()
     return f"the model knows what is in the way: /goal unblock {len(blockers)} when it is gone"
 
 
-async def _add_milestone(goals: GoalKeeper, words: str) -> str:
+async def _add_milestone(goals: ConversationGoals, words: str) -> str:
     first, _, rest = words.strip().partition(" ")
     if first == AHEAD:
         await goals.add_milestone(rest, reached=False)
@@ -99,7 +99,7 @@ async def _add_milestone(goals: GoalKeeper, words: str) -> str:
     return "a milestone is reached"
 
 
-async def _add_artifact(goals: GoalKeeper, words: str) -> str:
+async def _add_artifact(goals: ConversationGoals, words: str) -> str:
     await goals.add_artifact(words)
     return "noted as made for the goal"
 
@@ -142,7 +142,7 @@ def _place(number: str, count: int, what: str) -> int:
     return int(number) - 1
 
 
-_WORDED: Mapping[str, Callable[[GoalKeeper, str], Awaitable[str]]] = {
+_WORDED: Mapping[str, Callable[[ConversationGoals, str], Awaitable[str]]] = {
     "set": _set,
     "step": _add_step,
     "blocker": _add_blocker,

@@ -9,7 +9,7 @@ from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.session.goals import Decision, Goal, Subtask
-from ollm_tui.engine.conversation.goal_keeping import GoalKeeper
+from ollm_tui.engine.conversation.goal_keeping import ConversationGoals
 from ollm_tui.tui.chat.screen import ChatScreen
 from ollm_tui.tui.kit.choice_list import Choice
 from ollm_tui.tui.kit.picker import Picker
@@ -20,7 +20,7 @@ NO_DECISIONS = (
     "/decide --open only notes it."
 )
 GOAL_KEYS = "Enter go on with it   Up Down move   Esc close"
-Deed = Callable[[], Awaitable[None]]
+GoalAction = Callable[[], Awaitable[None]]
 
 
 class _Offer(NamedTuple):
@@ -28,7 +28,7 @@ class _Offer(NamedTuple):
 
     text: str
     note: str
-    deed: Deed
+    action: GoalAction
     mark: str = ""
 
 
@@ -85,7 +85,7 @@ def show_decisions(chat: ChatScreen) -> None:
     _offer(chat, "Decided", offers, NO_DECISIONS)
 
 
-async def reach(goals: GoalKeeper) -> str:
+async def reach(goals: ConversationGoals) -> str:
     """The active goal is reached; says so, and what outlives it: what is locked."""
     stand = sum(each.locked for each in goals.active.decisions) if goals.active else 0
     await goals.complete_goal()
@@ -93,7 +93,7 @@ async def reach(goals: GoalKeeper) -> str:
     return f"the goal is reached{kept}"
 
 
-async def pause(goals: GoalKeeper) -> str:
+async def pause(goals: ConversationGoals) -> str:
     """The active goal is laid aside; says so."""
     await goals.pause_goal()
     return "the goal is laid aside; /goal shows it"
@@ -140,7 +140,7 @@ def _offer(chat: ChatScreen, title: str, offers: Sequence[_Offer], empty: str = 
 
     async def choose(key: str | None) -> None:
         if key is not None:
-            await chat.attempt(offers[int(key)].deed)
+            await chat.attempt(offers[int(key)].action)
 
     choices = [
         Choice(str(place), visible(each.text), each.note, each.mark)
@@ -173,7 +173,7 @@ async def _resume(chat: ChatScreen, goal: Goal) -> None:
     tell(chat, "this is the goal again")
 
 
-async def _end(chat: ChatScreen, end: Callable[[GoalKeeper], Awaitable[str]]) -> None:
+async def _end(chat: ChatScreen, end: Callable[[ConversationGoals], Awaitable[str]]) -> None:
     check_free(chat)
     tell(chat, await end(chat.conversation.goals))
 

@@ -24,7 +24,7 @@ from ollm_tui.tui.stream.transcript.transcript import Transcript
 from ollm_tui.tui.terminal.clipboard import copy
 
 if TYPE_CHECKING:
-    from ollm_tui.engine.jobs.session_jobs import JobsKeeper
+    from ollm_tui.engine.jobs.session_jobs import SessionJobs
     from ollm_tui.tui.app import OllmApp
 
 KEYS = "j k PgUp PgDn g G read   / find   n N hits   y copy   Esc close"
@@ -58,7 +58,7 @@ class JobOutputScreen(ReadingScreen):
 
     app: OllmApp
 
-    def __init__(self, job: Job, jobs: JobsKeeper, read: Callable[[Job], Awaitable[str]]) -> None:
+    def __init__(self, job: Job, jobs: SessionJobs, read: Callable[[Job], Awaitable[str]]) -> None:
         super().__init__()
         self._job = job
         self._jobs = jobs

@@ -255,9 +255,9 @@ class JobsScreen(Screen[None]):
     # Doing it
 
     @work(group="jobs")
-    async def _do(self, deed: Callable[[], Awaitable[str]]) -> None:
+    async def _do(self, action: Callable[[], Awaitable[str]]) -> None:
         try:
-            self._say(await deed())
+            self._say(await action())
         except OllmError as error:
             self._say(": ".join(part for part in (error.message, error.hint) if part))
 

@@ -30,14 +30,14 @@ from ollm_tui.tui.stream.entries.job_entries import command_entry, keep_open, ru
 from ollm_tui.tui.stream.transcript.entry import Entry
 
 if TYPE_CHECKING:
-    from ollm_tui.engine.jobs.session_jobs import JobsKeeper
+    from ollm_tui.engine.jobs.session_jobs import SessionJobs
     from ollm_tui.tui.chat.screen import ChatScreen
 
 
 class JobStream:
     """Has an entry for each job it is told to show, as long as its session is the open one."""
 
-    def __init__(self, chat: ChatScreen, jobs: JobsKeeper) -> None:
+    def __init__(self, chat: ChatScreen, jobs: SessionJobs) -> None:
         self._chat = chat
         self._jobs = jobs
         self._running: set[str] = set()
@@ -157,8 +157,8 @@ class ShellLine:
         """What goes on in the foreground, in words."""
         if not (job_id := self.foreground):
             return ""
-        deed = "stopping, again forces it:" if job_id in self._stopping else "running"
-        return f"{deed} {name_of(self.jobs.shown(self.jobs.job(job_id)))}"
+        action = "stopping, again forces it:" if job_id in self._stopping else "running"
+        return f"{action} {name_of(self.jobs.shown(self.jobs.job(job_id)))}"
 
     @property
     def would_end(self) -> str:

@@ -15,7 +15,7 @@ from ollm_tui.core.intake import visible
 from ollm_tui.core.session.message import Attachment
 from ollm_tui.services.files.fuzzy import PathIndex
 from ollm_tui.services.files.mentioned_file import (
-    Glance,
+    FilePreview,
     folders_of,
     glance_at_file,
     glance_at_folder,
@@ -148,7 +148,7 @@ class Mentions:
             label = f"…{label[1 - WIDEST_LABEL :]}"
         return Option(label, description=f"{cost:>{COST_CELLS}}  {glance.words}", value=name)
 
-    def _glance(self, name: str) -> Glance:
+    def _glance(self, name: str) -> FilePreview:
         path = self._project.root / Path(name).expanduser()
         if not path.is_dir():
             return glance_at_file(path)

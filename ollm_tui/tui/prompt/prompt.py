@@ -163,11 +163,11 @@ class Prompt(ChipArea):
         chosen: int
 
     @dataclass
-    class TakeBackWanted(Message):
+    class TakeBackRequested(Message):
         """Up on an empty prompt while messages wait."""
 
     @dataclass
-    class LeaveWanted(Message):
+    class LeaveRequested(Message):
         """Ctrl+D on an empty prompt."""
 
     def __init__(
@@ -291,7 +291,7 @@ class Prompt(ChipArea):
         if self._completer.is_open:
             self._choose(-1)
         elif self.can_take_back and not self.text:
-            self.post_message(self.TakeBackWanted())
+            self.post_message(self.TakeBackRequested())
         else:
             self._go(-1)
 
@@ -323,7 +323,7 @@ class Prompt(ChipArea):
         if self.text:
             self.action_delete_right()
         else:
-            self.post_message(self.LeaveWanted())
+            self.post_message(self.LeaveRequested())
 
     async def _on_key(self, event: events.Key) -> None:
         if not event.is_printable:

@@ -21,7 +21,7 @@ from ollm_tui.tui.terminal.clipboard import copy
 if TYPE_CHECKING:
     from ollm_tui.tui.search.screen import SearchScreen
 
-Deed = Literal["open", "fork", "restore", "quote", "copy", "export"]
+HitAction = Literal["open", "fork", "restore", "quote", "copy", "export"]
 BUSY = "another window has that session open: f forks it from there instead"
 EXPORT = "Export the conversation with this message to\nThe ending says the form: .md, .html, .json"
 
@@ -46,16 +46,16 @@ class Beside(Protocol):
         ...
 
 
-class SearchDeeds:
+class HitActions:
     """Does things for one search screen; what goes wrong is told there in one line."""
 
     def __init__(self, screen: SearchScreen, beside: Beside) -> None:
         self._screen = screen
         self._beside = beside
 
-    def do(self, deed: Deed, hit: Hit) -> None:
+    def do(self, action: HitAction, hit: Hit) -> None:
         """Do one thing with a message."""
-        match deed:
+        match action:
             case "open":
                 self._leave(lambda: self._open(hit))
             case "fork":
@@ -69,7 +69,7 @@ class SearchDeeds:
             case "export":
                 self._ask_where_to(hit)
             case _:
-                assert_never(deed)
+                assert_never(action)
 
     async def _open(self, hit: Hit) -> None:
         words = self._screen.reading.words if self._screen.reading.query.terms else None

@@ -71,7 +71,7 @@ class HitStream(Transcript):
     """Whether the user has chosen a message: what comes late then leaves the cursor alone."""
 
     @dataclass
-    class OtherWanted(Message):
+    class OtherRequested(Message):
         """Another hit is wanted: the next one, or the one before."""
 
         step: int
@@ -93,7 +93,7 @@ class HitStream(Transcript):
 
     def action_other(self, step: int) -> None:
         """Another hit."""
-        self.post_message(self.OtherWanted(step))
+        self.post_message(self.OtherRequested(step))
 
     def action_unfold(self) -> None:
         """Open or close what is folded."""

@@ -25,7 +25,7 @@ from ollm_tui.tui.kit.choice_list import ChoiceList
 from ollm_tui.tui.kit.line_input import LineInput
 from ollm_tui.tui.kit.live_keys import LiveKeys
 from ollm_tui.tui.search.facet_bar import FacetBar, SearchFacets
-from ollm_tui.tui.search.hit_actions import Beside, Deed, SearchDeeds
+from ollm_tui.tui.search.hit_actions import Beside, HitAction, HitActions
 from ollm_tui.tui.search.hit_list import HitList, day_of
 from ollm_tui.tui.search.hit_preview import HitPreview, HitStream
 from ollm_tui.tui.search.hit_timeline import HitTimeline
@@ -131,7 +131,7 @@ class SearchScreen(Screen[None]):
         self.workspace = workspace
         self._searches = searches
         self._first = words or searches.last
-        self._deeds = SearchDeeds(self, beside)
+        self._actions = HitActions(self, beside)
         self._facets = SearchFacets()
         self.reading = SearchReading(self)
 
@@ -318,13 +318,13 @@ class SearchScreen(Screen[None]):
     def _open(self) -> None:
         self.action_do("open")
 
-    def action_do(self, deed: Deed) -> None:
+    def action_do(self, action: HitAction) -> None:
         """Do something with the message that is meant."""
         if hit := self._meant():
-            self._deeds.do(deed, hit)
+            self._actions.do(action, hit)
 
-    @on(HitStream.OtherWanted)
-    def _go_to_other(self, event: HitStream.OtherWanted) -> None:
+    @on(HitStream.OtherRequested)
+    def _go_to_other(self, event: HitStream.OtherRequested) -> None:
         self.hit_list.move(event.step)
 
     def _meant(self) -> Hit | None:

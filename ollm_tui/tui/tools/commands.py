@@ -11,7 +11,7 @@ from ollm_tui.tui.chat.screen import ChatScreen
 from ollm_tui.tui.stream.entries.tool_entries import ToolFold
 from ollm_tui.tui.tools.approval import SAY_WHY, Approval
 from ollm_tui.tui.tools.loop_bar import TELL, LoopBar
-from ollm_tui.tui.tools.tool_display import ToolView, view_of
+from ollm_tui.tui.tools.tool_display import ToolDisplay, display_of
 from ollm_tui.tui.tools.tool_page import ToolPage, output_lines, permission_lines
 from ollm_tui.tui.tools.words import MODES
 
@@ -29,7 +29,7 @@ TO_LOOPS = ("stop", "once", "allow", "tell", "back")
 
 def answer(chat: ChatScreen, argument: str) -> None:
     """Say something to what is asked above the prompt; without a word, go there."""
-    view = view_of(chat)
+    view = display_of(chat)
     asking = view.asking
     word, _, words = argument.partition(" ")
     match asking:
@@ -94,7 +94,7 @@ def output(chat: ChatScreen, _argument: str) -> None:
 
 
 def _answer_request(
-    chat: ChatScreen, view: ToolView, approval: Approval, word: str, words: str
+    chat: ChatScreen, view: ToolDisplay, approval: Approval, word: str, words: str
 ) -> None:
     if word == "view":
         _view(chat, approval)
@@ -109,7 +109,7 @@ def _answer_request(
         view.decide(approval, DECISIONS[word])
 
 
-def _answer_loop(view: ToolView, bar: LoopBar, word: LoopAnswer, words: str) -> None:
+def _answer_loop(view: ToolDisplay, bar: LoopBar, word: LoopAnswer, words: str) -> None:
     if word == "tell" and not words:
         bar.ask_for_words("tell", TELL)
     else:

@@ -19,8 +19,8 @@ from ollm_tui.core.tool_events import (
     ApprovalRequested,
     LoopAnswered,
     LoopPaused,
+    LoopReplyRecorded,
     ModelNudged,
-    ModelTold,
     ReplyFinished,
     ToolFinished,
     ToolOutputArrived,
@@ -52,13 +52,13 @@ KEPT_CHARACTERS = 20_000
 """Of what a running call has printed; all of it is there when it is over."""
 
 
-def view_of(chat: ChatScreen) -> ToolView:
+def display_of(chat: ChatScreen) -> ToolDisplay:
     """Shows the tools of the conversation that is open now."""
-    chat.tool_view = chat.tool_view or ToolView(chat)
-    return chat.tool_view
+    chat.tool_display = chat.tool_display or ToolDisplay(chat)
+    return chat.tool_display
 
 
-class ToolView:
+class ToolDisplay:
     """Shows the tools of one conversation."""
 
     def __init__(self, chat: ChatScreen) -> None:
@@ -98,7 +98,7 @@ class ToolView:
                 self._go_on(event.found, event.answer)
             case ModelNudged():
                 self._show_nudge()
-            case ModelTold():
+            case LoopReplyRecorded():
                 state = self._chat.conversation.state
                 self._chat.transcript.add(entry_of(event.message, state))
             case _:

@@ -18,7 +18,7 @@ from ollm_tui.tui.stream.entries.tool_entries import ToolBlock, block_title
 from ollm_tui.tui.tools.words import MODES
 
 if TYPE_CHECKING:
-    from ollm_tui.engine.tools.conversation_tools import ToolKeeper
+    from ollm_tui.engine.tools.conversation_tools import ConversationTools
     from ollm_tui.services.safety.grants import Grant
 
 
@@ -27,7 +27,7 @@ NO_SANDBOX = "known when the first message is sent"
 NO_GRANTS = "nothing yet: a and d answer a question for good"
 
 
-def permission_lines(tools: ToolKeeper, grants: Sequence[Grant]) -> list[TonedLine]:
+def permission_lines(tools: ConversationTools, grants: Sequence[Grant]) -> list[TonedLine]:
     """Everything that decides what happens unasked."""
     lines = list(_section("Asking", f"{tools.approval_mode}: {MODES[tools.approval_mode]}"))
     lines += [TonedLine("  Shift+Tab changes it", "quiet"), TonedLine("")]

@@ -18,15 +18,15 @@ from ollm_tui.core.session.message import (
     ToolResultPart,
 )
 from ollm_tui.engine.compression.summary.summariser import (
+    MessageTaken,
     Rejected,
     Summarised,
     Summariser,
     SummaryStep,
-    Took,
     Wrote,
 )
 from ollm_tui.engine.compression.summary.summary_guard import SummaryFailed
-from ollm_tui.engine.compression.summary.summary_request import SummaryWanted
+from ollm_tui.engine.compression.summary.summary_request import SummaryRequest
 from ollm_tui.engine.conversation.model_choice import ModelChoice
 from ollm_tui.providers.scripted import MODEL, Script, Scripted
 
@@ -61,13 +61,13 @@ MESSAGES = (
     ),
     said(3, "assistant", "Blank lines were returned as empty rows. I skip them now; tests pass."),
 )
-TAKEN: list[SummaryStep] = [Took(message.id) for message in MESSAGES]
+TAKEN: list[SummaryStep] = [MessageTaken(message.id) for message in MESSAGES]
 
 
 def wanted(
     messages: tuple[Message, ...] = MESSAGES, most_tokens: int = 200, level: int = DETAILED
-) -> SummaryWanted:
-    return SummaryWanted(messages, "", "", "", "", most_tokens, level)
+) -> SummaryRequest:
+    return SummaryRequest(messages, "", "", "", "", most_tokens, level)
 
 
 def summariser(
@@ -87,7 +87,7 @@ async def steps_until_failure(script: Script, reason: str) -> list[SummaryStep]:
 
 
 async def steps(
-    script: Script | Scripted, asked: SummaryWanted | None = None, limit: int | None = LIMIT
+    script: Script | Scripted, asked: SummaryRequest | None = None, limit: int | None = LIMIT
 ) -> list[SummaryStep]:
     return [step async for step in summariser(script, limit).summarise(asked or wanted())]
 
@@ -310,7 +310,7 @@ async def test_a_model_that_knows_nothing_but_the_earlier_summary_may_keep_it_in
 
 async def test_an_older_summary_alone_is_made_shorter() -> None:
     provider = Scripted([[TextDelta("A parser was mended; the tests pass.")]])
-    asked = SummaryWanted((), f"{GOOD} {GOOD}", "", "", "", 30, COMPACT)
+    asked = SummaryRequest((), f"{GOOD} {GOOD}", "", "", "", 30, COMPACT)
     assert summary(await steps(provider, asked)) == "A parser was mended; the tests pass."
     request = provider.requests[0]
     assert "shorter version of the summary" in request.messages[0].text
@@ -319,7 +319,7 @@ async def test_an_older_summary_alone_is_made_shorter() -> None:
 
 async def test_the_beginning_of_an_older_summary_is_a_shorter_one() -> None:
     first = "The user wants the parser mended. Blank lines are skipped now in src/parser.py."
-    asked = SummaryWanted((), f"{GOOD} The readme is still wrong.", "", "", "", 30, COMPACT)
+    asked = SummaryRequest((), f"{GOOD} The readme is still wrong.", "", "", "", 30, COMPACT)
     assert summary(await steps([[TextDelta(first)]], asked)) == first
 
 

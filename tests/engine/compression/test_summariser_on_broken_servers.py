@@ -9,7 +9,7 @@ import pytest
 
 from ollm_tui.core.errors import BadAnswer, OverLimit, Unavailable
 from ollm_tui.core.provider import TextDelta
-from ollm_tui.engine.compression.summary.summariser import Rejected, Summarised, Took, Wrote
+from ollm_tui.engine.compression.summary.summariser import MessageTaken, Rejected, Summarised, Wrote
 from ollm_tui.providers.scripted import Scripted
 from tests.engine.compression.test_summariser import (
     GOOD,
@@ -30,7 +30,7 @@ from tests.engine.compression.test_summariser import (
 async def test_closing_the_summariser_closes_the_stream_of_a_hanging_model() -> None:
     provider = Endless("")
     hanging = summariser(provider).summarise(wanted(messages=MESSAGES[:1]))
-    assert await anext(hanging) == Took("m0")
+    assert await anext(hanging) == MessageTaken("m0")
     waiting = asyncio.ensure_future(anext(hanging))
     while not provider.requests:
         await asyncio.sleep(0.01)

@@ -9,10 +9,15 @@ import pytest
 from ollm_tui.core.provider import ChatRequest
 from ollm_tui.core.session.compression import DETAILED
 from ollm_tui.core.session.message import Message, Role, Text
-from ollm_tui.engine.compression.summary.summariser import Summarised, Summariser, Took, Wrote
+from ollm_tui.engine.compression.summary.summariser import (
+    MessageTaken,
+    Summarised,
+    Summariser,
+    Wrote,
+)
 from ollm_tui.engine.compression.summary.summary_input import transcript
 from ollm_tui.engine.compression.summary.summary_request import (
-    SummaryWanted,
+    SummaryRequest,
     most_tokens_within,
     prompt_room,
     request_for,
@@ -37,7 +42,7 @@ MESSAGES = [
     Message(id=f"m{place}", role=role, parts=(Text(text=text),), timestamp="")
     for place, (role, text) in enumerate(SAID)
 ]
-WANTED = SummaryWanted(MESSAGES, "", "", "", "", 200, DETAILED)
+WANTED = SummaryRequest(MESSAGES, "", "", "", "", 200, DETAILED)
 
 
 def count(text: str) -> int:
@@ -49,7 +54,7 @@ async def test_a_tiny_model_summarises_in_a_tiny_window(model_home: Path) -> Non
     choice = ModelChoice(provider, SMOLLM2.name, window=WINDOW)
     try:
         steps = [step async for step in Summariser(choice, count, LIMIT).summarise(WANTED)]
-        assert steps[:5] == [Took(message.id) for message in MESSAGES]
+        assert steps[:5] == [MessageTaken(message.id) for message in MESSAGES]
         assert any(isinstance(step, Wrote) for step in steps)
         last = steps[-1]
         assert isinstance(last, Summarised)

@@ -25,7 +25,7 @@ from ollm_tui.engine.compression.summary.summary_input import (
 )
 from ollm_tui.engine.compression.summary.summary_request import (
     TEMPLATE_TOKENS,
-    SummaryWanted,
+    SummaryRequest,
     most_tokens_within,
     prompt_room,
     write_prompt,
@@ -143,7 +143,7 @@ def test_the_prompt_always_fits(
     limit = window * 85 // 100
     answer = most_tokens_within(limit, most)
     messages = [message("tool", Text(text=text)) for text in texts]
-    wanted = SummaryWanted(messages, *beside, answer, DETAILED)
+    wanted = SummaryRequest(messages, *beside, answer, DETAILED)
     lines = transcript(messages) if messages else [wanted.earlier]
     prompt = write_prompt(wanted, lines, prompt_room(limit, answer), most_read, counting)
     sent = counting(prompt.system) + counting(prompt.text) + TEMPLATE_TOKENS

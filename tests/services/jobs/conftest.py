@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ollm_tui.services.jobs.job_registry import Jobs
+from ollm_tui.services.jobs.job_registry import JobRegistry
 from ollm_tui.services.jobs.process_tree import marked
 
 ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/nowhere", "LANG": "C.UTF-8"}
@@ -21,17 +21,17 @@ GATE = "until [ -e go ]; do sleep 0.05; done"
 
 
 @pytest.fixture
-async def jobs(tmp_path: Path) -> AsyncIterator[Jobs]:
+async def jobs(tmp_path: Path) -> AsyncIterator[JobRegistry]:
     """Jobs with one shell, in an empty directory."""
     folder = tmp_path / "work"
     folder.mkdir()
-    made = Jobs(ENVIRONMENT, tmp_path / "jobs")
+    made = JobRegistry(ENVIRONMENT, tmp_path / "jobs")
     await made.open_shell(SESSION, folder)
     yield made
     await made.close()
 
 
-async def printed(jobs: Jobs, code: str, language: str = "shell") -> str:
+async def printed(jobs: JobRegistry, code: str, language: str = "shell") -> str:
     """What code prints; it has to succeed."""
     job = await jobs.exec(SESSION, code, "python" if language == "python" else "shell")
     output = jobs.job_output(job.id)

@@ -16,14 +16,14 @@ from ollm_tui.core.job import (
     JobOutputArrived,
     JobStarted,
 )
-from ollm_tui.services.jobs.job_registry import Jobs
+from ollm_tui.services.jobs.job_registry import JobRegistry
 from ollm_tui.services.jobs.output_tail import Limits
 from ollm_tui.services.jobs.process_tree import process
-from ollm_tui.services.jobs.starting import Wanted
+from ollm_tui.services.jobs.starting import JobRequest
 from tests.services.jobs.conftest import ENVIRONMENT, GATE, SESSION, until
 
 
-def told(jobs: Jobs) -> list[JobEvent]:
+def told(jobs: JobRegistry) -> list[JobEvent]:
     """What is published from now on."""
     events: list[JobEvent] = []
     jobs.events.subscribe(events.append)
@@ -42,13 +42,15 @@ def told(jobs: Jobs) -> list[JobEvent]:
     ],
 )
 async def test_a_job_ends_as_its_code_does(
-    jobs: Jobs, code: str, status: str, exit_code: int
+    jobs: JobRegistry, code: str, status: str, exit_code: int
 ) -> None:
     job = await jobs.exec(SESSION, code)
     assert (job.status, job.exit_code) == (status, exit_code)
 
 
-async def test_a_job_has_all_that_is_to_be_known_about_it(jobs: Jobs, tmp_path: Path) -> None:
+async def test_a_job_has_all_that_is_to_be_known_about_it(
+    jobs: JobRegistry, tmp_path: Path
+) -> None:
     job = await jobs.exec(SESSION, "echo out; echo problem >&2; echo $$; exit 1")
     output = jobs.job_output(job.id)
     assert output.stdout.data == b"out\n%d\n" % job.pid
@@ -75,11 +77,11 @@ async def test_a_job_has_all_that_is_to_be_known_about_it(jobs: Jobs, tmp_path: 
     assert job.completed_at >= job.started_at
 
 
-async def test_a_signal_that_ended_a_job_is_named(jobs: Jobs) -> None:
+async def test_a_signal_that_ended_a_job_is_named(jobs: JobRegistry) -> None:
     assert (await jobs.exec(SESSION, "kill -SEGV $$")).note == "ended by SIGSEGV"
 
 
-async def test_a_background_job_runs_on_and_can_be_waited_for(jobs: Jobs) -> None:
+async def test_a_background_job_runs_on_and_can_be_waited_for(jobs: JobRegistry) -> None:
     job = await jobs.exec(SESSION, "sleep 0.2; echo done", background=True)
     assert job.running
     assert (await jobs.wait(job.id, timeout=0.01)).running
@@ -87,21 +89,21 @@ async def test_a_background_job_runs_on_and_can_be_waited_for(jobs: Jobs) -> Non
     assert jobs.job_output(job.id).stdout.data == b"done\n"
 
 
-async def test_a_job_that_takes_too_long_is_ended_and_says_so(jobs: Jobs) -> None:
+async def test_a_job_that_takes_too_long_is_ended_and_says_so(jobs: JobRegistry) -> None:
     job = await jobs.exec(SESSION, "echo begun; sleep 60", timeout=1.5)
     assert (job.status, job.exit_code) == ("timeout", 143)
     assert job.note == "it took longer than 1.5 seconds"
     assert jobs.job_output(job.id).stdout.data == b"begun\n"
 
 
-async def test_a_killed_job_is_gone_when_kill_returns(jobs: Jobs) -> None:
+async def test_a_killed_job_is_gone_when_kill_returns(jobs: JobRegistry) -> None:
     job = await jobs.exec(SESSION, "sleep 60", background=True)
     ended = await jobs.kill(job.id)
     assert (ended.status, ended.exit_code) == ("killed", 143)
     assert process(job.pid) is None
 
 
-async def test_another_signal_can_be_named(jobs: Jobs) -> None:
+async def test_another_signal_can_be_named(jobs: JobRegistry) -> None:
     code = "trap 'echo asked; exit 5' INT; echo ready; while :; do sleep 0.1; done"
     job = await jobs.exec(SESSION, code, background=True)
     await until(lambda: bool(jobs.job_output(job.id).stdout.data))
@@ -111,12 +113,12 @@ async def test_another_signal_can_be_named(jobs: Jobs) -> None:
         await jobs.kill(job.id, "SIGSTOP")
 
 
-async def test_killing_a_job_that_has_ended_changes_nothing(jobs: Jobs) -> None:
+async def test_killing_a_job_that_has_ended_changes_nothing(jobs: JobRegistry) -> None:
     job = await jobs.exec(SESSION, "true")
     assert await jobs.kill(job.id) == job
 
 
-async def test_a_job_moved_to_the_background_lets_go_of_who_waits(jobs: Jobs) -> None:
+async def test_a_job_moved_to_the_background_lets_go_of_who_waits(jobs: JobRegistry) -> None:
     events = told(jobs)
     waiting = asyncio.create_task(jobs.exec(SESSION, "cd /; sleep 0.3; echo done"))
     await until(lambda: bool(events))
@@ -129,7 +131,7 @@ async def test_a_job_moved_to_the_background_lets_go_of_who_waits(jobs: Jobs) ->
     assert jobs.shells()[0].cwd != "/", "it no longer changes the shell"
 
 
-async def test_a_job_moved_to_the_background_has_as_long_as_it_needs(jobs: Jobs) -> None:
+async def test_a_job_moved_to_the_background_has_as_long_as_it_needs(jobs: JobRegistry) -> None:
     events = told(jobs)
     waiting = asyncio.create_task(jobs.exec(SESSION, "sleep 0.8; echo done", timeout=0.4))
     await until(lambda: bool(events))
@@ -138,7 +140,7 @@ async def test_a_job_moved_to_the_background_has_as_long_as_it_needs(jobs: Jobs)
     assert (await jobs.wait(moved.id)).status == "completed"
 
 
-async def test_giving_up_waiting_ends_the_job(jobs: Jobs) -> None:
+async def test_giving_up_waiting_ends_the_job(jobs: JobRegistry) -> None:
     events = told(jobs)
     waiting = asyncio.create_task(jobs.exec(SESSION, "sleep 60"))
     await until(lambda: bool(events))
@@ -146,9 +148,9 @@ async def test_giving_up_waiting_ends_the_job(jobs: Jobs) -> None:
     assert (await jobs.wait(f"job-{SESSION}-1")).status == "killed"
 
 
-async def test_every_job_is_told_from_start_to_end(jobs: Jobs, tmp_path: Path) -> None:
+async def test_every_job_is_told_from_start_to_end(jobs: JobRegistry, tmp_path: Path) -> None:
     events = told(jobs)
-    job = await jobs.start(SESSION, Wanted(code=f"echo a; {GATE}; echo b"))
+    job = await jobs.start(SESSION, JobRequest(code=f"echo a; {GATE}; echo b"))
     await until(lambda: JobOutputArrived(job.id, 2, 0) in events)
     (tmp_path / "work" / "go").touch()
     ended = await jobs.wait(job.id)
@@ -157,14 +159,14 @@ async def test_every_job_is_told_from_start_to_end(jobs: Jobs, tmp_path: Path) -
     assert events[1:-1] == [JobOutputArrived(job.id, 2, 0), JobOutputArrived(job.id, 4, 0)]
 
 
-async def test_many_prints_make_few_events(jobs: Jobs) -> None:
+async def test_many_prints_make_few_events(jobs: JobRegistry) -> None:
     events = told(jobs)
     await jobs.exec(SESSION, "for i in {1..300}; do echo $i; done")
     assert len(events) < 30
     assert isinstance(events[-2], JobOutputArrived)
 
 
-async def test_jobs_are_listed_newest_first_and_filtered(jobs: Jobs) -> None:
+async def test_jobs_are_listed_newest_first_and_filtered(jobs: JobRegistry) -> None:
     await jobs.exec(SESSION, "true")
     await jobs.exec(SESSION, "false")
     running = await jobs.exec(SESSION, "sleep 60", background=True)
@@ -174,14 +176,14 @@ async def test_jobs_are_listed_newest_first_and_filtered(jobs: Jobs) -> None:
     assert jobs.list_jobs(SESSION, background=True) == [running]
 
 
-async def test_output_is_read_from_offsets_of_its_own_stream(jobs: Jobs) -> None:
+async def test_output_is_read_from_offsets_of_its_own_stream(jobs: JobRegistry) -> None:
     job = await jobs.exec(SESSION, "echo abc; echo defg >&2")
     output = jobs.job_output(job.id, stdout_from=2, stderr_from=3)
     assert (output.stdout.data, output.stderr.data) == (b"c\n", b"g\n")
     assert (output.stdout.end, output.stderr.end) == (4, 5)
 
 
-async def test_a_flood_is_kept_exactly_at_its_end(jobs: Jobs) -> None:
+async def test_a_flood_is_kept_exactly_at_its_end(jobs: JobRegistry) -> None:
     size, most = 64 * 1024 * 1024, 1024 * 1024
     writer = "import sys\nfor n in range(1024): sys.stdout.buffer.write(b'%07d\\n' % n * 8192)"
     job = await jobs.exec(SESSION, f'python3 -c "{writer}"')
@@ -193,7 +195,7 @@ async def test_a_flood_is_kept_exactly_at_its_end(jobs: Jobs) -> None:
     assert (job.stdout_bytes, job.stdout_truncated) == (size, True)
 
 
-async def test_two_hundred_jobs_run_at_once(jobs: Jobs) -> None:
+async def test_two_hundred_jobs_run_at_once(jobs: JobRegistry) -> None:
     started = [await jobs.exec(SESSION, "sleep 60", background=True) for _ in range(200)]
     assert len(jobs.list_jobs(SESSION, status="running")) == 200
     ended = await asyncio.gather(*(jobs.kill(job.id, "SIGKILL") for job in started))
@@ -201,7 +203,7 @@ async def test_two_hundred_jobs_run_at_once(jobs: Jobs) -> None:
     assert not any(process(job.pid) for job in started)
 
 
-async def test_what_does_not_exist_is_said_with_a_hint(jobs: Jobs) -> None:
+async def test_what_does_not_exist_is_said_with_a_hint(jobs: JobRegistry) -> None:
     with pytest.raises(JobError, match="there is no session 'nobody'"):
         await jobs.exec("nobody", "true")
     with pytest.raises(JobError, match="there is no job 'job-x-1'"):
@@ -213,7 +215,7 @@ async def test_what_does_not_exist_is_said_with_a_hint(jobs: Jobs) -> None:
 
 
 async def test_without_a_folder_nothing_is_on_disk(tmp_path: Path) -> None:
-    jobs = Jobs(ENVIRONMENT, limits=Limits())
+    jobs = JobRegistry(ENVIRONMENT, limits=Limits())
     await jobs.open_shell(SESSION, tmp_path)
     await jobs.exec(SESSION, "true")
     await jobs.close()

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ollm_tui.core.errors import JobError
-from ollm_tui.services.jobs.job_registry import Jobs
-from ollm_tui.services.jobs.output_tail import Kept, Limits, Use, to_close, to_trim
+from ollm_tui.services.jobs.job_registry import JobRegistry
+from ollm_tui.services.jobs.output_tail import Kept, Limits, ShellUsage, to_close, to_trim
 from tests.services.jobs.conftest import ENVIRONMENT, SESSION
 
 LIMITS = Limits(session_bytes=1000, young_seconds=300.0, shells=4)
@@ -38,7 +38,7 @@ def test_the_oldest_output_goes_first_and_no_more_than_needed(
 
 @given(st.lists(st.booleans(), max_size=8))
 def test_the_least_recently_used_idle_shells_make_room(busy: list[bool]) -> None:
-    shells = [Use(f"s{at}", at, is_busy) for at, is_busy in enumerate(busy)]
+    shells = [ShellUsage(f"s{at}", at, is_busy) for at, is_busy in enumerate(busy)]
     idle = [shell.session_id for shell in shells if not shell.busy]
     closed = to_close(reversed(shells), LIMITS)
     over = max(0, len(shells) + 1 - LIMITS.shells)
@@ -65,7 +65,7 @@ def test_random_histories_of_real_jobs_keep_every_limit(
 
 async def _live(history: list[tuple[str, int, int]]) -> None:
     limits = Limits(stream_bytes=1000, session_bytes=4000, young_seconds=0.0, shells=3)
-    jobs = Jobs(ENVIRONMENT, limits=limits)
+    jobs = JobRegistry(ENVIRONMENT, limits=limits)
     opened: list[str] = []
     numbers: dict[str, int] = {}
     for action, which, size in history:
@@ -110,7 +110,7 @@ async def _live(history: list[tuple[str, int, int]]) -> None:
     await jobs.close()
 
 
-async def test_an_eleventh_shell_closes_the_least_recently_used_one(jobs: Jobs) -> None:
+async def test_an_eleventh_shell_closes_the_least_recently_used_one(jobs: JobRegistry) -> None:
     for number in range(9):
         await jobs.open_shell(f"other-{number}", Path("/"))
     await jobs.exec(SESSION, "true")
@@ -122,7 +122,7 @@ async def test_an_eleventh_shell_closes_the_least_recently_used_one(jobs: Jobs) 
 
 
 async def test_young_output_stays_however_much_it_is(tmp_path: Path) -> None:
-    jobs = Jobs(ENVIRONMENT, limits=Limits(session_bytes=10))
+    jobs = JobRegistry(ENVIRONMENT, limits=Limits(session_bytes=10))
     await jobs.open_shell(SESSION, tmp_path)
     first = await jobs.exec(SESSION, "echo first")
     await jobs.exec(SESSION, "echo second")
@@ -131,7 +131,7 @@ async def test_young_output_stays_however_much_it_is(tmp_path: Path) -> None:
 
 
 async def test_old_output_is_dropped_and_the_job_says_so(tmp_path: Path) -> None:
-    jobs = Jobs(ENVIRONMENT, limits=Limits(session_bytes=1000, young_seconds=0.0))
+    jobs = JobRegistry(ENVIRONMENT, limits=Limits(session_bytes=1000, young_seconds=0.0))
     await jobs.open_shell(SESSION, tmp_path)
     first = await jobs.exec(SESSION, "head -c 900 /dev/zero")
     await jobs.exec(SESSION, "head -c 900 /dev/zero")
@@ -143,7 +143,7 @@ async def test_old_output_is_dropped_and_the_job_says_so(tmp_path: Path) -> None
 
 
 async def test_no_more_jobs_run_at_once_than_allowed(tmp_path: Path) -> None:
-    jobs = Jobs(ENVIRONMENT, limits=Limits(running_jobs=2))
+    jobs = JobRegistry(ENVIRONMENT, limits=Limits(running_jobs=2))
     await jobs.open_shell(SESSION, tmp_path)
     for _ in range(2):
         await jobs.exec(SESSION, "sleep 60", background=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ollm_tui.services.jobs.job_registry import Jobs
+from ollm_tui.services.jobs.job_registry import JobRegistry
 from ollm_tui.services.jobs.output_tail import Limits
 from ollm_tui.services.jobs.process_tree import descendants, marked, process, processes
 from tests.conftest import REPOSITORY
@@ -52,14 +52,14 @@ def sleepers(mark: int | None = None) -> list[int]:
     return found
 
 
-async def started_family(jobs: Jobs, mark: int | None = None) -> str:
+async def started_family(jobs: JobRegistry, mark: int | None = None) -> str:
     """A job with all of a family running; its id."""
     job = await jobs.exec(SESSION, family(mark) + "sleep 60", background=True)
     await until(lambda: len(sleepers(mark)) == 4)
     return job.id
 
 
-async def test_killing_a_job_ends_its_whole_family(jobs: Jobs) -> None:
+async def test_killing_a_job_ends_its_whole_family(jobs: JobRegistry) -> None:
     job_id = await started_family(jobs)
     ended = await jobs.kill(job_id, "SIGKILL")
     assert ended.status == "killed"
@@ -67,7 +67,7 @@ async def test_killing_a_job_ends_its_whole_family(jobs: Jobs) -> None:
     assert not marked(job_id)
 
 
-async def test_what_a_job_leaves_running_ends_with_it_and_is_told(jobs: Jobs) -> None:
+async def test_what_a_job_leaves_running_ends_with_it_and_is_told(jobs: JobRegistry) -> None:
     job = await jobs.exec(SESSION, family())
     assert job.status == "completed"
     assert "processes it had left running were ended" in job.note
@@ -75,7 +75,7 @@ async def test_what_a_job_leaves_running_ends_with_it_and_is_told(jobs: Jobs) ->
 
 
 async def test_a_job_that_ignores_the_first_signal_is_killed(tmp_path: Path) -> None:
-    jobs = Jobs(ENVIRONMENT, limits=Limits(stop_grace_seconds=0.3))
+    jobs = JobRegistry(ENVIRONMENT, limits=Limits(stop_grace_seconds=0.3))
     await jobs.open_shell(SESSION, tmp_path)
     job = await jobs.exec(
         SESSION, "trap '' TERM INT HUP; echo deaf; while :; do sleep 60; done", background=True
@@ -88,7 +88,7 @@ async def test_a_job_that_ignores_the_first_signal_is_killed(tmp_path: Path) -> 
 
 
 async def test_a_job_ends_by_the_first_signal_whenever_it_comes(tmp_path: Path) -> None:
-    jobs = Jobs(ENVIRONMENT, limits=Limits(stop_grace_seconds=600))
+    jobs = JobRegistry(ENVIRONMENT, limits=Limits(stop_grace_seconds=600))
     await jobs.open_shell(SESSION, tmp_path)
     for milliseconds in range(0, 30, 1):
         job = await jobs.exec(SESSION, "sleep 60", background=True)
@@ -97,7 +97,7 @@ async def test_a_job_ends_by_the_first_signal_whenever_it_comes(tmp_path: Path) 
     await jobs.close()
 
 
-async def test_a_stopped_job_can_be_ended(jobs: Jobs) -> None:
+async def test_a_stopped_job_can_be_ended(jobs: JobRegistry) -> None:
     job = await jobs.exec(SESSION, "sleep 60 & kill -STOP $! $$", background=True)
     await until(lambda: (line := process(job.pid)) is not None and line.state == "T")
     assert (await jobs.kill(job.id)).status == "killed"
@@ -105,7 +105,7 @@ async def test_a_stopped_job_can_be_ended(jobs: Jobs) -> None:
 
 
 async def test_a_fork_bomb_is_ended(tmp_path: Path) -> None:
-    jobs = Jobs(ENVIRONMENT, limits=Limits(processes=60, tasks=1500))
+    jobs = JobRegistry(ENVIRONMENT, limits=Limits(processes=60, tasks=1500))
     await jobs.open_shell(SESSION, tmp_path)
     job = await jobs.exec(SESSION, "b() { b | b & }; b; sleep 30", timeout=20)
     assert (job.status, job.note) == ("killed", "it had more than 60 processes")
@@ -115,7 +115,7 @@ async def test_a_fork_bomb_is_ended(tmp_path: Path) -> None:
 
 
 async def test_many_processes_of_others_are_no_reason_to_end_a_job(tmp_path: Path) -> None:
-    jobs = Jobs(ENVIRONMENT, limits=Limits(processes=20))
+    jobs = JobRegistry(ENVIRONMENT, limits=Limits(processes=20))
     await jobs.open_shell(SESSION, tmp_path)
     job = await jobs.exec(SESSION, "sleep 1; echo fine", background=True)
     others = [subprocess.Popen(["sleep", "60"]) for _ in range(40)]
@@ -127,7 +127,7 @@ async def test_many_processes_of_others_are_no_reason_to_end_a_job(tmp_path: Pat
 
 
 async def test_closing_ends_every_job(tmp_path: Path) -> None:
-    jobs = Jobs(ENVIRONMENT)
+    jobs = JobRegistry(ENVIRONMENT)
     await jobs.open_shell(SESSION, tmp_path)
     job_id = await started_family(jobs)
     await jobs.close()
@@ -137,7 +137,9 @@ async def test_closing_ends_every_job(tmp_path: Path) -> None:
     assert not [line for line in descendants(os.getpid()) if _is_ours(line.pid)]
 
 
-async def test_closing_a_shell_ends_its_jobs_and_no_others(jobs: Jobs, tmp_path: Path) -> None:
+async def test_closing_a_shell_ends_its_jobs_and_no_others(
+    jobs: JobRegistry, tmp_path: Path
+) -> None:
     await jobs.open_shell("other", tmp_path)
     kept = await jobs.exec("other", "sleep 60", background=True)
     gone = await jobs.exec(SESSION, "sleep 60", background=True)
@@ -157,7 +159,9 @@ async def test_ending_the_program_leaves_no_process(tmp_path: Path, how: int) ->
     await until(lambda: not any(process(line.pid) for line in below))
 
 
-async def test_a_killed_launcher_leaves_running_jobs_alone_and_is_replaced(jobs: Jobs) -> None:
+async def test_a_killed_launcher_leaves_running_jobs_alone_and_is_replaced(
+    jobs: JobRegistry,
+) -> None:
     job = await jobs.exec(SESSION, "sleep 0.5; echo fine", background=True)
     os.kill(_launcher(job.pid), signal.SIGKILL)
     await asyncio.sleep(0.1)
@@ -166,7 +170,7 @@ async def test_a_killed_launcher_leaves_running_jobs_alone_and_is_replaced(jobs:
     assert jobs.job_output(job.id).stdout.data == b"fine\n"
 
 
-async def test_a_killed_keeper_ends_its_job(jobs: Jobs) -> None:
+async def test_a_killed_keeper_ends_its_job(jobs: JobRegistry) -> None:
     job_id = await started_family(jobs)
     line = process(jobs.job(job_id).pid)
     assert line is not None
@@ -178,9 +182,9 @@ async def test_a_killed_keeper_ends_its_job(jobs: Jobs) -> None:
 
 
 def _launcher(job: int) -> int:
-    keeper = process(job)
-    assert keeper is not None
-    launcher = process(keeper.parent)
+    supervisor = process(job)
+    assert supervisor is not None
+    launcher = process(supervisor.parent)
     assert launcher is not None
     return launcher.parent
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from ollm_tui.services.jobs.job_registry import Jobs
+from ollm_tui.services.jobs.job_registry import JobRegistry
 from tests.services.jobs.conftest import SESSION, printed, until, until_gone
 
 
-async def test_values_modules_directory_and_environment_last(jobs: Jobs) -> None:
+async def test_values_modules_directory_and_environment_last(jobs: JobRegistry) -> None:
     code = "import os, math as m\nos.chdir('/usr'); os.environ['N']='1'\na=[1]; b=(1, {2}); c=None"
     await printed(jobs, code, "python")
     assert await printed(jobs, "print(a, b, c, m.floor(1.5), os.getcwd())", "python") == (
@@ -17,7 +17,7 @@ async def test_values_modules_directory_and_environment_last(jobs: Jobs) -> None
     assert await printed(jobs, "pwd; echo $N") == "/usr\n1\n", "one shell for both languages"
 
 
-async def test_what_cannot_be_kept_is_left_out(jobs: Jobs) -> None:
+async def test_what_cannot_be_kept_is_left_out(jobs: JobRegistry) -> None:
     await printed(jobs, "class C: pass\nc=C(); f=lambda: 1; o=open('/dev/null'); kept=1", "python")
     shown = await printed(
         jobs, "print([n for n in ('C','c','f','o','kept') if n in globals()])", "python"
@@ -34,7 +34,7 @@ async def test_what_cannot_be_kept_is_left_out(jobs: Jobs) -> None:
     ],
 )
 async def test_python_code_fails_as_python_does(
-    jobs: Jobs, code: str, exit_code: int, words: str
+    jobs: JobRegistry, code: str, exit_code: int, words: str
 ) -> None:
     job = await jobs.exec(SESSION, code, "python")
     shown = jobs.job_output(job.id).stderr.text()
@@ -44,7 +44,7 @@ async def test_python_code_fails_as_python_does(
     assert await printed(jobs, "print(x)", "python") == "1\n", "its variables last all the same"
 
 
-async def test_an_error_shows_the_line_of_the_users_code(jobs: Jobs) -> None:
+async def test_an_error_shows_the_line_of_the_users_code(jobs: JobRegistry) -> None:
     job = await jobs.exec(SESSION, "x = 1\n1 / 0", "python")
     assert (
         jobs.job_output(job.id)
@@ -55,7 +55,7 @@ async def test_an_error_shows_the_line_of_the_users_code(jobs: Jobs) -> None:
     )
 
 
-async def test_a_command_is_a_job_of_its_own(jobs: Jobs) -> None:
+async def test_a_command_is_a_job_of_its_own(jobs: JobRegistry) -> None:
     code = (
         "r = cmd('sh', ['-c', 'echo \"$1\"; pwd; echo bad >&2; exit 4', 'sh', \"it's\"])\n"
         "print(repr((r.stdout, r.stderr, r.code, r.success, r.job_id)))"
@@ -68,12 +68,12 @@ async def test_a_command_is_a_job_of_its_own(jobs: Jobs) -> None:
     assert child.code.startswith("sh -c")
 
 
-async def test_a_command_that_does_not_exist_has_a_code_and_words(jobs: Jobs) -> None:
+async def test_a_command_that_does_not_exist_has_a_code_and_words(jobs: JobRegistry) -> None:
     shown = await printed(jobs, "r = cmd('no-such')\nprint(r.code, r.stderr)", "python")
     assert shown == "127 ollm: no-such: No such file or directory\n\n"
 
 
-async def test_a_command_runs_where_the_code_is_and_with_its_environment(jobs: Jobs) -> None:
+async def test_a_command_runs_where_the_code_is_and_with_its_environment(jobs: JobRegistry) -> None:
     code = (
         "import os\nos.chdir('/usr'); os.environ['A']='1'\n"
         "print(cmd('sh', ['-c', 'pwd; echo $A$B'], env={'B': '2'}).stdout)"
@@ -81,7 +81,7 @@ async def test_a_command_runs_where_the_code_is_and_with_its_environment(jobs: J
     assert await printed(jobs, code, "python") == "/usr\n12\n\n"
 
 
-async def test_commands_end_with_the_code_that_started_them(jobs: Jobs) -> None:
+async def test_commands_end_with_the_code_that_started_them(jobs: JobRegistry) -> None:
     job = await jobs.exec(SESSION, "cmd('sleep', ['60'])", "python", background=True)
     await until(lambda: len(jobs.list_jobs(SESSION)) == 2 and jobs.list_jobs(SESSION)[0].pid > 0)
     child = jobs.list_jobs(SESSION)[0]
@@ -92,7 +92,7 @@ async def test_commands_end_with_the_code_that_started_them(jobs: Jobs) -> None:
     await until_gone(child.id)
 
 
-async def test_a_command_may_have_a_time_limit(jobs: Jobs) -> None:
+async def test_a_command_may_have_a_time_limit(jobs: JobRegistry) -> None:
     shown = await printed(jobs, "print(cmd('sleep', ['60'], timeout=0.2).code)", "python")
     assert shown == "143\n"
     assert jobs.list_jobs(SESSION)[0].status == "timeout"

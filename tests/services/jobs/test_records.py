@@ -15,7 +15,7 @@ import pytest
 
 from ollm_tui.core.errors import JobError
 from ollm_tui.core.job import Job, ProcessMark
-from ollm_tui.services.jobs.job_registry import Jobs
+from ollm_tui.services.jobs.job_registry import JobRegistry
 from ollm_tui.services.jobs.process_tree import process
 from ollm_tui.services.jobs.records import (
     ENDED_NOW,
@@ -47,10 +47,10 @@ def record(number: int, process: ProcessMark = NOBODY, owner: ProcessMark = NOBO
         started_at="2026-01-01T00:00:00.000000Z",
         pid=process.pid,
     )
-    return JobRecord(job=job, process=process, keeper=NOBODY, owner=owner)
+    return JobRecord(job=job, process=process, supervisor=NOBODY, owner=owner)
 
 
-async def test_small_records_are_kept_for_this_user_only(jobs: Jobs, tmp_path: Path) -> None:
+async def test_small_records_are_kept_for_this_user_only(jobs: JobRegistry, tmp_path: Path) -> None:
     job = await jobs.exec(SESSION, f"echo {'x' * 5000}")
     await jobs.close()
     file = tmp_path / "jobs" / f"{SESSION}.jsonl"
@@ -63,17 +63,19 @@ async def test_small_records_are_kept_for_this_user_only(jobs: Jobs, tmp_path: P
 
 
 async def test_what_is_written_is_redacted(tmp_path: Path) -> None:
-    jobs = Jobs(ENVIRONMENT, tmp_path / "jobs", redact=lambda text: text.replace("hush", "***"))
+    jobs = JobRegistry(
+        ENVIRONMENT, tmp_path / "jobs", redact=lambda text: text.replace("hush", "***")
+    )
     await jobs.open_shell(SESSION, tmp_path)
     assert await printed(jobs, "echo hush") == "hush\n"
     await jobs.close()
     assert b"hush" not in (tmp_path / "jobs" / f"{SESSION}.jsonl").read_bytes()
 
 
-async def test_earlier_jobs_are_listed_and_numbers_go_on(jobs: Jobs, tmp_path: Path) -> None:
+async def test_earlier_jobs_are_listed_and_numbers_go_on(jobs: JobRegistry, tmp_path: Path) -> None:
     first = await jobs.exec(SESSION, "echo one; echo two >&2; exit 3")
     await jobs.close()
-    again = Jobs(ENVIRONMENT, tmp_path / "jobs")
+    again = JobRegistry(ENVIRONMENT, tmp_path / "jobs")
     await again.open_shell(SESSION, tmp_path)
     second = await again.exec(SESSION, "true")
     assert second.id == f"job-{SESSION}-2"
@@ -91,7 +93,7 @@ async def test_a_killed_program_is_told_of_at_the_next_start(tmp_path: Path) -> 
     program.wait()
     while process(pid):
         await asyncio.sleep(0.02)
-    jobs = Jobs(ENVIRONMENT, tmp_path / "jobs")
+    jobs = JobRegistry(ENVIRONMENT, tmp_path / "jobs")
     (settled,) = await jobs.reconcile()
     assert (settled.status, settled.note, settled.pid) == ("killed", GONE, pid)
     assert await jobs.reconcile() == [], "it is told once"
@@ -159,7 +161,7 @@ def test_a_disk_that_takes_nothing_is_no_reason_to_stop(tmp_path: Path) -> None:
     assert records.of(SESSION) == []
 
 
-async def test_a_job_can_be_ended_from_another_program(jobs: Jobs, tmp_path: Path) -> None:
+async def test_a_job_can_be_ended_from_another_program(jobs: JobRegistry, tmp_path: Path) -> None:
     job = await jobs.exec(SESSION, "sleep 60", background=True)
     records = JobRecords(tmp_path / "jobs")
     while not records.of(SESSION):
@@ -174,7 +176,7 @@ async def test_a_job_can_be_ended_from_another_program(jobs: Jobs, tmp_path: Pat
 
 async def test_a_job_of_another_running_program_is_shown_but_not_touched(tmp_path: Path) -> None:
     JobRecords(tmp_path).write(record(1, owner=this_program()))
-    jobs = Jobs(ENVIRONMENT, tmp_path)
+    jobs = JobRegistry(ENVIRONMENT, tmp_path)
     await jobs.reconcile()
     await jobs.open_shell(SESSION, tmp_path)
     (job,) = jobs.list_jobs(SESSION, status="running")

@@ -14,16 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ollm_tui.core.errors import JobError
-from ollm_tui.services.jobs.job_registry import Jobs
+from ollm_tui.services.jobs.job_registry import JobRegistry
 from ollm_tui.services.jobs.shell_program import shell_program
 from ollm_tui.services.jobs.shell_state import ShellState, state_after
-from ollm_tui.services.jobs.starting import Wanted
+from ollm_tui.services.jobs.starting import JobRequest
 from tests.services.jobs.conftest import ENVIRONMENT, GATE, SESSION, printed
 
 values = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=30)
 
 
-async def test_directory_environment_variables_and_functions_last(jobs: Jobs) -> None:
+async def test_directory_environment_variables_and_functions_last(jobs: JobRegistry) -> None:
     await printed(
         jobs, "cd /usr; export NAME='a b'; plain=1; list=(x 'y z'); f() { echo \"f $1\"; }"
     )
@@ -33,7 +33,7 @@ async def test_directory_environment_variables_and_functions_last(jobs: Jobs) ->
     assert shown == "/usr\na b\n1 y z\nf 2\n"
 
 
-async def test_arrays_attributes_and_unsetting_last(jobs: Jobs) -> None:
+async def test_arrays_attributes_and_unsetting_last(jobs: JobRegistry) -> None:
     await printed(
         jobs,
         "declare -A map=([k]='v w'); declare -ri number=5; export GONE=1; declare -ax ex=(1 2)",
@@ -56,24 +56,24 @@ async def test_arrays_attributes_and_unsetting_last(jobs: Jobs) -> None:
         "cd /usr; x=1; set -x; false",
     ],
 )
-async def test_a_job_that_fails_still_changes_the_shell(jobs: Jobs, code: str) -> None:
+async def test_a_job_that_fails_still_changes_the_shell(jobs: JobRegistry, code: str) -> None:
     assert (await jobs.exec(SESSION, code)).status == "failed"
     assert await printed(jobs, "pwd; echo $x $-") == "/usr\n1 hBc\n"
 
 
-async def test_tracing_shows_the_users_code_and_nothing_of_ours(jobs: Jobs) -> None:
+async def test_tracing_shows_the_users_code_and_nothing_of_ours(jobs: JobRegistry) -> None:
     job = await jobs.exec(SESSION, "set -x; echo hi")
     assert "ollm" not in jobs.job_output(job.id).stderr.text()
 
 
-async def test_messages_count_the_lines_of_the_users_code(jobs: Jobs) -> None:
+async def test_messages_count_the_lines_of_the_users_code(jobs: JobRegistry) -> None:
     job = await jobs.exec(SESSION, "true\ntrue\nnosuch")
     assert jobs.job_output(job.id).stderr.text() == "bash: line 3: nosuch: command not found\n"
 
 
 @pytest.mark.parametrize("background", [True, False])
 async def test_a_background_or_killed_job_does_not_change_the_shell(
-    jobs: Jobs, background: bool
+    jobs: JobRegistry, background: bool
 ) -> None:
     before = jobs.shells()[0].cwd
     job = await jobs.exec(
@@ -87,15 +87,15 @@ async def test_a_background_or_killed_job_does_not_change_the_shell(
     assert await printed(jobs, "pwd; echo ${x-none}") == f"{before}\nnone\n"
 
 
-async def test_of_parallel_jobs_the_last_to_finish_wins(jobs: Jobs, tmp_path: Path) -> None:
-    late = await jobs.start(SESSION, Wanted(code=f"{GATE}; x=late"))
+async def test_of_parallel_jobs_the_last_to_finish_wins(jobs: JobRegistry, tmp_path: Path) -> None:
+    late = await jobs.start(SESSION, JobRequest(code=f"{GATE}; x=late"))
     await jobs.exec(SESSION, "x=early; y=early")
     (tmp_path / "work" / "go").touch()
     await jobs.wait(late.id)
     assert await printed(jobs, "echo $x ${y-none}") == "late none\n"
 
 
-async def test_variables_for_one_job_do_not_stay(jobs: Jobs) -> None:
+async def test_variables_for_one_job_do_not_stay(jobs: JobRegistry) -> None:
     await printed(jobs, "export KEPT=before")
     given_once = {"ONCE": "1", "KEPT": "then", "CHANGED": "1"}
     job = await jobs.exec(SESSION, "echo $ONCE $KEPT; CHANGED=2", env=given_once)
@@ -103,19 +103,19 @@ async def test_variables_for_one_job_do_not_stay(jobs: Jobs) -> None:
     assert await printed(jobs, "echo ${ONCE-none} $KEPT $CHANGED") == "none before 2\n"
 
 
-async def test_a_users_own_exit_trap_runs(jobs: Jobs) -> None:
+async def test_a_users_own_exit_trap_runs(jobs: JobRegistry) -> None:
     assert await printed(jobs, "trap 'echo bye' EXIT; x=1") == "bye\n"
     assert await printed(jobs, "echo $x") == "1\n", "and the shell is kept where it ends by itself"
 
 
-async def test_a_shell_sees_its_environment_and_nothing_else(jobs: Jobs) -> None:
+async def test_a_shell_sees_its_environment_and_nothing_else(jobs: JobRegistry) -> None:
     names = {line.partition("=")[0] for line in (await printed(jobs, "env")).splitlines()}
     assert names == {*ENVIRONMENT, "PWD", "SHLVL", "_", "OLLM_JOB"}
     assert await printed(jobs, "echo $OLLM_JOB") == f"job-{SESSION}-2\n"
 
 
 async def test_a_shell_whose_directory_is_gone_runs_nothing_elsewhere(
-    jobs: Jobs, tmp_path: Path
+    jobs: JobRegistry, tmp_path: Path
 ) -> None:
     await printed(jobs, "mkdir inner; cd inner; rmdir ../inner")
     with pytest.raises(JobError, match="directory is gone") as raised:
@@ -124,7 +124,7 @@ async def test_a_shell_whose_directory_is_gone_runs_nothing_elsewhere(
     assert await printed(jobs, "ls; pwd") == f"{tmp_path / 'work'}\n"
 
 
-async def test_a_shell_can_be_changed_from_outside(jobs: Jobs) -> None:
+async def test_a_shell_can_be_changed_from_outside(jobs: JobRegistry) -> None:
     view = jobs.change_shell(SESSION, Path("/usr"), {"NAME": "v"}, {"word": "it's", "many": [1, 2]})
     assert (view.cwd, view.environment["NAME"]) == ("/usr", "v")
     assert view.variables == {"word": "it's", "many": [1, 2]}
@@ -136,7 +136,7 @@ async def test_a_shell_can_be_changed_from_outside(jobs: Jobs) -> None:
         jobs.change_shell(SESSION, variables={"a;b": 1})
 
 
-async def test_names_and_values_of_any_bytes_work(jobs: Jobs, tmp_path: Path) -> None:
+async def test_names_and_values_of_any_bytes_work(jobs: JobRegistry, tmp_path: Path) -> None:
     odd = os.fsdecode(b"d\xff\xe4")
     (tmp_path / "work" / odd).mkdir()
     job = await jobs.exec(SESSION, "cd d*; export ODD; echo $ODD; basename $PWD", env={"ODD": odd})
@@ -146,7 +146,7 @@ async def test_names_and_values_of_any_bytes_work(jobs: Jobs, tmp_path: Path) ->
     assert msgspec.json.encode((jobs.shells(), jobs.list_jobs(SESSION)))
 
 
-async def test_code_of_any_length_runs(jobs: Jobs) -> None:
+async def test_code_of_any_length_runs(jobs: JobRegistry) -> None:
     assert await printed(jobs, f"x='{'y' * 300_000}'; echo ${{#x}}") == "300000\n"
     assert await printed(jobs, "echo ${#x}") == "300000\n"
 
@@ -155,7 +155,7 @@ async def test_code_of_any_length_runs(jobs: Jobs) -> None:
 @given(st.lists(values, min_size=1, max_size=8))
 def test_every_value_comes_back_exactly(texts: list[str]) -> None:
     async def go() -> bytes:
-        jobs = Jobs(ENVIRONMENT)
+        jobs = JobRegistry(ENVIRONMENT)
         await jobs.open_shell(SESSION, Path("/"))
         for at, text in enumerate(texts):
             kind = "export " if at % 2 else ""

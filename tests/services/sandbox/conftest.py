@@ -11,8 +11,8 @@ from typing import NamedTuple
 import pytest
 
 from ollm_tui.core.job import Job
-from ollm_tui.services.jobs.job_registry import Jobs
-from ollm_tui.services.jobs.starting import Wanted
+from ollm_tui.services.jobs.job_registry import JobRegistry
+from ollm_tui.services.jobs.starting import JobRequest
 from ollm_tui.services.sandbox.sandbox import Kind, Sandbox
 from tests.conftest import REPOSITORY
 
@@ -31,13 +31,13 @@ class Said(NamedTuple):
 class HeldJobs:
     """One shell in a project whose jobs are all held."""
 
-    def __init__(self, jobs: Jobs, sandbox: Sandbox) -> None:
+    def __init__(self, jobs: JobRegistry, sandbox: Sandbox) -> None:
         self.jobs = jobs
         self.sandbox = sandbox
 
     async def start(self, code: str, language: str = "shell") -> Job:
         """Start code behind the walls."""
-        wanted = Wanted(
+        wanted = JobRequest(
             code=code,
             language="python" if language == "python" else "shell",
             confinement=self.sandbox.confinement,
@@ -93,7 +93,7 @@ def find_sandbox(project: Path, tmp_path: Path) -> FindSandbox:
 async def held_jobs(project: Path) -> AsyncIterator[HoldJobs]:
     """Makes jobs for a sandbox."""
     environment = {"PATH": os.environ["PATH"], "HOME": "/nowhere", "LANG": "C.UTF-8"}
-    jobs = Jobs(environment)
+    jobs = JobRegistry(environment)
     await jobs.open_shell(SESSION, project)
     yield lambda sandbox: HeldJobs(jobs, sandbox)
     await jobs.close()

@@ -23,7 +23,11 @@ from ollm_tui.engine.compression.fold.checkpoints import CheckpointMaker, ledger
 from ollm_tui.engine.compression.ledger.ledger import KnownFacts, merged
 from ollm_tui.engine.compression.plan.material import Material
 from ollm_tui.engine.compression.plan.plan import Plan
-from ollm_tui.engine.compression.summary.summariser import FACTS_ALONE, SummaryWanted, SummaryWriter
+from ollm_tui.engine.compression.summary.summariser import (
+    FACTS_ALONE,
+    SummaryRequest,
+    SummaryWriter,
+)
 from ollm_tui.engine.compression.summary.summary_guard import SummaryFailed
 from ollm_tui.engine.context.prompt_message import checkpoint_text, pieces_of
 from ollm_tui.engine.conversation.model_choice import ModelChoice
@@ -142,9 +146,9 @@ class Folding:
             ledger = merged(checkpoint.ledger, ledger)
         return ledger
 
-    def _wanted(self, ledger: Ledger) -> SummaryWanted:
+    def _wanted(self, ledger: Ledger) -> SummaryRequest:
         goal, facts = active_goal(self._material.metadata.goals), self._maker.facts(ledger)
-        return SummaryWanted(
+        return SummaryRequest(
             messages=self._plan.fold,
             earlier="\n".join(each.summary for each in self._plan.rolled if each.summary),
             facts=facts,
@@ -215,7 +219,7 @@ class Folding:
     ) -> AsyncGenerator[AnyCompressionEvent, None]:
         """A shorter summary of a summary; if the model is of no use, its first sentences."""
         most = self._maker.sizes.at_level(max(COMPACT, checkpoint.level - 1))
-        wanted = SummaryWanted(
+        wanted = SummaryRequest(
             messages=(),
             earlier=summary,
             facts=checkpoint.facts,

@@ -21,7 +21,7 @@ OwnMessages = Literal["keep", "fold-if-full", "fold"]
 fill half of the room, or to be folded because the user wants that."""
 
 
-class CompressionWanted(NamedTuple):
+class CompressionRequest(NamedTuple):
     """What is asked for."""
 
     strategy: Strategy

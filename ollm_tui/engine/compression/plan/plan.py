@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ollm_tui.core.compression_events import CompressionSkipped, Fate
+from ollm_tui.core.compression_events import CompressionSkipped, Outcome
 from ollm_tui.core.session.compression import Checkpoint
 from ollm_tui.core.session.message import Message
 from ollm_tui.core.session.session import next_number
@@ -16,13 +16,13 @@ from ollm_tui.engine.compression.fold.checkpoints import (
     level_at_age,
 )
 from ollm_tui.engine.compression.plan.elision import Elisions, has_data
-from ollm_tui.engine.compression.plan.material import CompressionWanted, Material
+from ollm_tui.engine.compression.plan.material import CompressionRequest, Material
 from ollm_tui.engine.context.context_view import one_line, title_of
 
 
-def fates_of_messages(
+def outcomes_of_messages(
     material: Material, fold: Collection[str], elide: Mapping[str, str], elisions: Elisions
-) -> Iterator[Fate]:
+) -> Iterator[Outcome]:
     """In the order of the prompt."""
     for message in material.messages:
         if not material.is_sent(message):
@@ -30,17 +30,17 @@ def fates_of_messages(
         tokens = material.costs[message.id]
         title = title_of(message)
         if message.id in fold:
-            yield Fate(message.id, "fold", title, tokens, 0)
+            yield Outcome(message.id, "fold", title, tokens, 0)
         elif message.id in elide:
             after = elisions.cost(message, elide[message.id])
-            yield Fate(message.id, "elide", title, tokens, after)
+            yield Outcome(message.id, "elide", title, tokens, after)
         else:
-            yield Fate(message.id, "keep", title, tokens, tokens, _why(material, message))
+            yield Outcome(message.id, "keep", title, tokens, tokens, _why(material, message))
 
 
-def fates_of_checkpoints(
+def outcomes_of_checkpoints(
     material: Material, rolled: Collection[Checkpoint], sizes: Sizes
-) -> Iterator[Fate]:
+) -> Iterator[Outcome]:
     """Those that a new one takes in leave nothing by themselves."""
     number = next_number(material.metadata)
     for checkpoint in material.assembly.shortening.checkpoints:
@@ -48,12 +48,12 @@ def fates_of_checkpoints(
         tokens = checkpoint.current_tokens
         level = level_at_age(number - checkpoint.compression_number)
         if checkpoint in rolled:
-            yield Fate(checkpoint.id, "age", title, tokens, 0, "checkpoint")
+            yield Outcome(checkpoint.id, "age", title, tokens, 0, "checkpoint")
         elif level < checkpoint.level:
             after = min(tokens, sizes.at_level(level))
-            yield Fate(checkpoint.id, "age", title, tokens, after, "checkpoint")
+            yield Outcome(checkpoint.id, "age", title, tokens, after, "checkpoint")
         else:
-            yield Fate(checkpoint.id, "keep", title, tokens, tokens, "checkpoint")
+            yield Outcome(checkpoint.id, "keep", title, tokens, tokens, "checkpoint")
 
 
 def _why(material: Material, message: Message) -> str:
@@ -79,7 +79,7 @@ EXCERPT_SHARE = 0.25
 class Plan(NamedTuple):
     """Which messages become part of a checkpoint, which are cut short, what is expected."""
 
-    wanted: CompressionWanted
+    wanted: CompressionRequest
     fold: tuple[Message, ...]
     elide: dict[str, str]
     """Messages whose data is cut short, and the facts kept of each."""
@@ -88,7 +88,7 @@ class Plan(NamedTuple):
     excess: int
     """Tokens by which the older checkpoints are too many: the window was larger once."""
     sizes: Sizes
-    fates: tuple[Fate, ...]
+    outcomes: tuple[Outcome, ...]
     elided_before: int
     elided_after: int
     expected: int
@@ -100,7 +100,7 @@ def own_messages_fill(material: Material) -> bool:
     return material.own_tokens >= material.room.limit * OWN_SHARE
 
 
-def make_plan(material: Material, wanted: CompressionWanted) -> Plan | CompressionSkipped:
+def make_plan(material: Material, wanted: CompressionRequest) -> Plan | CompressionSkipped:
     """The gentlest plan that makes enough room, or else the one that makes most."""
     if not _is_due(material, wanted):
         return nothing_to_do("there is room enough")
@@ -160,7 +160,7 @@ def cannot_fit(material: Material) -> CompressionSkipped:
     )
 
 
-def _is_due(material: Material, wanted: CompressionWanted) -> bool:
+def _is_due(material: Material, wanted: CompressionRequest) -> bool:
     match wanted.trigger:
         case "auto":
             return material.budget.needs_compression
@@ -181,7 +181,7 @@ class _Choice(NamedTuple):
     """Of the output of these an excerpt is enough: otherwise nobody could read it at all."""
 
 
-def _choices(material: Material, wanted: CompressionWanted) -> Iterator[_Choice]:
+def _choices(material: Material, wanted: CompressionRequest) -> Iterator[_Choice]:
     """From the gentlest on: the recent part is whole turns, as long as that makes room."""
     messages = material.messages
     if wanted.above is not None:
@@ -215,7 +215,7 @@ def _recent_start(material: Material) -> int:
 
 
 def _plan(
-    material: Material, wanted: CompressionWanted, choice: _Choice, elisions: Elisions
+    material: Material, wanted: CompressionRequest, choice: _Choice, elisions: Elisions
 ) -> Plan | None:
     fold = list[Message]()
     if not _is_eliding_enough(material, wanted, choice, elisions):
@@ -242,7 +242,7 @@ def _is_again(material: Material, plan: Plan) -> bool:
 
 
 def _is_eliding_enough(
-    material: Material, wanted: CompressionWanted, choice: _Choice, elisions: Elisions
+    material: Material, wanted: CompressionRequest, choice: _Choice, elisions: Elisions
 ) -> bool:
     """Whether nothing has to be folded: then no model is asked."""
     if wanted.strategy != "hybrid" or wanted.trigger == "manual":
@@ -251,7 +251,7 @@ def _is_eliding_enough(
     return material.conversation - saved <= material.room.trigger * GOAL_SHARE
 
 
-def _folded(material: Material, wanted: CompressionWanted, choice: _Choice) -> list[Message]:
+def _folded(material: Material, wanted: CompressionRequest, choice: _Choice) -> list[Message]:
     """What becomes part of a checkpoint."""
     fold = list(_foldable(material, choice.older))
     if wanted.own == "fold" or (wanted.own == "fold-if-full" and own_messages_fill(material)):
@@ -264,7 +264,7 @@ def _folded(material: Material, wanted: CompressionWanted, choice: _Choice) -> l
 
 def _written(
     material: Material,
-    wanted: CompressionWanted,
+    wanted: CompressionRequest,
     fold: Sequence[Message],
     elide: Sequence[tuple[Message, str]],
     elisions: Elisions,
@@ -288,9 +288,9 @@ def _written(
         rolled=rolled,
         excess=excess,
         sizes=sizes,
-        fates=(
-            *fates_of_messages(material, folded, kept, elisions),
-            *fates_of_checkpoints(material, rolled, sizes),
+        outcomes=(
+            *outcomes_of_messages(material, folded, kept, elisions),
+            *outcomes_of_checkpoints(material, rolled, sizes),
         ),
         elided_before=before,
         elided_after=after,

@@ -33,7 +33,7 @@ from ollm_tui.engine.compression.summary.summary_guard import (
 from ollm_tui.engine.compression.summary.summary_input import Count, transcript
 from ollm_tui.engine.compression.summary.summary_request import (
     SummaryPrompt,
-    SummaryWanted,
+    SummaryRequest,
     bare_request_for,
     most_tokens_within,
     prompt_room,
@@ -125,7 +125,7 @@ FORM_FAULTS: tuple[Fault, ...] = ("empty", "refused")
 """Here a schema helps: it makes a model write something. Otherwise it makes small ones worse."""
 
 
-class Took(msgspec.Struct, frozen=True):
+class MessageTaken(msgspec.Struct, frozen=True):
     """A message goes into the request."""
 
     message_id: str
@@ -151,7 +151,7 @@ class Summarised(msgspec.Struct, frozen=True):
     text: str
 
 
-SummaryStep = Took | Wrote | Rejected | Summarised
+SummaryStep = MessageTaken | Wrote | Rejected | Summarised
 
 
 class Summariser:
@@ -173,13 +173,13 @@ class Summariser:
         self._redact = redact
         self._bare = False
 
-    async def summarise(self, wanted: SummaryWanted) -> AsyncGenerator[SummaryStep, None]:
+    async def summarise(self, wanted: SummaryRequest) -> AsyncGenerator[SummaryStep, None]:
         """Steps, the last of them Summarised. SummaryFailed or ProviderError if there is none.
 
         Closing it closes the connection to the model.
         """
         for message in wanted.messages:
-            yield Took(message.id)
+            yield MessageTaken(message.id)
         wanted = wanted._replace(most_tokens=most_tokens_within(self._limit, wanted.most_tokens))
         prompt = await asyncio.to_thread(self._write, wanted)
         structured, reason = False, ""
@@ -244,7 +244,7 @@ class Summariser:
         if words := reading.finish():
             yield words
 
-    def _write(self, wanted: SummaryWanted, most_read: int = sys.maxsize) -> SummaryPrompt:
+    def _write(self, wanted: SummaryRequest, most_read: int = sys.maxsize) -> SummaryPrompt:
         """The prompt; SummaryFailed if nothing of what is to be summarised has room in it."""
         redact, texts = self._redact, transcript(wanted.messages)
         if not any(texts):
@@ -322,7 +322,7 @@ class SummaryWriter:
         """Whether a model is asked at all."""
         return self._summariser is not None
 
-    async def write(self, wanted: SummaryWanted) -> AsyncGenerator[AnyCompressionEvent, None]:
+    async def write(self, wanted: SummaryRequest) -> AsyncGenerator[AnyCompressionEvent, None]:
         """Have a summary written into `text`. SummaryFailed if what comes is of no use."""
         self.text = ""
         if self._summariser is None:
@@ -333,7 +333,7 @@ class SummaryWriter:
             async with aclosing(self._summariser.summarise(wanted)) as steps:
                 async for step in steps:
                     match step:
-                        case Took():
+                        case MessageTaken():
                             yield MessageFolded(message_id=step.message_id)
                         case Wrote():
                             yield SummaryArrived(text=step.text, begins=step.begins)

@@ -56,7 +56,7 @@ _NOT_AGAIN = 'What is listed as "already noted" is kept elsewhere: do not repeat
 _BACKTICKS = re.compile("`{3,}")
 
 
-class SummaryWanted(NamedTuple):
+class SummaryRequest(NamedTuple):
     """What is to be summarised, and how."""
 
     messages: Sequence[Message]
@@ -97,7 +97,7 @@ def prompt_room(limit: int | None, answer: int) -> int:
 
 
 def write_prompt(
-    wanted: SummaryWanted, transcript: Sequence[str], room: int, most_read: int, count: Count
+    wanted: SummaryRequest, transcript: Sequence[str], room: int, most_read: int, count: Count
 ) -> SummaryPrompt:
     """The prompt in so many tokens, with at most `most_read` of the transcript."""
     mark = token_hex(3)
@@ -164,7 +164,7 @@ def _messages(prompt: SummaryPrompt) -> tuple[PromptMessage, ...]:
     )
 
 
-def _system(wanted: SummaryWanted, most: int, count: Count) -> str:
+def _system(wanted: SummaryRequest, most: int, count: Count) -> str:
     task = _TASK if wanted.messages else _SHORTER
     most_sentences = _MOST_SENTENCES[wanted.level]
     number = max(2, min(wanted.most_tokens // TOKENS_PER_SENTENCE, most_sentences))
@@ -180,7 +180,7 @@ def _system(wanted: SummaryWanted, most: int, count: Count) -> str:
     return "\n".join(lines)
 
 
-def _beside(wanted: SummaryWanted, room: int, count: Count) -> list[str]:
+def _beside(wanted: SummaryRequest, room: int, count: Count) -> list[str]:
     """What stands before the transcript. Facts are kept anyway, so they give way first."""
     facts = shortened(without_template_tokens(wanted.facts), room // 8, count)
     earlier = shortened(without_template_tokens(wanted.earlier), room // 2, count)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ollm_tui.tui.stream.transcript.viewport import EntryView
+from ollm_tui.tui.stream.transcript.viewport import Viewport
 
 
 class MessageCursor:
     """Moves over the entries of a view. It reaches from where it was put to where it was moved."""
 
-    def __init__(self, view: EntryView, moved: Callable[[str | None], None]) -> None:
+    def __init__(self, view: Viewport, moved: Callable[[str | None], None]) -> None:
         self._view = view
         self._moved = moved
         self._key: str | None = None

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ollm_tui.tui.stream.transcript.entry import Fold
 from ollm_tui.tui.stream.transcript.entry_layout import EntryLayout
 from ollm_tui.tui.stream.transcript.spots import Spot, Words, lines_at
-from ollm_tui.tui.stream.transcript.viewport import EntryView
+from ollm_tui.tui.stream.transcript.viewport import Viewport
 
 
 class Found(NamedTuple):
@@ -24,7 +24,7 @@ class Found(NamedTuple):
 class Finder:
     """What is searched for in the entries of a view, and which of the hits one is at."""
 
-    def __init__(self, view: EntryView) -> None:
+    def __init__(self, view: Viewport) -> None:
         self._view = view
         self._words: Words | None = None
         self._found: list[Found] = []

@@ -21,7 +21,7 @@ from ollm_tui.tui.stream.transcript.entry_layout import EntryLayout
 from ollm_tui.tui.stream.transcript.finder import Finder
 from ollm_tui.tui.stream.transcript.looks import TranscriptStyles
 from ollm_tui.tui.stream.transcript.stack import EntryStack
-from ollm_tui.tui.stream.transcript.viewport import EntryView
+from ollm_tui.tui.stream.transcript.viewport import Viewport
 
 _BITS = 32
 
@@ -67,7 +67,7 @@ def marked(strip: Strip, start: int, end: int, style: Style) -> Strip:
     return Strip(segments, strip.cell_length)
 
 
-class Transcript(EntryView):
+class Transcript(Viewport):
     """Entries from the top, a cursor over them, and what was found in them."""
 
     show_details = reactive(False, init=False, repaint=False)

@@ -31,11 +31,11 @@ class Change:
         self.line = 0
 
 
-class EntryView(ScrollView, can_focus=True):
+class Viewport(ScrollView, can_focus=True):
     """A stack of entries seen from any line on; lays out what is in view and nothing else."""
 
     DEFAULT_CSS = """
-    EntryView { overflow-x: hidden; overflow-y: scroll; scrollbar-gutter: stable; }
+    Viewport { overflow-x: hidden; overflow-y: scroll; scrollbar-gutter: stable; }
     """
 
     def __init__(self, looks: TranscriptStyles, **options: Any) -> None:
