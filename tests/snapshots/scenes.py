@@ -152,7 +152,7 @@ async def not_saved(home: Path) -> AsyncGenerator[Opened]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
         try:
             await _say(app, pilot, "capital of France?")
-            await until(pilot, lambda: "NOT SAVED" in state(app) and not chat(app).is_busy)
+            await until(pilot, lambda: "NOT SAVED" in state(app) and not chat(app).chat.is_busy)
             yield app, pilot
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
@@ -218,5 +218,5 @@ async def _say(app: OllmApp, pilot: Pilot[int], text: str) -> None:
 
 
 async def _stopped(app: OllmApp, pilot: Pilot[int]) -> None:
-    chat(app).conversation.cancel()
-    await until(pilot, lambda: not chat(app).is_busy)
+    chat(app).chat.conversation.cancel()
+    await until(pilot, lambda: not chat(app).chat.is_busy)

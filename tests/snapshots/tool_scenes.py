@@ -35,11 +35,11 @@ async def asking(home: Path) -> AsyncGenerator[Opened]:
         return toolkit
 
     async with stage(home, script=script) as (app, pilot):
-        conversation = chat(app).conversation
+        conversation = chat(app).chat.conversation
         conversation.tools.make_toolkit = make
         chat(app).prompt.put("Why does it wait for hours?")
         await pilot.press("enter")
         await approval(app, pilot)
         yield app, pilot
         conversation.cancel()
-        await until(pilot, lambda: not chat(app).is_busy)
+        await until(pilot, lambda: not chat(app).chat.is_busy)

@@ -75,7 +75,7 @@ class Desk:
     @property
     def branch(self) -> list[str]:
         """The ids of the messages of the conversation as it is now."""
-        return [message.id for message in chat(self.app).conversation.state.branch()]
+        return [message.id for message in chat(self.app).chat.conversation.state.branch()]
 
 
 @asynccontextmanager

@@ -144,7 +144,7 @@ async def test_a_snapshot_of_another_session_opens_that_one_first(
         await type_in(on.pilot, "before the log")
         await on.settle()
         await on.press("down", "down", "enter")
-        assert chat(on.app).conversation.session_id == full_id(0)
+        assert chat(on.app).chat.conversation.session_id == full_id(0)
         assert on.branch[-1] == "a2"
 
 
@@ -194,7 +194,7 @@ async def test_a_fork_of_a_snapshot_is_a_session_of_its_own(open_app: OpenApp, h
         assert on.line == "retry logic for the uploader (fork)"
         assert "6 messages" in on.preview
         await on.press("enter")
-        assert chat(on.app).conversation.session_id != full_id(0)
+        assert chat(on.app).chat.conversation.session_id != full_id(0)
         assert on.branch == ["q0", "a0", "q1", "a1", "q2", "a2"]
 
 

@@ -125,7 +125,7 @@ async def test_an_edit_can_be_given_up(open_app: OpenApp) -> None:
         await slash(app, pilot, "/edit")
         assert prompt(app).text == "one"
         await pilot.press("escape")
-        assert prompt(app).text == "" and chat(app).editing is None
+        assert prompt(app).text == "" and chat(app).chat.editing is None
 
 
 async def test_the_models_words_cannot_be_edited(open_app: OpenApp) -> None:
@@ -147,10 +147,10 @@ async def test_f_forks_from_a_message(open_app: OpenApp, home: Path) -> None:
     async with open_app(answers("A", "B", "C")) as (app, pilot):
         await send(app, pilot, "one")
         await send(app, pilot, "two")
-        before = chat(app).conversation.session_id
+        before = chat(app).chat.conversation.session_id
         await pilot.press("alt+up", "g", "j", "f")
         await settled(app, pilot)
-        assert chat(app).conversation.session_id != before
+        assert chat(app).chat.conversation.session_id != before
         assert stream(app) == ["▌ one", "┃ A"]
         assert "(fork)" in title(app)[0]
         assert "forked: what you say now is a session of its own" in state(app)
@@ -286,7 +286,7 @@ async def test_rename_star_save_and_export(
         await slash(app, pilot, "/rename better")
         assert title(app)[0] == "better"
         await slash(app, pilot, "/star")
-        assert chat(app).conversation.state.header.pinned
+        assert chat(app).chat.conversation.state.header.pinned
         await slash(app, pilot, "/save")
         assert "session file" in state(app)
         await slash(app, pilot, "/export talk.md")

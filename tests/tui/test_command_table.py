@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from importlib import import_module
 
 import pytest
 from textual.binding import Binding
 
 from docs.write_commands import with_commands
-from ollm_tui.tui.chat.screen import MODULES
+from ollm_tui.tui.command_actions import actions_of
 from ollm_tui.tui.commands import BY_ID, COMMANDS, GROUPS, Command, bindings
 from ollm_tui.tui.keymap import Hints, check_keymap, key_name
 from tests.conftest import REPOSITORY
@@ -17,7 +16,7 @@ from tests.conftest import REPOSITORY
 
 def functions(group: str) -> set[str]:
     """The functions of a group's module that have the shape of a command."""
-    module = import_module(f"ollm_tui.tui.{MODULES[group]}")
+    module = inspect.getmodule(next(iter(actions_of(group).values())))
     return {
         name
         for name, value in vars(module).items()
@@ -30,14 +29,14 @@ def functions(group: str) -> set[str]:
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_every_command_is_a_function_and_every_function_a_command(group: str) -> None:
-    named = {
-        command.id.partition(".")[2] for command in COMMANDS if command.id.startswith(f"{group}.")
-    }
-    assert functions(group) == named
+    actions = actions_of(group)
+    own = {command.id for command in COMMANDS if command.id.startswith(f"{group}.")}
+    assert own <= set(actions)
+    assert functions(group) == {command_id.partition(".")[2] for command_id in actions}
 
 
-def test_there_is_no_module_of_commands_without_a_group() -> None:
-    assert set(MODULES) == set(GROUPS)
+def test_there_is_no_action_without_a_command() -> None:
+    assert {command_id for group in GROUPS for command_id in actions_of(group)} == set(BY_ID)
 
 
 def test_ids_and_slash_names_are_unique() -> None:

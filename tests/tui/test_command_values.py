@@ -49,7 +49,7 @@ async def test_what_can_be_done_with_the_goal_is_offered(
     open_app: OpenApp, typed: str, offered: str
 ) -> None:
     async with open_app() as (app, pilot):
-        goals = chat(app).conversation.goals
+        goals = chat(app).chat.conversation.goals
         await goals.set_goal("ship it")
         await goals.add_subtask("write it")
         await goals.add_blocker("no review")
@@ -73,4 +73,4 @@ async def test_a_mode_is_taken_by_its_first_letters(open_app: OpenApp) -> None:
         await type_in(pilot, "/mode dev")
         await pilot.press("enter")
         await settled(app, pilot)
-        assert chat(app).conversation.mode.name == "developer"
+        assert chat(app).chat.conversation.mode.name == "developer"

@@ -86,7 +86,7 @@ async def test_compact_shows_the_panel_and_typing_goes_on(open_app: OpenApp) -> 
         await pilot.press("enter")
         await pilot.pause(0.6)
         panel = app.screen.query_one(CompressionPanel)
-        assert panel.display and chat.is_busy
+        assert panel.display and chat.chat.is_busy
         await pilot.press("h", "i", "enter")
         await pilot.pause()
         assert chat.prompt.text == ""  # it waits in the queue
@@ -112,7 +112,7 @@ async def test_esc_stops_a_compression_and_nothing_changed(open_app: OpenApp) ->
         await workers_done(app)
         await pilot.pause()
         assert app.conversation.prompt_json() == before
-        assert not chat.is_busy
+        assert not chat.chat.is_busy
 
 
 async def test_the_record_is_there_after_reopening_and_v_reads_the_checkpoint(
@@ -149,7 +149,7 @@ async def test_a_preview_can_be_left_edited_and_applied(open_app: OpenApp) -> No
         await workers_done(app)
         assert len(app.conversation.compression.history) == 1
         assert "folded" in stream(app)
-        assert not cast(ChatScreen, app.screen).is_busy
+        assert not cast(ChatScreen, app.screen).chat.is_busy
 
 
 async def test_a_wrong_option_is_told_in_one_line(open_app: OpenApp) -> None:
@@ -209,7 +209,7 @@ async def test_e_stops_a_compression_before_it_is_applied_and_what_waits_goes_on
         release.set()
         await pilot.pause(0.3)
         assert app.conversation.prompt_json() == before
-        assert chat.is_busy and "About 'hi'" not in stream(app)
+        assert chat.chat.is_busy and "About 'hi'" not in stream(app)
         await pilot.press("e", *"Mine", "escape", "enter")
         await pilot.pause()
         await workers_done(app)
@@ -240,7 +240,7 @@ async def test_esc_in_the_preview_of_a_running_compression_changes_nothing(
             await pilot.pause()
             assert app.conversation.prompt_json() == before
             assert "the context is as it was" in stream(app)
-            assert not chat_of(app).is_busy
+            assert not chat_of(app).chat.is_busy
 
 
 async def test_instructions_from_there_have_the_summary_written_anew(open_app: OpenApp) -> None:

@@ -148,7 +148,7 @@ async def test_while_the_model_answers_the_context_stays(open_app: OpenApp, type
     script: Script = [[TextDelta("one"), free]]
     async with open_app(script) as (app, pilot):
         await pilot.press("a", "enter")
-        while not chat(app).is_busy:
+        while not chat(app).chat.is_busy:
             await pilot.pause(0.02)
         before = conversation(app).state.header.metadata
         await type_in(pilot, typed)

@@ -277,7 +277,7 @@ async def test_a_shows_what_compacting_above_would_do_and_enter_does_it(open_app
         await press(app, pilot, "enter")
         [done] = conversation(app).compression.history
         assert done.above == branch[4] and set(done.folded) == {branch[1], branch[3]}
-        assert app.screen is chat(app) and not chat(app).is_busy
+        assert app.screen is chat(app) and not chat(app).chat.is_busy
         await press(app, pilot, "f5")
         tokens = f"{done.before_tokens:,} → {done.after_tokens:,} tokens"
         assert "context  compressed once, last " in shown(app) and tokens in shown(app)

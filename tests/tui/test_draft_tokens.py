@@ -88,7 +88,7 @@ def test_where_the_context_is_compressed_a_draft_needs_room_beside_what_stays() 
 async def test_an_edited_message_takes_the_place_of_another(open_app: OpenApp) -> None:
     async with open_app() as (app, pilot):
         await send(app, pilot, "one")
-        chat(app).editing = chat(app).conversation.state.branch()[0].id
+        chat(app).chat.editing = chat(app).chat.conversation.state.branch()[0].id
         prompt(app).put(SENTENCE * 40)
         await pilot.pause()
         assert "+ ≈" not in gauge(app)

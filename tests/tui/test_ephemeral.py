@@ -35,7 +35,7 @@ async def test_a_snapshot_of_it_is_where_it_is_said_to_be(open_app: OpenApp, hom
         await on.settle()
         assert "swordfish" in on.screen and "1 session · 1 snapshot" in on.screen
         await on.press("enter")
-        assert [message.text for message in chat(app).conversation.state.branch()] == [
+        assert [message.text for message in chat(app).chat.conversation.state.branch()] == [
             *("swordfish", "one")
         ]
         await on.press("f2")
@@ -49,21 +49,21 @@ async def test_it_is_forked_in_memory_and_the_first_one_stays(
     async with open_app(SCRIPT, settings=EPHEMERAL, size=(100, 30)) as (app, pilot):
         on = Desk(app, pilot)
         await send(app, pilot, "swordfish")
-        first = chat(app).conversation.session_id
+        first = chat(app).chat.conversation.session_id
         await send(app, pilot, "and more")
         await on.press("alt+up", "k", "k", "f")
         assert "a session of its own, not kept either" in state(app)
-        fork = chat(app).conversation
+        fork = chat(app).chat.conversation
         assert [message.text for message in fork.state.branch()] == ["swordfish", "one"]
         assert fork.session_id != first and "not kept" in state(app)
         await on.press("f3")
         assert "2 sessions" in on.screen
         await on.press("escape", "ctrl+n")
         await send(app, pilot, "swordfish again")
-        assert not chat(app).conversation.is_kept
+        assert not chat(app).chat.conversation.is_kept
         await on.press("f3")
         assert "3 sessions" in on.screen
         await chat(app).open_session(first)
         await on.press("escape")
-        assert len(chat(app).conversation.state.branch()) == 4
+        assert len(chat(app).chat.conversation.state.branch()) == 4
     assert not list((home / "sessions").rglob("*.j*"))

@@ -16,7 +16,7 @@ from tests.tui.typing_in import type_in
 
 
 def conversation(app: OllmApp) -> Conversation:
-    return chat(app).conversation
+    return chat(app).chat.conversation
 
 
 async def slash(app: OllmApp, pilot: Pilot[int], typed: str) -> None:

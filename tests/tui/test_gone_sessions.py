@@ -48,7 +48,7 @@ async def test_what_is_left_of_one_is_opened_as_a_new_session(
         await on.press("enter")
         assert on.branch == ["q0", "a0", "q1", "a1", "q2", "a2"]
         assert "its session is gone: this is a new one" in state(on.app)
-        assert chat(on.app).conversation.session_id not in map(full_id, range(3))
+        assert chat(on.app).chat.conversation.session_id not in map(full_id, range(3))
         assert "Keep the counter with the job." in " ".join(stream(on.app))
         assert title(on.app)[0] == "And what if the process restarts in the middle? (fork)"
 

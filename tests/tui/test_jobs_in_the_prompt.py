@@ -173,7 +173,7 @@ async def test_a_command_runs_while_the_model_answers(open_app: OpenApp) -> None
         await pilot.press("enter")
         await until(pilot, lambda: "┃ Well" in stream(app))
         await run_through(app, pilot, "echo meanwhile")
-        assert chat(app).is_busy
+        assert chat(app).chat.is_busy
         gate.set()
         await settled(app, pilot)
         assert app.conversation and len(app.conversation.state) == 2

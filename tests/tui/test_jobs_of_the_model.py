@@ -75,7 +75,7 @@ async def test_the_command_the_model_waits_for_moves_to_the_background_by_a_key(
     async with working(open_app, home, code=GATE) as (app, pilot):
         await until(pilot, lambda: "Alt+B to the background" in state(app))
         await pilot.press("alt+b")
-        await until(pilot, lambda: not chat(app).is_busy)
+        await until(pilot, lambda: not chat(app).chat.is_busy)
         assert jobs(app)[0].running and jobs(app)[0].background
         assert "job 1 runs in the background" in _answer(app)
         Path("go").touch()
@@ -90,7 +90,7 @@ async def test_the_panel_moves_what_the_model_waits_for_to_the_background_first(
         assert "b to the background" in said(app)
         await pilot.press("b")
         await until(pilot, lambda: "goes on in the background" in said(app))
-        await until(pilot, lambda: not chat(app).is_busy)
+        await until(pilot, lambda: not chat(app).chat.is_busy)
         assert "job 1 runs in the background" in _answer(app)
         await pilot.press("b")
         await until(pilot, lambda: "is in the foreground" in said(app))

@@ -62,10 +62,10 @@ async def test_the_picker_says_how_full_the_window_would_be_before_enter(
         await picked(app, pilot, "middle")
         assert "window 4.1k: the context takes ≈" in about(app)
         assert "of 4.1k, " in about(app) and " %" in about(app)
-        assert chat(app).conversation.choice.model == "scripted", "nothing is switched yet"
+        assert chat(app).chat.conversation.choice.model == "scripted", "nothing is switched yet"
         await pilot.press("enter")
         await settled(app, pilot)
-        assert chat(app).conversation.choice.model == "middle"
+        assert chat(app).chat.conversation.choice.model == "middle"
         assert "middle answers from now on: window 8,192 → 4,096, context ≈" in state(app)
 
 
@@ -87,7 +87,7 @@ async def test_a_model_that_is_too_small_says_so_in_the_picker_and_asks(
         assert isinstance(app.screen, Confirmation)
         await pilot.press("y")
         await settled(app, pilot)
-        assert chat(app).conversation.choice.model == "small"
+        assert chat(app).chat.conversation.choice.model == "small"
 
 
 async def test_after_an_undo_a_model_that_is_too_small_refuses_nothing(open_app: OpenApp) -> None:
@@ -96,7 +96,7 @@ async def test_after_an_undo_a_model_that_is_too_small_refuses_nothing(open_app:
             await send(app, pilot, "hello")
         await send(app, pilot, "/compact --truncate")
         await send(app, pilot, "/undo")
-        assert chat(app).conversation.compression.history[-1].undone_at
+        assert chat(app).chat.conversation.compression.history[-1].undone_at
         assert "compresses at 7.0k" in gauge(app), "the limit"
         await picked(app, pilot, "small")
         assert "435 fit: it is compressed before the next message" in about(app)
@@ -106,7 +106,7 @@ async def test_a_named_model_that_fits_is_used_at_once(open_app: OpenApp) -> Non
     async with open_app(three()) as (app, pilot):
         await send(app, pilot, "hello")
         await send(app, pilot, "/model middle")
-        assert chat(app).conversation.choice.model == "middle"
+        assert chat(app).chat.conversation.choice.model == "middle"
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ async def test_a_named_model_that_is_too_small_is_used_only_after_a_yes(
         assert "too long for it" in shown(app)
         await pilot.press(key)
         await settled(app, pilot)
-        assert chat(app).conversation.choice.model == model
+        assert chat(app).chat.conversation.choice.model == model
 
 
 async def test_in_an_empty_session_the_window_is_told_and_nobody_asks(open_app: OpenApp) -> None:
@@ -132,16 +132,16 @@ async def test_in_an_empty_session_the_window_is_told_and_nobody_asks(open_app: 
         assert about(app).startswith("window 512 ")
         await pilot.press("enter")
         await settled(app, pilot)
-        assert chat(app).conversation.choice.model == "small"
+        assert chat(app).chat.conversation.choice.model == "small"
 
 
 async def test_while_the_model_answers_no_other_one_is_taken(open_app: OpenApp) -> None:
     async with open_app(three()) as (app, pilot):
-        chat(app).is_busy = True
+        chat(app).chat.is_busy = True
         await send(app, pilot, "/model middle")
         assert "the model is still answering" in state(app)
-        assert chat(app).conversation.choice.model == "scripted"
-        chat(app).is_busy = False
+        assert chat(app).chat.conversation.choice.model == "scripted"
+        chat(app).chat.is_busy = False
 
 
 async def test_the_stream_shows_where_another_model_answers_also_after_reopening(
@@ -157,8 +157,8 @@ async def test_the_stream_shows_where_another_model_answers_also_after_reopening
         await send(app, pilot, "two")
         await send(app, pilot, "three")
         live = stream(app)
-        session_id = chat(app).conversation.session_id
-        await chat(app).conversation.save()
+        session_id = chat(app).chat.conversation.session_id
+        await chat(app).chat.conversation.save()
     assert sum(note in line for line in live) == 1
     at = next(n for n, line in enumerate(live) if note in line)
     assert "two" in live[at - 1] and "I am middle" in live[at + 1]

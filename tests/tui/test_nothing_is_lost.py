@@ -63,7 +63,7 @@ async def test_a_draft_written_during_the_first_answer_belongs_to_its_session(
         await pilot.pause(0.1)
         await type_in(pilot, "next")
         await pilot.pause(0.8)
-        session_id = chat(app).conversation.session_id
+        session_id = chat(app).chat.conversation.session_id
         assert app.memory.draft(session_id) == "next" and app.memory.draft(None) == ""
         await pilot.press("escape")
         await settled(app, pilot)
@@ -114,7 +114,7 @@ async def test_a_session_that_is_open_elsewhere_is_followed_and_says_how_to_go_o
 ) -> None:
     async with open_app([[TextDelta("A"), DONE]]) as (first, pilot):
         await send(first, pilot, "hi")
-        session_id = chat(first).conversation.session_id
+        session_id = chat(first).chat.conversation.session_id
         workspace: Workspace = first.workspace
         assert await workspace.find(session_id[:6]) == session_id
         async with open_app(session_id=session_id) as (second, _):

@@ -36,7 +36,7 @@ async def test_a_passage_is_chosen_by_where_it_is_from_and_goes_along(
         assert at.is_chat and chat(at.app).focused is prompt(at.app)
         assert "[earlier message 1" in prompt(at.app).text
         await send(at.app, at.pilot, " go on from there")
-        question = chat(at.app).conversation.state.branch()[-2]
+        question = chat(at.app).chat.conversation.state.branch()[-2]
         [brought] = [part for part in question.parts if isinstance(part, Retrieval)]
         assert (brought.session_id, brought.message_id) == (full_id(0), "s0m0")
         assert any("from an earlier session" in line for line in stream(at.app))
@@ -90,7 +90,7 @@ async def test_what_came_along_has_a_line_of_its_own_in_the_breakdown(
         await at.press("tab", "tab", "enter")
         await send(at.app, at.pilot, " go on from there")
         await at.settle()
-        view = chat(at.app).conversation.context()
+        view = chat(at.app).chat.conversation.context()
         [asked] = [item for item in view.items if item.recalled]
         assert asked.recalled and 0 < asked.recalled.tokens.tokens < asked.tokens.tokens
         await at.press("f5", "o")
@@ -117,6 +117,6 @@ async def test_a_line_of_what_came_along_is_changed_with_its_message(
             await at.press("down")
         await at.press("x", "x")
         await at.settle()
-        view = chat(at.app).conversation.context()
+        view = chat(at.app).chat.conversation.context()
         [asked] = [item for item in view.items if "go on from there" in item.title]
         assert (asked.mark, asked.tokens.tokens, asked.recalled) == ("excluded", 0, None)

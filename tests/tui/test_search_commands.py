@@ -57,7 +57,7 @@ async def test_a_command_is_found_and_opened_where_it_was_run(
         assert list(at.stream.keys).index(JOB) == shown.index("s0m1") + 1
         await at.press("enter")
         here = chat(at.app)
-        assert here.conversation.session_id == full_id(0)
+        assert here.chat.conversation.session_id == full_id(0)
         assert here.transcript.cursor.key == JOB
         assert here.transcript.finder.position[1] == 1
 
@@ -87,7 +87,7 @@ async def test_a_command_is_quoted_copied_and_forked_from(open_app: OpenApp, hom
         await at.press("down", "q", "escape")
         assert "[earlier message 1" in prompt(at.app).text
         await send(at.app, at.pilot, " what is this?")
-        question = chat(at.app).conversation.state.branch()[-2]
+        question = chat(at.app).chat.conversation.state.branch()[-2]
         [quoted] = [part for part in question.parts if isinstance(part, Retrieval)]
         assert quoted.text.startswith("! ls aquarium\nzebrafish")
 

@@ -26,7 +26,7 @@ async def test_enter_opens_the_session_at_the_message(open_app: OpenApp, home: P
         await at.press("enter")
         assert at.is_chat
         here = chat(at.app)
-        assert here.conversation.session_id == full_id(0)
+        assert here.chat.conversation.session_id == full_id(0)
         assert isinstance(here.focused, Transcript)
         assert here.transcript.cursor.key == "s0m1"
         assert here.transcript.finder.position[1] == 1
@@ -45,7 +45,7 @@ async def test_a_message_of_another_branch_switches_to_it(open_app: OpenApp, hom
         await at.search("queue outside")
         await at.press("enter")
         assert at.said == ["s0m0", "s0m1", "s0m2", "s0b3"]
-        assert chat(at.app).conversation.state.header.head == "s0b3"
+        assert chat(at.app).chat.conversation.state.header.head == "s0b3"
         assert "on another branch, which is the current one now" in state(at.app)
 
 
@@ -54,7 +54,7 @@ async def test_f_goes_on_from_there_in_a_new_session(open_app: OpenApp, home: Pa
         await at.search("forever")
         await at.press("down", "f")
         assert at.is_chat
-        conversation = chat(at.app).conversation
+        conversation = chat(at.app).chat.conversation
         assert conversation.session_id not in (full_id(0), full_id(2))
         assert at.said == ["s0m0", "s0m1"]
         assert "forked" in state(at.app)
@@ -83,7 +83,7 @@ async def test_q_quotes_it_and_it_goes_along_with_the_next_message(
         await at.press("escape")
         assert "[earlier message 1" in prompt(at.app).text
         await send(at.app, at.pilot, " is this so?")
-        question = chat(at.app).conversation.state.branch()[-2]
+        question = chat(at.app).chat.conversation.state.branch()[-2]
         [quoted] = [part for part in question.parts if isinstance(part, Retrieval)]
         assert quoted.text.startswith("The upload job retries forever")
         assert (quoted.session_id, quoted.message_id) == (full_id(0), "s0m0")

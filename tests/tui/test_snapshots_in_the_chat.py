@@ -42,7 +42,7 @@ async def test_a_snapshot_is_taken_by_key_and_by_name_and_says_so(
         assert state(on.app).startswith("snapshot taken: Ctrl+S or /restore brings you back here")
         await say(on, "/snapshot [b]before the rewrite")
         assert "snapshot “[b]before the rewrite” taken" in state(on.app)
-        names = [each.name for each in await chat(on.app).conversation.snapshots.list()]
+        names = [each.name for each in await chat(on.app).chat.conversation.snapshots.list()]
         assert names[:2] == ["[b]before the rewrite", ""]
 
 
@@ -128,7 +128,7 @@ async def test_undo_takes_back_whatever_was_last(open_app: OpenApp, home: Path) 
         await say(on, "/undo")
         assert on.branch == MAIN, "the restore was last"
         await say(on, "/undo")
-        metadata = chat(on.app).conversation.state.header.metadata
+        metadata = chat(on.app).chat.conversation.state.header.metadata
         assert metadata.compression_history[0].undone_at, "then the compression before it"
         await say(on, "/undo")
         assert "there is no" in state(on.app)
@@ -146,7 +146,7 @@ async def test_nothing_is_gone_back_to_while_the_model_answers(
         await on.pilot.press("enter")
         await on.pilot.pause(0.1)
         assert "still answering" in state(on.app)
-        chat(on.app).conversation.cancel()
+        chat(on.app).chat.conversation.cancel()
         await on.settle()
         assert on.branch[:10] == MAIN
 
@@ -183,7 +183,7 @@ async def test_editing_a_message_brings_along_again_what_it_had(
     async with desk(open_app, home, script=answers("Yes.")) as on:
         await on.press("f3", "down", "end", "tab", "g", "escape", "escape")
         await say(on, " is that right?")
-        asked = chat(on.app).conversation.state.branch()[-2]
+        asked = chat(on.app).chat.conversation.state.branch()[-2]
         assert "[earlier message 1] is that right?" in asked.text
         await on.press("escape", "escape", "e")
         assert "[earlier message 1 · 1 line" in prompt(on.app).text
@@ -215,7 +215,7 @@ async def test_after_going_back_it_is_said_which_model_answered_then(
     open_app: OpenApp, home: Path, width: int, told: str
 ) -> None:
     async with desk(open_app, home, size=(width, 40)) as on:
-        conversation = chat(on.app).conversation
+        conversation = chat(on.app).chat.conversation
         await on.app.workspace.switch_model(conversation, None, "tiny")
         await say(on, "/restore before the log")
         assert told in state(on.app) and "/undo takes it back" in state(on.app)

@@ -33,11 +33,11 @@ async def test_what_is_told_while_an_answer_ends_stays_its_time(open_app: OpenAp
         await type_in(pilot, "go")
         await pilot.press("enter")
         await pilot.pause()
-        assert chat(app).is_busy
+        assert chat(app).chat.is_busy
         chat(app).lines.tell("message copied")
         go_on.set()
         await settled(app, pilot)
-        assert not chat(app).is_busy
+        assert not chat(app).chat.is_busy
         assert "message copied" in state(app)
 
 

@@ -31,7 +31,7 @@ async def test_reading_the_session_again_shows_the_same(open_app: OpenApp) -> No
         await pilot.press("y")
         await settled(app, pilot)
         before = stream(app)
-        chat(app).show_branch()
+        chat(app).chat.show_branch()
         await settled(app, pilot)
         again = stream(app)
         assert again[:2] == before[:2] and len(again) == len(before)

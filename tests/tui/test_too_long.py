@@ -57,7 +57,7 @@ async def test_a_larger_window_is_taken_by_a_key_and_stays_with_the_session(
         await answer(app, pilot, "w")
         assert "window 1,024 → 4,096 from now on · Enter sends it again" in state(app)
         assert offered(app) == "" and app.focused is prompt(app)
-        assert chat(app).conversation.state.header.window == 4096
+        assert chat(app).chat.conversation.state.header.window == 4096
         await pilot.press("enter")
         await settled(app, pilot)
         assert stream(app)[-1] == "┃ fine"
@@ -74,7 +74,7 @@ async def test_what_is_attached_is_taken_out_where_that_is_enough(open_app: Open
         await pilot.press("enter")
         await settled(app, pilot)
         assert stream(app)[-1] == "┃ fine"
-        *_, asked, _reply = chat(app).conversation.state.branch()
+        *_, asked, _reply = chat(app).chat.conversation.state.branch()
         assert [part.name for part in asked.parts if isinstance(part, Attachment)] == ["note.txt"]
 
 
@@ -90,8 +90,8 @@ async def test_older_messages_of_ones_own_are_folded_by_a_key(open_app: OpenApp)
         await full(app, pilot)
         assert re.search(r"f fold \d of yours \(≈\d+\)", offered(app))
         await answer(app, pilot, "f")
-        [done] = chat(app).conversation.compression.history
-        assert chat(app).conversation.state.branch()[0].id in done.folded
+        [done] = chat(app).chat.conversation.compression.history
+        assert chat(app).chat.conversation.state.branch()[0].id in done.folded
         await pilot.press("enter")
         await settled(app, pilot)
         assert stream(app)[-1] == "┃ fine"
@@ -100,9 +100,9 @@ async def test_older_messages_of_ones_own_are_folded_by_a_key(open_app: OpenApp)
 async def test_the_message_can_be_said_in_a_new_session(open_app: OpenApp) -> None:
     async with open_app(brief(), settings=SMALL, size=(120, 30)) as (app, pilot):
         await full(app, pilot)
-        before = chat(app).conversation.session_id
+        before = chat(app).chat.conversation.session_id
         await answer(app, pilot, "s")
-        assert chat(app).conversation.session_id != before
+        assert chat(app).chat.conversation.session_id != before
         assert prompt(app).text == "word " * 200
         await pilot.press("enter")
         await settled(app, pilot)

@@ -70,7 +70,7 @@ async def test_y_uses_them_in_this_session(open_app: OpenApp, instructions: Path
         assert asked(app) == "" and keys_in_context(app) == ["AGENTS.md"]
         assert app.focused is prompt(app)
         assert "in every prompt now" in state(app)
-        assert chat(app).conversation.notes.all[0].content == "Use tabs everywhere."
+        assert chat(app).chat.conversation.notes.all[0].content == "Use tabs everywhere."
         await pilot.press("ctrl+n")
         await settled(app, pilot)
         assert "AGENTS.md" in asked(app), "once is not for good"

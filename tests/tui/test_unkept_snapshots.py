@@ -70,7 +70,7 @@ async def test_on_a_full_disk_going_back_to_a_message_says_so_and_can_be_undone(
             assert on.branch == MAIN[:8] and "/undo takes it back" in state(on.app)
             await say_in_prompt(on, "/undo")
             assert on.branch == MAIN, "and not the compression before it"
-            history = chat(on.app).conversation.compression.history
+            history = chat(on.app).chat.conversation.compression.history
             assert [each.undone_at for each in history] == [None]
             assert told(on) == 1, "once is enough"
 
@@ -86,7 +86,7 @@ async def test_on_a_full_disk_a_restore_promises_no_way_back(open_app: OpenApp, 
             await say(on, "/undo")
             assert "going back cannot be undone" in state(on.app)
             assert on.branch == MAIN
-            history = chat(on.app).conversation.compression.history
+            history = chat(on.app).chat.conversation.compression.history
             assert [each.undone_at for each in history] == [None]
 
 

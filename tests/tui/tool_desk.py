@@ -211,7 +211,7 @@ def page(app: OllmApp) -> str:
 
 
 def is_idle(app: OllmApp) -> bool:
-    return not chat(app).is_busy
+    return not chat(app).chat.is_busy
 
 
 def prompt_has_focus(app: OllmApp) -> bool:

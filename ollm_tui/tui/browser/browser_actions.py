@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
 from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import OllmError, UsageError
@@ -12,6 +12,7 @@ from ollm_tui.core.intake import visible
 from ollm_tui.core.session.message import Message
 from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.tui.browser.diff_screen import DiffSide, SnapshotDiffScreen
+from ollm_tui.tui.browser.port import BrowserPort
 from ollm_tui.tui.browser.session_list import SessionList
 from ollm_tui.tui.browser.session_preview import MessageAction
 from ollm_tui.tui.browser.session_tree import BrowserAction
@@ -19,9 +20,6 @@ from ollm_tui.tui.chat.going_back import end_before_turn, end_of_turn
 from ollm_tui.tui.kit.export_file import export_to
 from ollm_tui.tui.kit.question import Question
 from ollm_tui.tui.terminal.clipboard import copy
-
-if TYPE_CHECKING:
-    from ollm_tui.tui.browser.screen import SessionBrowser
 
 MARKED = "marked · d on another line compares the two · m here again takes the mark off"
 EXPORT = "Export to\nThe ending says in which form: .md, .html or .json"
@@ -31,7 +29,7 @@ TAGS = "Tags of this session\nWords; finding looks at them too"
 class BrowserActions:
     """Does things for one browser; what goes wrong is told there in one line."""
 
-    def __init__(self, browser: SessionBrowser) -> None:
+    def __init__(self, browser: BrowserPort) -> None:
         self._browser = browser
 
     def do(self, action: BrowserAction, point: Point) -> None:
@@ -145,7 +143,7 @@ class BrowserActions:
         self._browser.app.push_screen(question, answer)
 
     def _attempt(self, action: Callable[[], Awaitable[None]]) -> None:
-        self._browser.run_worker(partial(self._attempted, action), group="actions")
+        self._browser.screen.run_worker(partial(self._attempted, action), group="actions")
 
     async def _attempted(self, action: Callable[[], Awaitable[None]]) -> None:
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from ollm_tui.core.counts import counted, short_size
 from ollm_tui.core.errors import OllmError
@@ -15,12 +15,9 @@ from ollm_tui.core.session.session import SessionSummary
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.snapshot import ContextSnapshot
 from ollm_tui.engine.snapshots.points import Overview, Point
+from ollm_tui.tui.browser.port import BrowserPort
 from ollm_tui.tui.browser.snapshot_choices import Inside, key_of
-from ollm_tui.tui.browser.timeline_strip import TimelineStrip
 from ollm_tui.tui.browser.words import branch_title, point_facts, snapshot_title
-
-if TYPE_CHECKING:
-    from ollm_tui.tui.browser.screen import SessionBrowser
 
 R = TypeVar("R")
 
@@ -40,7 +37,7 @@ GONE_READ = 50
 class BrowserReading:
     """Reads for one browser, and has it show what was read."""
 
-    def __init__(self, browser: SessionBrowser) -> None:
+    def __init__(self, browser: BrowserPort) -> None:
         self._browser = browser
         self._summaries: Sequence[SessionSummary] = ()
         self._ids: set[str] = set()
@@ -95,16 +92,16 @@ class BrowserReading:
         elif point and not point.message:
             preview.show(tree.session)
         look = partial(self._look_at, point)
-        self._browser.run_worker(look, exclusive=True, group="preview")
+        self._browser.screen.run_worker(look, exclusive=True, group="preview")
 
     def read_inside(self, session_id: str) -> None:
         """Read what is below a session."""
-        self._browser.run_worker(partial(self._read_inside, session_id), group="inside")
+        self._browser.screen.run_worker(partial(self._read_inside, session_id), group="inside")
 
     def find_names(self, words: str) -> None:
         """Words are looked for: names of snapshots may have them too."""
         if words.strip():
-            self._browser.run_worker(self._find_names, exclusive=True, group="names")
+            self._browser.screen.run_worker(self._find_names, exclusive=True, group="names")
 
     async def _seen(self, reading: Awaitable[R]) -> R:
         """What was read, if the browser is still there to show it; else this is the end."""
@@ -114,7 +111,7 @@ class BrowserReading:
         return found
 
     async def _look_at(self, point: Point | None) -> None:
-        preview, strip = self._browser.preview, self._browser.query_one(TimelineStrip)
+        preview, strip = self._browser.preview, self._browser.timeline
         if point is None:
             preview.show(None)
             preview.show_messages(())
@@ -207,7 +204,7 @@ class BrowserReading:
         if known:
             browser.pane.show_sessions(known, browser.current)
             browser.pane.show_total("")
-            browser.call_after_refresh(seen.set)
+            browser.screen.call_after_refresh(seen.set)
             await self._seen(seen.wait())
 
     async def _show_sessions(self, highlight: str | None) -> None:

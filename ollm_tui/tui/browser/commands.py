@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ollm_tui.core.errors import StoreError, UsageError
 from ollm_tui.core.intake import visible
@@ -16,14 +16,14 @@ from ollm_tui.tui.browser.session_actions import SessionActions
 from ollm_tui.tui.browser.sidebar import ChatSidebar
 from ollm_tui.tui.browser.snapshot_choices import snapshot_name
 from ollm_tui.tui.chat.going_back import ChatPoints, end_before_turn, end_of_turn
-from ollm_tui.tui.chat.screen import ChatScreen
+from ollm_tui.tui.chat.port import Action, ChatPort
 from ollm_tui.tui.kit.export_file import export_to
 from ollm_tui.tui.kit.question import Question
 
 
-async def new(chat: ChatScreen, _argument: str) -> None:
+async def new(chat: ChatPort, _argument: str) -> None:
     """Begin another conversation with the model that answers now."""
-    choice = chat.app.conversation and chat.app.conversation.choice
+    choice = chat.opened and chat.opened.choice
 
     async def begin() -> tuple[Conversation, tuple[str, ...]]:
         workspace = chat.app.workspace
@@ -31,23 +31,23 @@ async def new(chat: ChatScreen, _argument: str) -> None:
             return await workspace.begin(), ()
         return await workspace.begin(provider=choice.provider.name, model=choice.model), ()
 
-    await chat.switch(begin)
+    chat = await chat.switch(begin)
     chat.prompt.focus()
 
 
-async def clear(chat: ChatScreen, _argument: str) -> None:
+async def clear(chat: ChatPort, _argument: str) -> None:
     """The same under the name other programs have for it; nothing is deleted."""
     await new(chat, "")
 
 
-def picker(chat: ChatScreen, _argument: str) -> None:
+def picker(chat: ChatPort, _argument: str) -> None:
     """Look through all sessions and snapshots, and go to one."""
     open_browser(chat)
 
 
-def open_browser(chat: ChatScreen, *, at_snapshots: bool = False) -> None:
+def open_browser(chat: ChatPort, *, at_snapshots: bool = False) -> None:
     """Open the browser, at the snapshots of this session if that is wanted."""
-    conversation = chat.app.conversation
+    conversation = chat.opened
     current = conversation.session_id if conversation else None
 
     points = ChatPoints(chat)
@@ -58,10 +58,10 @@ def open_browser(chat: ChatScreen, *, at_snapshots: bool = False) -> None:
         points.offer_files()
 
     browser = SessionBrowser(_actions(chat), points, current, at_snapshots=at_snapshots)
-    chat.app.push_screen(browser, show_changes)
+    chat.ask(browser, show_changes)
 
 
-async def load(chat: ChatScreen, argument: str) -> None:
+async def load(chat: ChatPort, argument: str) -> None:
     """Open a session by its id, or choose one."""
     if argument:
         await chat.open_session(await chat.app.workspace.find(argument))
@@ -69,38 +69,38 @@ async def load(chat: ChatScreen, argument: str) -> None:
         picker(chat, "")
 
 
-async def sidebar(chat: ChatScreen, argument: str) -> None:
+async def sidebar(chat: ChatPort, argument: str) -> None:
     """Show the sessions beside the stream and go there; again, hide them.
 
     `as-before` shows them as they were left: the prompt keeps the focus, and on a narrow
     terminal, where they would stand in the place of the conversation, nothing is shown.
     """
     if argument == "as-before":
-        if not chat.has_class("narrow") and not chat.query(ChatSidebar):
+        if not chat.screen.has_class("narrow") and not chat.screen.query(ChatSidebar):
             await _show_sidebar(chat)
         return
     is_open = await _show_sidebar(chat)
     if is_open:
-        chat.query_one(ChatSidebar).begin()
+        chat.screen.query_one(ChatSidebar).begin()
     else:
         chat.prompt.focus()
     await asyncio.to_thread(chat.app.memory.keep_sidebar, is_open)
 
 
-async def _show_sidebar(chat: ChatScreen) -> bool:
+async def _show_sidebar(chat: ChatPort) -> bool:
     """Show the sidebar, or hide it if it is there; whether it is there now."""
-    if not chat.query(ChatSidebar):
-        pane = ChatSidebar(chat, _actions(chat), unicode=chat.app.abilities.unicode)
-        await chat.query_one("#middle").mount(pane, before=0)
+    if not chat.screen.query(ChatSidebar):
+        pane = ChatSidebar(chat.front, _actions(chat), unicode=chat.app.abilities.unicode)
+        await chat.screen.query_one("#middle").mount(pane, before=0)
         pane.display = False
-    pane = chat.query_one(ChatSidebar)
+    pane = chat.screen.query_one(ChatSidebar)
     pane.display = not pane.display
-    chat.set_class(pane.display, "with-sidebar")
+    chat.screen.set_class(pane.display, "with-sidebar")
     chat.reload_sidebar()
     return pane.display
 
 
-async def rename(chat: ChatScreen, argument: str) -> None:
+async def rename(chat: ChatPort, argument: str) -> None:
     """Give this session another title."""
     conversation = chat.conversation
 
@@ -118,19 +118,19 @@ async def rename(chat: ChatScreen, argument: str) -> None:
         await chat.attempt(lambda: use(title))
 
     title = visible(conversation.state.header.title)
-    chat.app.push_screen(Question("Title of this session", title, "rename"), attempt)
+    chat.ask(Question("Title of this session", title, "rename"), attempt)
 
 
-async def star(chat: ChatScreen, _argument: str) -> None:
+async def star(chat: ChatPort, _argument: str) -> None:
     """Pin this session, so that it stays on top and is never cleaned up; or no longer."""
     pinned = not chat.conversation.state.header.pinned
     await chat.app.workspace.pin(chat.conversation.session_id, pinned)
     chat.reload_sidebar()
     kept = " and is kept" if chat.conversation.is_kept else ""
-    chat.lines.tell(f"pinned: stays on top{kept}" if pinned else "no longer pinned")
+    chat.tell(f"pinned: stays on top{kept}" if pinned else "no longer pinned")
 
 
-async def save(chat: ChatScreen, _argument: str) -> None:
+async def save(chat: ChatPort, _argument: str) -> None:
     """Write everything into the session file, also what could not be written so far."""
     conversation = chat.conversation
     if not len(conversation.state):
@@ -142,10 +142,10 @@ async def save(chat: ChatScreen, _argument: str) -> None:
         raise StoreError(f"{conversation.unsaved} records are still not saved", "ollm doctor")
     chat.lines.unsaved = ""
     chat.lines.show_saving()
-    chat.lines.tell("everything is in the session file")
+    chat.tell("everything is in the session file")
 
 
-async def export(chat: ChatScreen, argument: str) -> None:
+async def export(chat: ChatPort, argument: str) -> None:
     """Write the conversation into a file; its ending says in which form."""
     conversation = chat.conversation
     if not len(conversation.state):
@@ -153,25 +153,24 @@ async def export(chat: ChatScreen, argument: str) -> None:
     name = argument or f"{conversation.session_id[:8]}.md"
     state = conversation.state
     file = await export_to(name, state.session(), state.branch())
-    chat.lines.tell(f"exported to {visible(str(file))}")
+    chat.tell(f"exported to {visible(str(file))}")
 
 
-def _actions(chat: ChatScreen) -> SessionActions:
+def _actions(chat: ChatPort) -> SessionActions:
     """The same for all lists: what was deleted in one can be brought back in another."""
-    chat.session_actions = chat.session_actions or SessionActions(chat.app.workspace)
-    return chat.session_actions
+    return chat.app.part(SessionActions, lambda: SessionActions(chat.app.workspace))
 
 
-async def take(chat: ChatScreen, argument: str) -> None:
+async def take(chat: ChatPort, argument: str) -> None:
     """Keep the context as it is, under a name if one is given."""
     taken = await chat.conversation.snapshots.take(argument)
     chat.reload_sidebar()
     key = chat.lines.hints.keys("session.picker")[0]
     name = f" “{visible(taken.name)}”" if taken.name else ""
-    chat.lines.tell(f"snapshot{name} taken: {key} or /restore brings you back here")
+    chat.tell(f"snapshot{name} taken: {key} or /restore brings you back here")
 
 
-async def restore(chat: ChatScreen, argument: str) -> None:
+async def restore(chat: ChatPort, argument: str) -> None:
     """Go back to a snapshot of this session, by its name or id; without one, choose."""
     if not argument:
         open_browser(chat, at_snapshots=True)
@@ -180,17 +179,17 @@ async def restore(chat: ChatScreen, argument: str) -> None:
     await ChatPoints(chat).go_to(found)
 
 
-async def back(chat: ChatScreen, _argument: str) -> None:
+async def back(chat: ChatPort, _argument: str) -> None:
     """Have the conversation end after the turn of the message under the cursor."""
     await _go(chat, end_of_turn)
 
 
-async def before(chat: ChatScreen, _argument: str) -> None:
+async def before(chat: ChatPort, _argument: str) -> None:
     """Have the conversation end before the turn of the message under the cursor."""
     await _go(chat, end_before_turn)
 
 
-async def _go(chat: ChatScreen, end: Callable[[Sequence[Message], str], str]) -> None:
+async def _go(chat: ChatPort, end: Callable[[Sequence[Message], str], str]) -> None:
     branch = chat.conversation.state.branch()
     ids = {message.id for message in branch}
     chosen = [key for key in chat.transcript.cursor.keys if key in ids]
@@ -200,7 +199,7 @@ async def _go(chat: ChatScreen, end: Callable[[Sequence[Message], str], str]) ->
     await ChatPoints(chat).go_to(point)
 
 
-async def _found(chat: ChatScreen, words: str) -> Point:
+async def _found(chat: ChatPort, words: str) -> Point:
     """The one snapshot that is called so, or whose id begins so."""
     own = await chat.conversation.snapshots.list()
     wanted = words.casefold()
@@ -221,3 +220,20 @@ def _is_called(snapshot: SnapshotSummary, words: str) -> bool:
 
 def _has_in_its_name(snapshot: SnapshotSummary, words: str) -> bool:
     return words in snapshot_name(snapshot).casefold()
+
+
+ACTIONS: Mapping[str, Action] = {
+    "snapshot.take": take,
+    "snapshot.restore": restore,
+    "snapshot.back": back,
+    "snapshot.before": before,
+    "session.new": new,
+    "session.clear": clear,
+    "session.picker": picker,
+    "session.load": load,
+    "session.sidebar": sidebar,
+    "session.rename": rename,
+    "session.star": star,
+    "session.save": save,
+    "session.export": export,
+}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Awaitable, Callable
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -12,11 +11,10 @@ from textual.containers import Horizontal
 from textual.screen import Screen
 
 from ollm_tui.core.errors import OllmError, SessionBusy
-from ollm_tui.core.session.message import Message
-from ollm_tui.core.snapshot import ContextSnapshot
 from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.tui.browser.browser_actions import BrowserActions
 from ollm_tui.tui.browser.browser_reading import BrowserReading
+from ollm_tui.tui.browser.port import PointsPort
 from ollm_tui.tui.browser.session_actions import SessionActions, Wanted
 from ollm_tui.tui.browser.session_list import SessionList
 from ollm_tui.tui.browser.session_pane import FindLine, RenameLine, SessionPane
@@ -24,12 +22,9 @@ from ollm_tui.tui.browser.session_preview import PreviewStream, SessionPreview
 from ollm_tui.tui.browser.session_tree import SessionTree
 from ollm_tui.tui.browser.snapshot_choices import key_of
 from ollm_tui.tui.browser.timeline_strip import TimelineStrip
+from ollm_tui.tui.frame import Frame
 from ollm_tui.tui.kit.choice_list import ChoiceList
 from ollm_tui.tui.kit.live_keys import LiveKeys
-
-if TYPE_CHECKING:
-    from ollm_tui.tui.app import OllmApp
-
 
 FROM_FINDING = "list: fork, diff, rename, pin, export, delete, undo"
 """What waits there: while one types, letters are words to find."""
@@ -87,26 +82,6 @@ WIDE = 90
 BUSY = "another window has that session open: f forks this point into a new session instead"
 
 
-class Beside(Protocol):
-    """What the browser asks of the chat it was opened from."""
-
-    async def go_to(self, point: Point) -> None:
-        """Go to a point. OllmError."""
-        ...
-
-    async def begin_new(self) -> None:
-        """Begin a new session."""
-        ...
-
-    def bring(self, messages: Sequence[Message], session_id: str) -> None:
-        """Put messages into the prompt."""
-        ...
-
-    def now(self) -> ContextSnapshot | None:
-        """The context of the open conversation."""
-        ...
-
-
 class BrowserPane(SessionPane):
     """The tree with its lines."""
 
@@ -131,12 +106,12 @@ class SessionBrowser(Screen[None]):
         ),
     ]
 
-    app: OllmApp
+    app: Frame
 
     def __init__(
         self,
         actions: SessionActions,
-        beside: Beside,
+        beside: PointsPort,
         current: str | None = None,
         *,
         at_snapshots: bool = False,
@@ -187,6 +162,11 @@ class SessionBrowser(Screen[None]):
     def preview(self) -> SessionPreview:
         """The look at a point."""
         return self.query_one(SessionPreview)
+
+    @property
+    def timeline(self) -> TimelineStrip:
+        """The life of the session in a line."""
+        return self.query_one(TimelineStrip)
 
     @property
     def is_open(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -13,11 +13,9 @@ from ollm_tui.tui.browser.session_list import SessionList
 from ollm_tui.tui.browser.session_pane import SessionPane
 from ollm_tui.tui.browser.snapshot_choices import key_of
 from ollm_tui.tui.chat.going_back import ChatPoints
+from ollm_tui.tui.chat.port import ChatPort
 from ollm_tui.tui.kit.choice_list import ChoiceList
 from ollm_tui.tui.kit.live_keys import LiveKeys
-
-if TYPE_CHECKING:
-    from ollm_tui.tui.chat.screen import ChatScreen
 
 
 class Sidebar(SessionPane):
@@ -72,9 +70,12 @@ class Sidebar(SessionPane):
 class ChatSidebar(Sidebar):
     """Sessions beside the stream."""
 
-    def __init__(self, chat: ChatScreen, actions: SessionActions, *, unicode: bool) -> None:
+    def __init__(
+        self, front: Callable[[], ChatPort], actions: SessionActions, *, unicode: bool
+    ) -> None:
+        """`front` gives the chat that is shown now: the sidebar outlives a conversation."""
         super().__init__(unicode=unicode, id="sidebar")
-        self._chat = chat
+        self._front = front
         self._actions = actions
 
     @work(exclusive=True, group="sessions")
@@ -85,13 +86,14 @@ class ChatSidebar(Sidebar):
     @on(SessionList.Opened)
     async def open(self, event: SessionList.Opened) -> None:
         """Open a session in the place of the one that is shown, or go back to a snapshot."""
-        await self._chat.attempt(lambda: ChatPoints(self._chat).go_to(event.point))
-        self._chat.prompt.focus()
+        chat = self._front()
+        await chat.attempt(lambda: ChatPoints(chat).go_to(event.point))
+        chat.prompt.focus()
 
     @on(SessionList.NewRequested)
     async def begin_new(self) -> None:
         """Begin a new session."""
-        await self._chat.action_command("session.new")
+        await self._front().command("session.new")
 
     @on(SessionList.RenameRequested)
     @on(SessionList.PinRequested)
@@ -107,13 +109,14 @@ class ChatSidebar(Sidebar):
             self.tell(f"{error.message}: {error.hint}" if error.hint else error.message)
             return
         await self._show(key_of(done.point) if done.point else None)
-        self._chat.lines.show_facts()
+        self._front().lines.show_facts()
         self.call_later(self.tell, done.words)
 
     async def _show(self, highlight: str | None) -> None:
         try:
-            summaries = await self._chat.app.workspace.sessions()
-            conversation = self._chat.app.conversation
+            chat = self._front()
+            summaries = await chat.app.workspace.sessions()
+            conversation = chat.opened
             snapshots = await conversation.snapshots.list() if conversation else []
         except OllmError as error:
             self.tell(error.message)

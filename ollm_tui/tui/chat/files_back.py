@@ -24,7 +24,7 @@ from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
 
 if TYPE_CHECKING:
     from ollm_tui.services.files.file_changes import FileStep
-    from ollm_tui.tui.chat.screen import ChatScreen
+    from ollm_tui.tui.chat.port import ChatPort
 
 
 TITLE = "Files too? Tools changed {} since then"
@@ -128,7 +128,7 @@ def _size(size: int | None) -> str:
 LEFT = ("no-copy", "refused")
 
 
-async def offer_files(chat: ChatScreen, snapshot: ContextSnapshot) -> None:
+async def offer_files(chat: ChatPort, snapshot: ContextSnapshot) -> None:
     """Ask which files go along with a snapshot the conversation went back to, if there are any."""
     conversation = chat.conversation
     files = SnapshotFiles(conversation.state.header.project, conversation.tools)
@@ -138,19 +138,19 @@ async def offer_files(chat: ChatScreen, snapshot: ContextSnapshot) -> None:
     def bring(wanted: tuple[str, ...] | None) -> None:
         if wanted:
             deed = partial(_bring, chat, files, snapshot, wanted, can_undo=can_undo)
-            chat.run_worker(deed, group="files")
+            chat.screen.run_worker(deed, group="files")
 
     try:
         steps = await files.preview(snapshot)
     except OllmError as error:
-        chat.lines.complain(error)
+        chat.complain(error)
         return
-    if steps and chat.is_current and conversation is chat.app.conversation:
-        chat.app.push_screen(FilesBack(steps, can_undo=can_undo), bring)
+    if steps and chat.screen.is_current and conversation is chat.opened:
+        chat.ask(FilesBack(steps, can_undo=can_undo), bring)
 
 
 async def _bring(
-    chat: ChatScreen,
+    chat: ChatPort,
     files: SnapshotFiles,
     snapshot: ContextSnapshot,
     wanted: tuple[str, ...],
@@ -159,9 +159,9 @@ async def _bring(
 ) -> None:
     undo = " · /undo takes that back too" if can_undo else ""
     try:
-        chat.lines.tell(_told(await files.restore(snapshot, wanted), undo))
+        chat.tell(_told(await files.restore(snapshot, wanted), undo))
     except OllmError as error:
-        chat.lines.complain(error)
+        chat.complain(error)
 
 
 def _told(done: Sequence[FileStep], undo: str) -> str:

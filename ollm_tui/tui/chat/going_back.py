@@ -15,7 +15,7 @@ from ollm_tui.core.session.session_state import recorded_calls
 from ollm_tui.core.snapshot import ContextSnapshot
 from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.tui.chat.files_back import offer_files
-from ollm_tui.tui.chat.screen import ChatScreen
+from ollm_tui.tui.chat.port import ChatPort
 from ollm_tui.tui.stream.entries.message_entries import said_before, shown_at
 from ollm_tui.tui.stream.transcript.spots import Words
 
@@ -31,7 +31,7 @@ NOBODY = "unknown"
 class ChatPoints:
     """What lists of sessions and snapshots ask of one chat screen."""
 
-    def __init__(self, chat: ChatScreen) -> None:
+    def __init__(self, chat: ChatPort) -> None:
         self._chat = chat
         self._restored: ContextSnapshot | None = None
         """What the conversation went back to, until its files are offered."""
@@ -43,17 +43,18 @@ class ChatPoints:
         """
         chat = self._chat
         if not (point.snapshot or point.message):
-            await chat.open_session(point.session_id)
+            self._chat = await chat.open_session(point.session_id)
             return
         snapshot = None
         if point.snapshot:  # read first: what is damaged is no reason to leave
             snapshot = await chat.app.workspace.points.at(point)
-        if chat.app.conversation is None or chat.conversation.session_id != point.session_id:
+        if chat.opened is None or chat.conversation.session_id != point.session_id:
             try:
-                await chat.switch(lambda: chat.app.workspace.resume(point.session_id))
+                chat = await chat.switch(lambda: self._chat.app.workspace.resume(point.session_id))
             except SessionNotFound:
                 await self._begin_from(point)
                 return
+            self._chat = chat
             chat.prompt.focus()
         if chat.is_busy:
             raise UsageError("the model is still answering", "Esc stops it")
@@ -76,18 +77,17 @@ class ChatPoints:
 
     def offer_files(self) -> None:
         """Offer to bring the files of the last restore back too, once the chat is seen."""
-        if self._restored and self._chat.is_current:
+        if self._restored and self._chat.screen.is_current:
             offer = partial(offer_files, self._chat, self._restored)
             self._restored = None
-            self._chat.run_worker(offer, group="files", exclusive=True)
+            self._chat.screen.run_worker(offer, group="files", exclusive=True)
 
     async def open_at(self, point: Point, words: Words | None = None) -> None:
         """Open a session at a message or where something was run, with words marked; on another
         branch, that one becomes the current one. OllmError."""
-        chat = self._chat
-        await chat.open_session(point.session_id)
+        chat = self._chat = await self._chat.open_session(point.session_id)
         branch = chat.transcript.keys
-        if not chat.opening.following:
+        if not chat.is_following:
             branch = [message.id for message in chat.conversation.state.branch()]
         note, place = "", point.message
         if place not in branch:
@@ -99,14 +99,14 @@ class ChatPoints:
                 place = run_at
         chat.transcript.finder.look_for(words)
         chat.transcript.focus()
-        chat.call_after_refresh(self._stand_on, place, branch, note)
+        chat.screen.call_after_refresh(self._stand_on, place, branch, note)
 
     async def fork(self, point: Point) -> None:
         """Go on from a point in a new session. OllmError."""
-        chat = self._chat
-        copy = await chat.app.workspace.points.fork(point)
-        await chat.switch(lambda: chat.app.workspace.resume(copy))
-        chat.prompt.focus()
+        workspace = self._chat.app.workspace
+        copy = await workspace.points.fork(point)
+        self._chat = await self._chat.switch(lambda: workspace.resume(copy))
+        self._chat.prompt.focus()
         self._tell("forked: what you say now is a session of its own")
 
     async def _begin_from(self, point: Point) -> None:
@@ -114,7 +114,7 @@ class ChatPoints:
         if not point.snapshot:
             raise SessionNotFound("that session is gone", "choose one of its snapshots")
         copy = await self._chat.app.workspace.points.fork(point)
-        await self._chat.open_session(copy)
+        self._chat = await self._chat.open_session(copy)
         self._tell("its session is gone: this is a new one that goes on from there")
 
     async def undo(self) -> None:
@@ -128,7 +128,7 @@ class ChatPoints:
 
     async def begin_new(self) -> None:
         """Begin a new session."""
-        await self._chat.action_command("session.new")
+        await self._chat.command("session.new")
 
     def bring(self, messages: Sequence[Message], session_id: str) -> None:
         """Put messages of another place into the prompt, each as a chip."""
@@ -139,7 +139,7 @@ class ChatPoints:
 
     def now(self) -> ContextSnapshot | None:
         """The context of the open conversation, if anything was said."""
-        conversation = self._chat.app.conversation
+        conversation = self._chat.opened
         return conversation.snapshots.now() if conversation and len(conversation.state) else None
 
     async def _run_at(self, point: Point) -> str | None:
@@ -174,7 +174,7 @@ class ChatPoints:
     def _title(self, note: Restore) -> str:
         """Short enough that the way back is seen beside it."""
         words = visible(clean(note.title))
-        most = max(min(self._chat.size.width - BESIDE_TITLE, LONGEST_TITLE), LEAST_TITLE)
+        most = max(min(self._chat.screen.size.width - BESIDE_TITLE, LONGEST_TITLE), LEAST_TITLE)
         return f"“{words if len(words) <= most else words[: most - 1] + '…'}”"
 
     def _with_model(
@@ -196,7 +196,7 @@ class ChatPoints:
 
     def _tell(self, *texts: str) -> None:
         """The first that fits, when the focus has moved: that shows the keys of another place."""
-        self._chat.call_after_refresh(self._chat.lines.tell, *texts)
+        self._chat.screen.call_after_refresh(self._chat.tell, *texts)
 
     def _show(self) -> None:
         chat = self._chat

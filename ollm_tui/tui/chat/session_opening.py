@@ -4,35 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ollm_tui.core.errors import OllmError, SessionBusy, StoreError, UsageError
 from ollm_tui.core.events import AutoSnapshotCreated, SnapshotCreated, SnapshotEvent, SnapshotFailed
-from ollm_tui.tui.jobs.shell_line import name_of
+from ollm_tui.tui.chat.port import ChatPort, Opening
 from ollm_tui.tui.stream.transcript.entry import Entry
 
 if TYPE_CHECKING:
-    from ollm_tui.engine.conversation.conversation import Conversation
     from ollm_tui.tui.chat.followed_session import Following
-    from ollm_tui.tui.chat.screen import ChatScreen
+    from ollm_tui.tui.chat.open_chat import ChatHost, OpenChat
 
 
-async def tell(chat: ChatScreen, conversation: Conversation) -> None:
-    """One line in the stream for each; they are recorded at their place."""
-    if chat.app.conversation is not conversation:
-        return
-    jobs = chat.app.jobs
-    for job in await jobs.settle(conversation):
-        name = name_of(jobs.shown(job))
-        whose = f"the model's {name}" if job.by_model else f"!{name}"
-        how = job.note.partition("; ")[2] or "it ended with it"
-        text = f"{whose} was running when the program ended: {how}"
-        if chat.app.conversation is conversation:
-            chat.transcript.add(Entry(f"left-{job.id}", "note", text))
-
-
-Opening = Callable[[], Awaitable[tuple["Conversation", tuple[str, ...]]]]
 LOOKED_AFTER_SECONDS = 0.5
 """What ran when the program ended is looked for when the first keys have been answered."""
 
@@ -40,8 +23,8 @@ LOOKED_AFTER_SECONDS = 0.5
 class SessionOpening:
     """Opens conversations for one chat screen. If one cannot be opened, the other one stays."""
 
-    def __init__(self, chat: ChatScreen) -> None:
-        self._chat = chat
+    def __init__(self, host: ChatHost) -> None:
+        self._host = host
         self.following: Following | None = None
         """The session of another window, while it is watched."""
         self._is_warned = False
@@ -49,51 +32,49 @@ class SessionOpening:
 
     async def first(self) -> None:
         """Begin or resume, as the command line asked for."""
-        chat = self._chat
-        chat.app.workspace.snapshots.topic.subscribe(self._note_snapshot)
+        host, app = self._host, self._host.app
+        app.workspace.snapshots.topic.subscribe(self._note_snapshot)
         try:
-            conversation, problems = await chat.app.open_conversation(chat.app.workspace)
+            conversation, problems = await app.open_conversation(app.workspace)
         except SessionBusy as busy:
-            chat.lines.doing = ""
+            host.lines.doing = ""
             await self._follow(busy.session_id)
         except OllmError as error:
             self._tell_failure(error)
         else:
-            chat.show_conversation(conversation, (*chat.app.warnings, *problems))
-            self._look_for_jobs(conversation)
-            if chat.app.memory.sidebar_is_open():
-                await chat.action_command("session.sidebar", "as-before")
-        chat.app.workspace.history.feed()
-        await chat.app.workspace.snapshots.empty_old_deleted()
+            host.show_conversation(conversation, (*app.warnings, *problems))
+            self._look_for_jobs(host.chat)
+            if app.memory.sidebar_is_open():
+                await host.action_command("session.sidebar", "as-before")
+        app.workspace.history.feed()
+        await app.workspace.snapshots.empty_old_deleted()
 
     async def switch(self, opening: Opening) -> None:
         """Open another conversation in the place of this one."""
-        chat = self._chat
-        if chat.is_busy:
+        host, old = self._host, self._host.chat.opened
+        if host.chat.is_busy:
             raise UsageError("the model is still answering", "Esc stops it")
-        old = chat.app.conversation
         if old and old.unsaved:
             await old.save()
             if old.unsaved:
                 raise StoreError("this session is not saved yet", "make room on the disk first")
         conversation, problems = await opening()
-        await chat.drafts.flush()
-        chat.prompt.restore("")
-        chat.show_conversation(conversation, problems)
-        self._look_for_jobs(conversation)
+        await host.drafts.flush()
+        host.chat.prompt.restore("")
+        host.show_conversation(conversation, problems)
+        self._look_for_jobs(host.chat)
         if old:
             await old.close()
 
     async def session(self, session_id: str) -> None:
         """Open a stored session; one that another window has open is followed live."""
-        chat = self._chat
-        conversation = chat.app.conversation
-        if not conversation or conversation.session_id != session_id:
+        host, opened = self._host, self._host.chat.opened
+        if not opened or opened.session_id != session_id:
             try:
-                await self.switch(lambda: chat.app.workspace.resume(session_id))
+                await self.switch(lambda: host.app.workspace.resume(session_id))
             except SessionBusy:
                 await self._follow(session_id)
-        chat.prompt.focus()
+        host.chat.prompt.focus()
 
     def end_following(self) -> None:
         """A conversation is shown now."""
@@ -104,47 +85,56 @@ class SessionOpening:
     def take_over(self) -> None:
         """Something was sent: where a session is followed, go on with it in a fork."""
         if self.following:
-            self._chat.run_worker(self.following.go_on(), group="open")
+            self._host.screen.run_worker(self.following.go_on(), group="open")
 
     def _note_snapshot(self, event: SnapshotEvent) -> None:
         """What the program wanted to take by itself and could not is told in the stream: once,
         until there is one again. What the user asked for is answered where it was asked."""
-        conversation = self._chat.app.conversation
+        chat = self._host.chat
+        conversation = chat.opened
         if conversation is None or event.session_id != conversation.session_id:
             return
         if isinstance(event, AutoSnapshotCreated | SnapshotCreated):
             self._is_warned = False
         elif isinstance(event, SnapshotFailed) and event.reason not in ("", "manual"):
             if not self._is_warned:
-                self._chat.turn_display.note_ephemeral(event)
+                chat.turn_display.note_ephemeral(event)
             self._is_warned = True
 
-    def _look_for_jobs(self, conversation: Conversation) -> None:
-        """Of a session that is opened again, tell what ran when the program ended: later, for
+    def _look_for_jobs(self, chat: OpenChat) -> None:
+        """Tells what ran when the program ended, of a session that is opened again: later, for
         nobody waits for it."""
-        if not len(conversation.state):
+        if not len(chat.conversation.state):
             return
 
         async def tell() -> None:
-            left = await asyncio.to_thread(import_module, "ollm_tui.tui.chat.session_opening")
-            await left.tell(self._chat, conversation)
+            tell_left_jobs = await asyncio.to_thread(_load_left_jobs)
+            await tell_left_jobs(chat)
 
-        self._chat.set_timer(
-            LOOKED_AFTER_SECONDS, lambda: self._chat.run_worker(tell(), group="shell")
-        )
+        screen = self._host.screen
+        screen.set_timer(LOOKED_AFTER_SECONDS, lambda: screen.run_worker(tell(), group="shell"))
 
     async def _follow(self, session_id: str) -> None:
-        # Loaded when first used, as commands are.
-        made = import_module("ollm_tui.tui.chat.followed_session").Following(self._chat, session_id)
+        # Imported late: most conversations never need it.
+        from ollm_tui.tui.chat.followed_session import Following
+
+        made = Following(self._host, session_id)
         await made.begin()
         self.end_following()
         self.following = made
 
     def _tell_failure(self, error: OllmError) -> None:
-        chat = self._chat
+        chat = self._host.chat
         chat.lines.doing = ""
         text = f"{error.message}\n{error.hint}".strip()
         chat.transcript.add(Entry("open", "error", text))
         keys = ("session.new", "new session"), ("session.picker", "sessions")
         more = ("model.choose", "models"), ("app.leave", "quit")
-        chat.lines.tell(chat.lines.hints.line(*keys, *more))
+        chat.tell(chat.lines.hints.line(*keys, *more))
+
+
+def _load_left_jobs() -> Callable[[ChatPort], Awaitable[None]]:
+    """Imports what tells of left jobs. It loads the engine's jobs, so it is called in a thread."""
+    from ollm_tui.tui.jobs.left_jobs import tell_left_jobs
+
+    return tell_left_jobs

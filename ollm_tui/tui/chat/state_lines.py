@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from textual.timer import Timer
@@ -15,6 +14,7 @@ from ollm_tui.core.intake import visible
 from ollm_tui.core.session.message import Attachment
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.services.tokens.careful_estimate import careful_estimate
+from ollm_tui.tui.chat.port import NOTICE_SECONDS, ChatPort
 from ollm_tui.tui.chat.status import BESIDE_HINTS, StatusLine, TitleLine
 from ollm_tui.tui.chat.welcome import Welcome
 from ollm_tui.tui.gauge.gauge import Gauge
@@ -27,7 +27,6 @@ from ollm_tui.tui.tools.words import brakes
 
 if TYPE_CHECKING:
     from ollm_tui.engine.conversation.conversation import Conversation
-    from ollm_tui.tui.chat.screen import ChatScreen
 
 
 IMAGE_TOKENS = 1600
@@ -82,11 +81,8 @@ READING = (
 COUNTING = ("context.breakdown", "counts it")
 LONG_SESSION = 1000
 """Messages; counting more takes a moment, which opening a session to read it need not wait."""
-NOTICE_SECONDS = 5.0
 TOOLS_AFTER_SECONDS = 0.5
 """The tools of the model are loaded when the first keys have been answered."""
-COMPRESSING = ("tui.compression.commands", "engine.compression.pipeline")
-"""Loaded while nobody waits for it: at the beginning of a compression one goes on typing."""
 RUNNING = (("chat.stop", "stop"), ("jobs.background", "to the background"))
 SCARCE = (0.5, 2.0)
 """Shares of the limit between which the context is counted exactly: below them there is room
@@ -107,9 +103,10 @@ WRITING = (
 class StateLines:
     """The lines around the stream and the prompt of one chat screen."""
 
-    def __init__(self, chat: ChatScreen) -> None:
-        self._chat = chat
-        self.hints = Hints(chat.app.loaded.settings.keymap)
+    def __init__(self, front: Callable[[], ChatPort]) -> None:
+        """`front` gives the chat that is shown now: the lines outlive a conversation."""
+        self._front = front
+        self.hints = Hints(front().app.loaded.settings.keymap)
         self.doing = ""
         """What the model is at."""
         self.unsaved = ""
@@ -117,18 +114,22 @@ class StateLines:
         self._notice: Timer | None = None
         self._draft = DraftTokens()
 
+    @property
+    def _chat(self) -> ChatPort:
+        return self._front()
+
     def tell(self, *texts: str) -> None:
         """One line to the user, the first of some that there is room for; after a while the keys
         are shown again."""
         self._show(*texts)
-        self._notice = self._chat.set_timer(NOTICE_SECONDS, self.show_state)
+        self._notice = self._chat.screen.set_timer(NOTICE_SECONDS, self.show_state)
 
     def _show(self, *texts: str) -> None:
         """A line, or the first of some that there is room for."""
         if self._notice:
             self._notice.stop()
             self._notice = None
-        self._chat.query_one(StatusLine).show_fitting([visible(text) for text in texts])
+        self._chat.screen.query_one(StatusLine).show_fitting([visible(text) for text in texts])
 
     def complain(self, error: OllmError) -> None:
         """What did not work, and what to do."""
@@ -144,8 +145,8 @@ class StateLines:
         if keeps_notice and self._notice and not self._chat.is_busy:
             return
         is_blank = not len(self._chat.transcript.stack)
-        welcome = self._chat.query_one(Welcome)
-        welcome.teach(self._chat.app.conversation, self.hints, is_blank=is_blank)
+        welcome = self._chat.screen.query_one(Welcome)
+        welcome.teach(self._chat.opened, self.hints, is_blank=is_blank)
         line, shell = self._line, self._chat.app.shell
         if shell and shell.foreground:
             self._show(f"{line(*RUNNING)}   {shell.doing}")
@@ -154,18 +155,18 @@ class StateLines:
             self._show(f"{line(*keys)}   {self.doing}")
         elif self.doing:
             self._show(self.doing)
-        elif isinstance(self._chat.focused, Transcript):
+        elif isinstance(self._chat.screen.focused, Transcript):
             self._show(line(*READING))
         elif self._chat.editing:
             self._show(f"editing an earlier message   {line(('chat.stop', 'give up'))}")
-        elif isinstance(self._chat.focused, Prompt):
+        elif isinstance(self._chat.screen.focused, Prompt):
             self._show(*("   ".join(map(self._hint, each)) for each in WRITING))
         else:
             self._show(line(("chat.stop", "back to the prompt")))
 
     def _line(self, *wanted: tuple[str, str]) -> str:
         """Hints as far as there is room for whole ones; the last one always, for it leads out."""
-        room = self._chat.size.width - BESIDE_HINTS
+        room = self._chat.screen.size.width - BESIDE_HINTS
         hints = [self._hint(each) for each in wanted]
         while len(hints) > 2 and len("   ".join(hints)) > room:
             del hints[-2]
@@ -180,28 +181,28 @@ class StateLines:
 
     def show_opened(self) -> None:
         """The facts of a session that was just opened; a long one is counted when it is used."""
-        conversation = self._chat.app.conversation
+        conversation = self._chat.opened
         if conversation and len(conversation.state) > LONG_SESSION:
             self._show_names(conversation)
             used = conversation.state.header.metadata.token_count
             last = f"{used:,} tokens when it was used last" if used else "a long session"
-            self._chat.query_one(Gauge).show_words(f"{last}; {self._line(COUNTING)}")
+            self._chat.screen.query_one(Gauge).show_words(f"{last}; {self._line(COUNTING)}")
         else:
             self.show_facts()
 
     def show_facts(self) -> None:
         """Title, model, gauge, and whether all is saved."""
-        conversation = self._chat.app.conversation
+        conversation = self._chat.opened
         if not conversation:
             return
         self._show_names(conversation)
         # Not begun here: one that is overtaken before its turn must not be left lying about.
         show = partial(self._show_gauge, conversation)
-        self._chat.run_worker(show, group="gauge", exclusive=True)
+        self._chat.screen.run_worker(show, group="gauge", exclusive=True)
 
     def show_names(self) -> None:
         """Title and model, and how freely it may act."""
-        if conversation := self._chat.app.conversation:
+        if conversation := self._chat.opened:
             self._show_names(conversation)
 
     def _show_names(self, conversation: Conversation) -> None:
@@ -211,53 +212,61 @@ class StateLines:
             who += f"   {visible(conversation.mode.name)}"
         title = visible(state.header.title) or "New conversation"
         how_freely = partial(brakes, conversation.tools)
-        self._chat.query_one(TitleLine).show_names(title, who, how_freely)
+        self._chat.screen.query_one(TitleLine).show_names(title, who, how_freely)
         self.show_saving()
 
     async def _show_gauge(self, conversation: Conversation) -> None:
         """What the server measured, and an estimate of what came since. The exact count needs
         the model's vocabulary, which is large; it is made where the room becomes scarce."""
-        gauge, note = self._chat.query_one(Gauge), _note(conversation.state)
+        gauge, note = self._chat.screen.query_one(Gauge), _note(conversation.state)
         view = conversation.context()
         gauge.show(view, note)
         room = view.budget.room
         if room and SCARCE[0] < view.count.tokens / room.limit < SCARCE[1]:
             await conversation.settle_context()
-            if conversation is self._chat.app.conversation:
+            if conversation is self._chat.opened:
                 gauge.show(conversation.context(), note)
         if not conversation.tools.is_ready:
             await asyncio.sleep(TOOLS_AFTER_SECONDS)
-        if await conversation.tools.ready() and conversation is self._chat.app.conversation:
+        if await conversation.tools.ready() and conversation is self._chat.opened:
             self._show_names(conversation)
             gauge.show(conversation.context(), note)
-        for part in COMPRESSING if len(conversation.state) else ():
-            await asyncio.to_thread(import_module, f"ollm_tui.{part}")
+        if len(conversation.state):
+            await asyncio.to_thread(_load_compression)
 
     def show_live(self) -> None:
         """More of the answer is in the context now."""
-        if conversation := self._chat.app.conversation:
-            self._chat.query_one(Gauge).show_live(conversation.live_tokens)
+        if conversation := self._chat.opened:
+            self._chat.screen.query_one(Gauge).show_live(conversation.live_tokens)
 
     def show_draft(self) -> None:
         """About how much the prompt would add to the context. An edit takes something's place."""
         tokens = 0 if self._chat.editing else self._draft.of(*self._chat.prompt.written)
-        self._chat.query_one(Gauge).show_draft(tokens)
+        self._chat.screen.query_one(Gauge).show_draft(tokens)
 
     def alarm(self, text: str) -> None:
         """Something is wrong with the context: said for as long as nothing else is known."""
-        self._chat.query_one(Gauge).alarm(text)
+        self._chat.screen.query_one(Gauge).alarm(text)
 
     def show_saving(self) -> None:
         """Whether everything is on disk, in words."""
-        conversation = self._chat.app.conversation
+        conversation = self._chat.opened
         saved = "saved" if conversation and len(conversation.state) else ""
         if conversation and not conversation.is_kept:
             saved = "not kept"
-        shell, status = self._chat.app.shell, self._chat.query_one(StatusLine)
+        shell, status = self._chat.app.shell, self._chat.screen.query_one(StatusLine)
         running = f"{shell.would_end} running" if shell and shell.would_end else ""
         words = "NOT SAVED" if self.unsaved else saved
         status.show(right=" · ".join(word for word in (words, running) if word))
         status.set_class(bool(self.unsaved), "alarm")
+
+
+def _load_compression() -> None:
+    """Loads what a compression needs while nobody waits: at its beginning the user types on."""
+    from ollm_tui.engine.compression import pipeline
+    from ollm_tui.tui.compression import commands
+
+    _ = pipeline, commands
 
 
 def _note(state: SessionState) -> str:

@@ -11,6 +11,8 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Static
 
+NARROW = 80
+"""Below so many columns the sidebar takes the place of the stream."""
 BESIDE_HINTS = len("  NOT SAVED") + 4
 RIGHT_SHARE, AROUND, BEFORE = 0.6, 2, 2
 """What the right text may take of a line, and the columns beside the line and before that text."""

@@ -13,7 +13,7 @@ from ollm_tui.engine.context.context_view import AttachmentCost, ContextView
 from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.engine.turn.prompt_check import wider_window
 from ollm_tui.tui.browser.commands import new
-from ollm_tui.tui.chat.screen import ChatScreen
+from ollm_tui.tui.chat.port import ChatPort
 from ollm_tui.tui.chat.trust import bar_of
 from ollm_tui.tui.chat.trust_question import TOO_LONG, Question
 from ollm_tui.tui.compression.compression_run import Asked, start
@@ -30,7 +30,7 @@ class _Way(NamedTuple):
     go: Callable[[], Awaitable[str]]
 
 
-async def take_back(chat: ChatScreen, told: PromptTooLong) -> None:
+async def take_back(chat: ChatPort, told: PromptTooLong) -> None:
     """It would keep all that follow from fitting: it is left out of the context and stands in
     the prompt again, and what would help is offered above it."""
     conversation = chat.conversation
@@ -49,7 +49,7 @@ async def take_back(chat: ChatScreen, told: PromptTooLong) -> None:
         await _offer(chat, told, ways)
 
 
-async def _offer(chat: ChatScreen, told: PromptTooLong, ways: Sequence[_Way]) -> None:
+async def _offer(chat: ChatPort, told: PromptTooLong, ways: Sequence[_Way]) -> None:
     async def give(answer: str) -> str:
         return await next(way for way in ways if way.words == answer).go()
 
@@ -60,7 +60,7 @@ async def _offer(chat: ChatScreen, told: PromptTooLong, ways: Sequence[_Way]) ->
 
 
 async def _ways(
-    chat: ChatScreen, told: PromptTooLong, question: Message, view: ContextView
+    chat: ChatPort, told: PromptTooLong, question: Message, view: ContextView
 ) -> AsyncGenerator[_Way, None]:
     """Only what would help by itself, the least loss first."""
     conversation = chat.conversation
@@ -91,7 +91,7 @@ def _enough(view: ContextView, question: Message, excess: int) -> list[Attachmen
     return []
 
 
-async def _widen(chat: ChatScreen, conversation: Conversation, window: int) -> str:
+async def _widen(chat: ChatPort, conversation: Conversation, window: int) -> str:
     """The session remembers it, as it does another model."""
     before = conversation.choice
     await conversation.use(before._replace(window=window))
@@ -99,18 +99,19 @@ async def _widen(chat: ChatScreen, conversation: Conversation, window: int) -> s
     return f"window {before.window:,} → {window:,} from now on · {AGAIN}"
 
 
-async def _fold(chat: ChatScreen) -> str:
+async def _fold(chat: ChatPort) -> str:
     start(chat, Asked(fold_own=True))
     return f"folding the oldest of your messages · then {AGAIN}"
 
 
-async def _remove(chat: ChatScreen, question: Message, names: Sequence[str]) -> str:
+async def _remove(chat: ChatPort, question: Message, names: Sequence[str]) -> str:
     kept = [each for each in as_written(question) if each.name not in names]
     chat.prompt.put(question.text, kept)
     return f"taken out: {', '.join(names)} · {AGAIN}"
 
 
-async def _begin_anew(chat: ChatScreen, question: Message) -> str:
+async def _begin_anew(chat: ChatPort, question: Message) -> str:
     await new(chat, "")
+    chat = chat.front()
     chat.prompt.put(question.text, as_written(question))
     return f"a new session · {AGAIN}"

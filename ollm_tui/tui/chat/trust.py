@@ -14,19 +14,19 @@ from ollm_tui.tui.stream.transcript.entry import Entry
 
 if TYPE_CHECKING:
     from ollm_tui.services.hooks import Hook, HookNotice, Hooks
-    from ollm_tui.tui.chat.screen import ChatScreen
+    from ollm_tui.tui.chat.port import ChatPort
 
 ABOUT_INSTRUCTIONS = {"y": "once", "a": "always", "n": "never"}
 ABOUT_HOOKS = {"y": "yes", "n": "never"}
 
 
-def ask(chat: ChatScreen) -> None:
+def ask(chat: ChatPort) -> None:
     """Ask, without keeping anybody from typing."""
-    chat.run_worker(_look_around(chat), group="trust", exclusive=True)
+    chat.screen.run_worker(_look_around(chat), group="trust", exclusive=True)
 
 
-async def _look_around(chat: ChatScreen) -> None:
-    for bar in chat.query(TrustQuestion):
+async def _look_around(chat: ChatPort) -> None:
+    for bar in chat.screen.query(TrustQuestion):
         bar.questions.clear()
         bar.show()
     project = chat.app.workspace.project
@@ -43,24 +43,24 @@ async def _look_around(chat: ChatScreen) -> None:
                 await _ask_about_hook(chat, hooks, hook)
 
 
-def _is_used(chat: ChatScreen, found: Instructions) -> bool:
+def _is_used(chat: ChatPort, found: Instructions) -> bool:
     entries = {entry.key: entry.content for entry in chat.conversation.notes.all}
     return all(entries.get(name) == text for name, text in found.files)
 
 
-async def _ask(chat: ChatScreen, question: Question) -> None:
+async def _ask(chat: ChatPort, question: Question) -> None:
     (await bar_of(chat)).ask(question)
 
 
-async def bar_of(chat: ChatScreen) -> TrustQuestion:
+async def bar_of(chat: ChatPort) -> TrustQuestion:
     """Where things are asked, above the gauge."""
-    if not chat.query(TrustQuestion):
+    if not chat.screen.query(TrustQuestion):
         reach = chat.lines.hints.keys("context.trust")[0]
-        await chat.mount(TrustQuestion(reach), before=chat.query_one(Gauge))
-    return chat.query_one(TrustQuestion)
+        await chat.screen.mount(TrustQuestion(reach), before=chat.screen.query_one(Gauge))
+    return chat.screen.query_one(TrustQuestion)
 
 
-def _about_instructions(chat: ChatScreen, found: Instructions) -> Question:
+def _about_instructions(chat: ChatPort, found: Instructions) -> Question:
     project = chat.app.workspace.project
 
     async def give(answer: str) -> str:
@@ -79,7 +79,7 @@ def _about_instructions(chat: ChatScreen, found: Instructions) -> Question:
     return Question("instructions", words, ABOUT_INSTRUCTIONS, text, give)
 
 
-async def _ask_about_hook(chat: ChatScreen, hooks: Hooks, hook: Hook) -> None:
+async def _ask_about_hook(chat: ChatPort, hooks: Hooks, hook: Hook) -> None:
     # An answer is about what is shown here, whatever the file says by then.
     shown = await asyncio.to_thread(hooks.content, hook)
 
@@ -87,7 +87,7 @@ async def _ask_about_hook(chat: ChatScreen, hooks: Hooks, hook: Hook) -> None:
         verdict = "always" if answer == "yes" else "never"
         await asyncio.to_thread(hooks.keep_verdict, shown, verdict)
         if await asyncio.to_thread(hooks.verdict, hook) is None:
-            chat.run_worker(_ask_about_hook(chat, hooks, hook))
+            chat.screen.run_worker(_ask_about_hook(chat, hooks, hook))
             return "the hook changed since it was shown; it is asked again"
         told = f"runs at {hook.event} from now on" if answer == "yes" else "is not run"
         return f"the hook {told}; it is asked again when it changes"
@@ -96,12 +96,12 @@ async def _ask_about_hook(chat: ChatScreen, hooks: Hooks, hook: Hook) -> None:
     await _ask(chat, Question(f"hook {hook.command}", words, ABOUT_HOOKS, shown.text, give))
 
 
-def _listen(chat: ChatScreen, bar: TrustQuestion, hooks: Hooks) -> None:
+def _listen(chat: ChatPort, bar: TrustQuestion, hooks: Hooks) -> None:
     """What hooks have to tell stands in the stream, at the place where it happened."""
 
     def note(told: HookNotice) -> None:
         if told.is_untrusted:
-            chat.run_worker(_ask_about_hook(chat, hooks, told.hook))
+            chat.screen.run_worker(_ask_about_hook(chat, hooks, told.hook))
         else:
             words = f"hook {told.hook.key}: {told.words}"
             chat.transcript.add(Entry(f"hook-{time.monotonic_ns()}", "note", words))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.session.compression import checkpoints_of
 from ollm_tui.tui.chat.going_back import ChatPoints
-from ollm_tui.tui.chat.screen import ChatScreen
+from ollm_tui.tui.chat.port import Action, ChatPort
 from ollm_tui.tui.compression.checkpoint_screen import CheckpointsScreen
 from ollm_tui.tui.compression.compression_run import (
     Asked,
@@ -21,7 +23,7 @@ from ollm_tui.tui.stream.entries.compression_entries import undone_next
 OPTIONS = ("--preview", "--summary", "--mine", "--truncate", "--above")
 
 
-def compact(chat: ChatScreen, argument: str) -> None:
+def compact(chat: ChatPort, argument: str) -> None:
     """Compress now. Options first, then what the summary should take care of."""
     options, instructions = _parsed(argument)
     if "--summary" in options:
@@ -41,12 +43,12 @@ def compact(chat: ChatScreen, argument: str) -> None:
         start(chat, asked, instructions)
 
 
-def above(chat: ChatScreen, _argument: str) -> None:
+def above(chat: ChatPort, _argument: str) -> None:
     """Compress what stands above the message under the cursor."""
     start(chat, Asked(above=_cursor(chat)))
 
 
-async def undo(chat: ChatScreen, _argument: str) -> None:
+async def undo(chat: ChatPort, _argument: str) -> None:
     """Take back what was last: a compression, or going back to an earlier point."""
     conversation = chat.conversation
     comes_first = undone_next(conversation.state.header.metadata)
@@ -56,24 +58,24 @@ async def undo(chat: ChatScreen, _argument: str) -> None:
     undone = await chat.conversation.compression.undo()
     display_of(chat).show_records()
     chat.lines.show_facts()
-    chat.lines.tell(f"undone: {tokens_words(undone)}; it compresses again when it is full")
+    chat.tell(f"undone: {tokens_words(undone)}; it compresses again when it is full")
 
 
-def checkpoints(chat: ChatScreen, _argument: str) -> None:
+def checkpoints(chat: ChatPort, _argument: str) -> None:
     """Read the checkpoints of the context."""
     metadata = chat.conversation.state.header.metadata
     found = checkpoints_of(metadata.compressed, metadata.compression_history)
-    chat.app.push_screen(CheckpointsScreen(found))
+    chat.ask(CheckpointsScreen(found))
 
 
-def watch(chat: ChatScreen, _argument: str) -> None:
+def watch(chat: ChatPort, _argument: str) -> None:
     """The compression that runs, or the last one, on the whole screen."""
     screen = display_of(chat).whole_screen(
         chat.conversation.cancel,
-        lambda: chat.call_later(chat.attempt, lambda: edit_first(chat)),
+        lambda: chat.screen.call_later(chat.attempt, lambda: edit_first(chat)),
         unicode=chat.app.abilities.unicode,
     )
-    chat.app.push_screen(screen)
+    chat.ask(screen)
 
 
 def _parsed(argument: str) -> tuple[set[str], str]:
@@ -90,10 +92,19 @@ def _parsed(argument: str) -> tuple[set[str], str]:
     return options, " ".join(words)
 
 
-def _cursor(chat: ChatScreen) -> str:
+def _cursor(chat: ChatPort) -> str:
     keys = [key for key in chat.transcript.cursor.keys if key in chat.conversation.state]
     if not keys:
         up = chat.lines.hints.line(("read.earlier", "moves to one"))
         above = chat.lines.hints.line(("compression.above", "compresses above it"))
         raise UsageError("no message is chosen", f"{up}, then {above}")
     return keys[0]
+
+
+ACTIONS: Mapping[str, Action] = {
+    "compression.compact": compact,
+    "compression.above": above,
+    "compression.undo": undo,
+    "compression.checkpoints": checkpoints,
+    "compression.watch": watch,
+}

@@ -16,7 +16,7 @@ from ollm_tui.core.compression_events import (
 from ollm_tui.core.errors import OllmError, UsageError
 from ollm_tui.core.session.compression import Compression, Strategy
 from ollm_tui.engine.compression.conversation_compression import ConversationCompression
-from ollm_tui.tui.chat.screen import ChatScreen
+from ollm_tui.tui.chat.port import ChatPort
 from ollm_tui.tui.compression.compression_display import CompressionDisplay
 from ollm_tui.tui.compression.panel import CompressionPanel
 from ollm_tui.tui.compression.preview import (
@@ -56,41 +56,41 @@ class Asked(NamedTuple):
         )
 
 
-def display_of(chat: ChatScreen) -> CompressionDisplay:
+def display_of(chat: ChatPort) -> CompressionDisplay:
     """Shows the compressions of the conversation that is open now."""
-    panels = chat.query(CompressionPanel)
+    panels = chat.screen.query(CompressionPanel)
     if panels:
         panel = panels.first()
     else:
         panel = CompressionPanel(unicode=chat.app.abilities.unicode)
-        chat.query_one("#middle").mount(panel)
-    view = chat.compression_display
-    if view is None:
+        chat.screen.query_one("#middle").mount(panel)
+
+    def make() -> CompressionDisplay:
         state, hints = chat.conversation.state, chat.lines.hints
-        view = CompressionDisplay(chat.transcript, panel, lambda: state.header.metadata, hints)
-        chat.compression_display = view
-    return view
+        return CompressionDisplay(chat.transcript, panel, lambda: state.header.metadata, hints)
+
+    return chat.part(CompressionDisplay, make)
 
 
-def start(chat: ChatScreen, asked: Asked, instructions: str = "") -> None:
+def start(chat: ChatPort, asked: Asked, instructions: str = "") -> None:
     """Have a compression run. UsageError while the model answers."""
     _start(chat, asked.run(chat.conversation.compression, instructions), asked)
 
 
-def start_due(chat: ChatScreen) -> None:
+def start_due(chat: ChatPort) -> None:
     """The context has reached the threshold, as far as was estimated."""
     _start(chat, _unless_needless(chat.conversation.compression.run("auto")), Asked())
 
 
-def _start(chat: ChatScreen, events: Events, asked: Asked) -> None:
+def _start(chat: ChatPort, events: Events, asked: Asked) -> None:
     if chat.is_busy:
         raise UsageError("the model is still answering", "Esc stops it")
     chat.is_busy = True
     chat.lines.show_doing("compressing the context; what you send meanwhile waits")
-    chat.run_worker(_run(chat, events, asked), group="turn")
+    chat.screen.run_worker(_run(chat, events, asked), group="turn")
 
 
-def preview(chat: ChatScreen, asked: Asked, instructions: str = "") -> None:
+def preview(chat: ChatPort, asked: Asked, instructions: str = "") -> None:
     """Show what a compression would do, and let the user decide. UsageError while the model
     answers."""
     if chat.is_busy:
@@ -117,14 +117,14 @@ def preview(chat: ChatScreen, asked: Asked, instructions: str = "") -> None:
                 chat.go_on()
 
     chat.is_busy = True
-    chat.app.push_screen(screen, decide)
-    worker = chat.run_worker(follow(), group="turn")
+    chat.ask(screen, decide)
+    worker = chat.screen.run_worker(follow(), group="turn")
 
 
-async def _apply(chat: ChatScreen, wanted: Applied) -> None:
+async def _apply(chat: ChatPort, wanted: Applied) -> None:
     done = await chat.conversation.compression.apply(wanted.draft, wanted.summary)
     display_of(chat).show_new(done)
-    chat.lines.tell(f"compressed: {tokens_words(done)}")
+    chat.tell(f"compressed: {tokens_words(done)}")
     chat.go_on()
 
 
@@ -136,7 +136,7 @@ async def _unless_needless(events: Events) -> Events:
                 yield event
 
 
-def edit_first(chat: ChatScreen) -> None:
+def edit_first(chat: ChatPort) -> None:
     """The compression that runs stops before it is applied, and its summary can be edited.
 
     UsageError where it is too late.
@@ -148,7 +148,7 @@ def edit_first(chat: ChatScreen) -> None:
     _let_decide(chat)
 
 
-def _let_decide(chat: ChatScreen) -> None:
+def _let_decide(chat: ChatPort) -> None:
     compression, view = chat.conversation.compression, display_of(chat)
     decision = view.decision = asyncio.get_running_loop().create_future()
 
@@ -156,10 +156,10 @@ def _let_decide(chat: ChatScreen) -> None:
         compression.stop()
         decision.set_result(wanted)
 
-    chat.app.push_screen(view.preview(unicode=chat.app.abilities.unicode), decide)
+    chat.ask(view.preview(unicode=chat.app.abilities.unicode), decide)
 
 
-async def _run(chat: ChatScreen, events: Events, asked: Asked) -> None:
+async def _run(chat: ChatPort, events: Events, asked: Asked) -> None:
     view = display_of(chat)
     try:
         await _follow(view, events)
@@ -181,7 +181,7 @@ async def _follow(view: CompressionDisplay, events: Events) -> None:
 
 
 async def _decided(
-    chat: ChatScreen, view: CompressionDisplay, wanted: Decision, asked: Asked
+    chat: ChatPort, view: CompressionDisplay, wanted: Decision, asked: Asked
 ) -> None:
     """Apply the draft, have its summary written anew, or leave the context as it is."""
     compression = chat.conversation.compression

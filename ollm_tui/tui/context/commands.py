@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.session.context_marks import Marks
-from ollm_tui.tui.chat.screen import ChatScreen
+from ollm_tui.tui.chat.port import Action, ChatPort
 from ollm_tui.tui.chat.trust_question import TrustQuestion
 from ollm_tui.tui.compression.compression_run import Asked, preview
 from ollm_tui.tui.context import context_entries
@@ -13,27 +15,29 @@ from ollm_tui.tui.context.context_lines import MESSAGE_ACTIONS, effect
 from ollm_tui.tui.context.screen import CompactAbove, ContextScreen, GoTo
 from ollm_tui.tui.context.text_page import PromptScreen, export_prompt, prompt_screen
 from ollm_tui.tui.stream.entries.message_entries import entry_of
+from ollm_tui.tui.tools.tool_display import ToolDisplay
 
 
-async def breakdown(chat: ChatScreen, argument: str) -> None:
+async def breakdown(chat: ChatPort, argument: str) -> None:
     """What fills the context; the prompt itself (`show`), or in a file (`export`); and what is
     in every prompt (`add`, `remove`, `list`, `clear`, `refresh`)."""
     word, _, rest = argument.partition(" ")
     if not argument:
         _open(chat)
     elif argument == "show":
-        chat.app.push_screen(prompt_screen(chat.conversation))
+        chat.ask(prompt_screen(chat.conversation))
     elif word == "export" and rest.strip():
         file = await export_prompt(chat.conversation, rest.strip())
-        chat.lines.tell(f"the prompt is in {visible(file)}")
+        chat.tell(f"the prompt is in {visible(file)}")
     else:
         await context_entries.carry_out(chat, word, rest.strip())
 
 
-async def trust(chat: ChatScreen, argument: str) -> None:
+async def trust(chat: ChatPort, argument: str) -> None:
     """Answer what is asked above the prompt; without an answer, go there."""
-    asking = chat.tool_display.asking if chat.tool_display and not argument else None
-    bar = next((each for each in chat.query(TrustQuestion) if each.questions), None)
+    tools = None if argument else chat.find_part(ToolDisplay)
+    asking = tools.asking if tools else None
+    bar = next((each for each in chat.screen.query(TrustQuestion) if each.questions), None)
     if asking and (bar is None or not asking.has_focus):
         asking.focus()  # a turn waits for that; from there the key leads on
         return
@@ -44,36 +48,36 @@ async def trust(chat: ChatScreen, argument: str) -> None:
     if not argument:
         bar.focus()
     elif argument in ("v", "view") and question.text:
-        chat.app.push_screen(PromptScreen("What you are asked about", "", question.text))
+        chat.ask(PromptScreen("What you are asked about", "", question.text))
     elif argument == "later" or argument in answers:
         told = "" if argument == "later" else await question.give(answers[argument])
         bar.drop(question.subject)
         # Also where more is asked: what is typed next is meant for the prompt, not as an answer.
-        chat.set_focus(chat.prompt)
+        chat.screen.set_focus(chat.prompt)
         # Behind the focus through both queues: the keys it shows would take the place of this.
         words = told or "not now; it is asked again next time"
-        chat.prompt.call_later(chat.call_later, chat.lines.tell, words)
-    elif chat.focused is not bar:
+        chat.prompt.call_later(chat.screen.call_later, chat.tell, words)
+    elif chat.screen.focused is not bar:
         known = ", ".join((*question.answers.values(), "view", "later"))
         raise UsageError(f"{visible(argument)} is no answer to that", f"there are: {known}")
 
 
-async def pin(chat: ChatScreen, _argument: str) -> None:
+async def pin(chat: ChatPort, _argument: str) -> None:
     """Keep messages in every prompt, or no longer."""
     await _change(chat, "pin")
 
 
-async def leave_out(chat: ChatScreen, _argument: str) -> None:
+async def leave_out(chat: ChatPort, _argument: str) -> None:
     """Do not send messages, or send them again."""
     await _change(chat, "leave_out")
 
 
-async def fold(chat: ChatScreen, _argument: str) -> None:
+async def fold(chat: ChatPort, _argument: str) -> None:
     """Send the first words of messages only, or all of them again."""
     await _change(chat, "fold")
 
 
-def _open(chat: ChatScreen) -> None:
+def _open(chat: ChatPort) -> None:
     before = _marks(chat)
 
     async def go(wanted: GoTo | CompactAbove | None) -> None:
@@ -86,10 +90,10 @@ def _open(chat: ChatScreen) -> None:
             chat.transcript.cursor.move_to(wanted.key)
 
     screen = ContextScreen(chat.conversation, is_busy=lambda: chat.is_busy)
-    chat.app.push_screen(screen, go)
+    chat.ask(screen, go)
 
 
-async def _change(chat: ChatScreen, name: str) -> None:
+async def _change(chat: ChatPort, name: str) -> None:
     """Done to the marked messages or the last one; if it is done to all of them, undone."""
     conversation, before = chat.conversation, _marks(chat)
     chosen = chat.transcript.cursor.keys or chat.transcript.keys
@@ -104,17 +108,26 @@ async def _change(chat: ChatScreen, name: str) -> None:
     view = conversation.context()
     await conversation.change_context(change)
     _show_change(chat, before)
-    chat.lines.tell(effect(word, view, conversation.context()))
+    chat.tell(effect(word, view, conversation.context()))
 
 
-def _marks(chat: ChatScreen) -> Marks:
+def _marks(chat: ChatPort) -> Marks:
     return Marks.of(chat.conversation.state.header.metadata)
 
 
-def _show_change(chat: ChatScreen, before: Marks) -> None:
+def _show_change(chat: ChatPort, before: Marks) -> None:
     """Draw the gauge again, and the messages that have another mark now."""
     state, after = chat.conversation.state, _marks(chat)
     for key in chat.transcript.keys:
         if key in state and before.mark(key) != after.mark(key):
             chat.transcript.replace(entry_of(state[key], state))
     chat.lines.show_facts()
+
+
+ACTIONS: Mapping[str, Action] = {
+    "context.breakdown": breakdown,
+    "context.trust": trust,
+    "context.pin": pin,
+    "context.leave_out": leave_out,
+    "context.fold": fold,
+}

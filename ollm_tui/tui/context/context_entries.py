@@ -18,7 +18,7 @@ from ollm_tui.tui.prompt.mentions import Mentions
 
 if TYPE_CHECKING:
     from ollm_tui.engine.conversation.conversation import Conversation
-    from ollm_tui.tui.chat.screen import ChatScreen
+    from ollm_tui.tui.chat.port import ChatPort
 
 EMPTY = (
     "Nothing is added yet. /context add NAME and some words are in every prompt; "
@@ -31,7 +31,7 @@ FIRST_CHARACTERS = 140
 START_CHARACTERS = 24
 
 
-async def carry_out(chat: ChatScreen, word: str, rest: str) -> None:
+async def carry_out(chat: ChatPort, word: str, rest: str) -> None:
     """Do what one of these words says. UsageError for others."""
     if word not in _DEEDS:
         known = ", ".join(("show", "export FILE", *_DEEDS, "or nothing"))
@@ -41,7 +41,7 @@ async def carry_out(chat: ChatScreen, word: str, rest: str) -> None:
     await _DEEDS[word](chat, rest)
 
 
-async def _add(chat: ChatScreen, rest: str) -> None:
+async def _add(chat: ChatPort, rest: str) -> None:
     key, _, words = rest.partition(" ")
     if name := _only_name(rest):  # a file may go by its own name
         key, words = name, rest
@@ -61,7 +61,7 @@ async def _add(chat: ChatScreen, rest: str) -> None:
     _tell(chat, f"{visible(key)}{start} is in every prompt now: {cost} tokens")
 
 
-async def _add_file(chat: ChatScreen, key: str, name: str) -> None:
+async def _add_file(chat: ChatPort, key: str, name: str) -> None:
     found = await Mentions(chat).attachment(name)
     if found.media_type.startswith("image/"):
         raise UsageError(f"{found.name} is an image", "@ in a message sends it once")
@@ -69,17 +69,17 @@ async def _add_file(chat: ChatScreen, key: str, name: str) -> None:
     await chat.conversation.notes.add(key, found.content, origin=origin)
 
 
-async def _remove(chat: ChatScreen, key: str) -> None:
+async def _remove(chat: ChatPort, key: str) -> None:
     await chat.conversation.notes.remove(key)
     _tell(chat, f"{visible(key)} is in no prompt any more")
 
 
-async def _clear(chat: ChatScreen, _rest: str) -> None:
+async def _clear(chat: ChatPort, _rest: str) -> None:
     count = await chat.conversation.notes.clear()
     _tell(chat, f"{counted(count, 'entry').replace('entrys', 'entries')} taken out of the context")
 
 
-async def _refresh(chat: ChatScreen, _rest: str) -> None:
+async def _refresh(chat: ChatPort, _rest: str) -> None:
     """Read again what was read when it was added."""
     notes, done = chat.conversation.notes, 0
     for entry in notes.all:
@@ -93,7 +93,7 @@ async def _refresh(chat: ChatScreen, _rest: str) -> None:
     _tell(chat, f"read again: {done}" if done else "there is nothing that is read from somewhere")
 
 
-async def _list(chat: ChatScreen, _rest: str) -> None:
+async def _list(chat: ChatPort, _rest: str) -> None:
     notes = chat.conversation.notes
 
     def describe(choice: Choice | None) -> None:
@@ -107,7 +107,7 @@ async def _list(chat: ChatScreen, _rest: str) -> None:
 
     choices = [_choice(chat.conversation, entry) for entry in notes.all]
     picker = Picker("In every prompt", choices, empty=EMPTY, keys=KEYS, watcher=describe)
-    chat.app.push_screen(picker, remove)
+    chat.ask(picker, remove)
 
 
 def _choice(conversation: Conversation, entry: ContextEntry) -> Choice:
@@ -139,12 +139,12 @@ def _only_name(words: str) -> str:
     return named[0].name if is_all else ""
 
 
-def _tell(chat: ChatScreen, text: str) -> None:
+def _tell(chat: ChatPort, text: str) -> None:
     chat.lines.show_facts()
-    chat.lines.tell(text)
+    chat.tell(text)
 
 
-_DEEDS: Mapping[str, Callable[[ChatScreen, str], Awaitable[None]]] = {
+_DEEDS: Mapping[str, Callable[[ChatPort, str], Awaitable[None]]] = {
     "add": _add,
     "remove": _remove,
     "list": _list,

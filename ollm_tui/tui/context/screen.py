@@ -34,7 +34,7 @@ from ollm_tui.tui.kit.question import Question
 
 if TYPE_CHECKING:
     from ollm_tui.engine.conversation.conversation import Conversation
-    from ollm_tui.tui.app import OllmApp
+    from ollm_tui.tui.frame import Frame
 
 
 KEYS: Mapping[str, str] = MappingProxyType(
@@ -153,7 +153,7 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
     VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]
     BINDINGS = [*BINDINGS]
 
-    app: OllmApp
+    app: Frame
 
     def __init__(
         self, conversation: Conversation, *, is_busy: Callable[[], bool] = lambda: False

@@ -17,7 +17,7 @@ from ollm_tui.tui.stream.transcript.transcript import Transcript
 
 if TYPE_CHECKING:
     from ollm_tui.engine.conversation.conversation import Conversation
-    from ollm_tui.tui.app import OllmApp
+    from ollm_tui.tui.frame import Frame
 
 KEYS = "j k PgUp PgDn g G read   Esc close"
 EMPTY = "Nothing would be sent: there is no system prompt, and nothing was said yet."
@@ -55,7 +55,7 @@ class PromptScreen(ReadingScreen):
         Binding("G,end", "edge(1)", "End", id="promptview.end", tooltip="To the end"),
     ]
 
-    app: OllmApp
+    app: Frame
 
     def __init__(self, title: str, note: str, text: str) -> None:
         super().__init__()

@@ -8,7 +8,7 @@ from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.session.goals import Decision, Goal
 from ollm_tui.engine.conversation.goal_keeping import ConversationGoals
-from ollm_tui.tui.chat.screen import ChatScreen
+from ollm_tui.tui.chat.port import Action, ChatPort
 from ollm_tui.tui.goals import goal_lists
 
 BECAUSE = " because "
@@ -17,7 +17,7 @@ AHEAD = "--ahead"
 TAKE_BACK = "/decide undo takes it back"
 
 
-async def goal(chat: ChatScreen, argument: str) -> None:
+async def goal(chat: ChatPort, argument: str) -> None:
     """Set the goal, or say what belongs to it; without words, show all goals there were."""
     words = argument.strip()
     first, _, rest = words.partition(" ")
@@ -40,7 +40,7 @@ async def goal(chat: ChatScreen, argument: str) -> None:
     goal_lists.tell(chat, told)
 
 
-async def decide(chat: ChatScreen, argument: str) -> None:
+async def decide(chat: ChatPort, argument: str) -> None:
     """Settle something, take it back, or show what is decided."""
     words = argument.strip()
     first, _, rest = words.partition(" ")
@@ -104,7 +104,7 @@ async def _add_artifact(goals: ConversationGoals, words: str) -> str:
     return "noted as made for the goal"
 
 
-async def _tick(chat: ChatScreen, number: str) -> None:
+async def _tick(chat: ChatPort, number: str) -> None:
     """A step is done, or is not after all; of several, the list asks which."""
     active = _active(chat)
     still = [step for step in active.subtasks if not step.done]
@@ -117,7 +117,7 @@ async def _tick(chat: ChatScreen, number: str) -> None:
     await goal_lists.tick(chat, step)
 
 
-async def _unblock(chat: ChatScreen, number: str) -> None:
+async def _unblock(chat: ChatPort, number: str) -> None:
     """Something is out of the way; of several, the list asks what."""
     active = _active(chat)
     if not active.blockers:
@@ -130,7 +130,7 @@ async def _unblock(chat: ChatScreen, number: str) -> None:
     )
 
 
-def _active(chat: ChatScreen) -> Goal:
+def _active(chat: ChatPort) -> Goal:
     if chat.conversation.goals.active is None:
         raise UsageError("there is no active goal", "set one with /goal")
     return chat.conversation.goals.active
@@ -149,7 +149,12 @@ _WORDED: Mapping[str, Callable[[ConversationGoals, str], Awaitable[str]]] = {
     "milestone": _add_milestone,
     "artifact": _add_artifact,
 }
-_NUMBERED: Mapping[str, Callable[[ChatScreen, str], Awaitable[None]]] = {
+_NUMBERED: Mapping[str, Callable[[ChatPort, str], Awaitable[None]]] = {
     "tick": _tick,
     "unblock": _unblock,
+}
+
+ACTIONS: Mapping[str, Action] = {
+    "goal.goal": goal,
+    "goal.decide": decide,
 }

@@ -10,7 +10,7 @@ from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.session.goals import Decision, Goal, Subtask
 from ollm_tui.engine.conversation.goal_keeping import ConversationGoals
-from ollm_tui.tui.chat.screen import ChatScreen
+from ollm_tui.tui.chat.port import ChatPort
 from ollm_tui.tui.kit.choice_list import Choice
 from ollm_tui.tui.kit.picker import Picker
 
@@ -32,7 +32,7 @@ class _Offer(NamedTuple):
     mark: str = ""
 
 
-def show_goals(chat: ChatScreen) -> None:
+def show_goals(chat: ChatPort) -> None:
     """All goals there were: go on with one, or do something with the one that is worked on."""
     goals = chat.conversation.goals
 
@@ -55,10 +55,10 @@ def show_goals(chat: ChatScreen) -> None:
     picker = Picker(
         "Goals", choices, highlight=active, empty=NO_GOALS, keys=GOAL_KEYS, watcher=describe
     )
-    chat.app.push_screen(picker, choose)
+    chat.ask(picker, choose)
 
 
-def show_goal(chat: ChatScreen, goal: Goal) -> None:
+def show_goal(chat: ChatPort, goal: Goal) -> None:
     """What can be done with the active goal and all that belongs to it."""
     offers = [
         *(_step_offer(chat, step) for step in goal.subtasks),
@@ -78,7 +78,7 @@ def show_goal(chat: ChatScreen, goal: Goal) -> None:
     _offer(chat, visible(goal.text), offers)
 
 
-def show_decisions(chat: ChatScreen) -> None:
+def show_decisions(chat: ChatPort) -> None:
     """Everything that is decided: lock it, unlock it, take it back."""
     decided = chat.conversation.goals.decisions
     offers = [_decision_offer(chat, each, f"{n}. ") for n, each in enumerate(decided, 1)]
@@ -99,7 +99,7 @@ async def pause(goals: ConversationGoals) -> str:
     return "the goal is laid aside; /goal shows it"
 
 
-async def tick(chat: ChatScreen, step: Subtask) -> None:
+async def tick(chat: ChatPort, step: Subtask) -> None:
     """A step is done; one that was done is not after all."""
     check_free(chat)
     await chat.conversation.goals.finish_subtask(step.id, not step.done)
@@ -107,26 +107,26 @@ async def tick(chat: ChatScreen, step: Subtask) -> None:
     tell(chat, f"{done}: “{visible(step.text)}”")
 
 
-async def unblock(chat: ChatScreen, blocker: str) -> None:
+async def unblock(chat: ChatPort, blocker: str) -> None:
     """Something is out of the way."""
     check_free(chat)
     await chat.conversation.goals.remove_blocker(blocker)
     tell(chat, f"out of the way: “{visible(blocker)}”")
 
 
-def check_free(chat: ChatScreen) -> None:
+def check_free(chat: ChatPort) -> None:
     """UsageError while the model answers: what it was asked with stays as it is."""
     if chat.is_busy:
         raise UsageError("the model is still answering", "Esc stops it")
 
 
-def tell(chat: ChatScreen, text: str) -> None:
+def tell(chat: ChatPort, text: str) -> None:
     """Say it in the status line; the gauge counts it."""
     chat.lines.show_facts()
-    chat.lines.tell(text)
+    chat.tell(text)
 
 
-def _show_decision(chat: ChatScreen, decision: Decision) -> None:
+def _show_decision(chat: ChatPort, decision: Decision) -> None:
     turn = "unlock it: the model is no longer told" if decision.locked else "lock it"
     offers = [
         _Offer("take it back", "", lambda: _take_back(chat, decision)),
@@ -135,7 +135,7 @@ def _show_decision(chat: ChatScreen, decision: Decision) -> None:
     _offer(chat, visible(decision.text), offers)
 
 
-def _offer(chat: ChatScreen, title: str, offers: Sequence[_Offer], empty: str = "") -> None:
+def _offer(chat: ChatPort, title: str, offers: Sequence[_Offer], empty: str = "") -> None:
     """A list whose lines do something."""
 
     async def choose(key: str | None) -> None:
@@ -146,16 +146,16 @@ def _offer(chat: ChatScreen, title: str, offers: Sequence[_Offer], empty: str = 
         Choice(str(place), visible(each.text), each.note, each.mark)
         for place, each in enumerate(offers)
     ]
-    chat.app.push_screen(Picker(title, choices, empty=empty), choose)
+    chat.ask(Picker(title, choices, empty=empty), choose)
 
 
-def _step_offer(chat: ChatScreen, step: Subtask) -> _Offer:
+def _step_offer(chat: ChatPort, step: Subtask) -> _Offer:
     word = "still to do" if step.done else "done"
     note = "step, done" if step.done else "step"
     return _Offer(f"{word}: {step.text}", note, lambda: tick(chat, step), "✓" if step.done else "")
 
 
-def _decision_offer(chat: ChatScreen, decision: Decision, number: str = "") -> _Offer:
+def _decision_offer(chat: ChatPort, decision: Decision, number: str = "") -> _Offer:
     async def show() -> None:
         _show_decision(chat, decision)
 
@@ -167,30 +167,30 @@ def decided_words(decision: Decision) -> str:
     return f"{decision.text} because {decision.reason}" if decision.reason else decision.text
 
 
-async def _resume(chat: ChatScreen, goal: Goal) -> None:
+async def _resume(chat: ChatPort, goal: Goal) -> None:
     check_free(chat)
     await chat.conversation.goals.resume_goal(goal.id)
     tell(chat, "this is the goal again")
 
 
-async def _end(chat: ChatScreen, end: Callable[[ConversationGoals], Awaitable[str]]) -> None:
+async def _end(chat: ChatPort, end: Callable[[ConversationGoals], Awaitable[str]]) -> None:
     check_free(chat)
     tell(chat, await end(chat.conversation.goals))
 
 
-async def _pass(chat: ChatScreen, milestone: str) -> None:
+async def _pass(chat: ChatPort, milestone: str) -> None:
     check_free(chat)
     await chat.conversation.goals.add_milestone(milestone)
     tell(chat, f"reached: “{visible(milestone)}”")
 
 
-async def _take_back(chat: ChatScreen, decision: Decision) -> None:
+async def _take_back(chat: ChatPort, decision: Decision) -> None:
     check_free(chat)
     await chat.conversation.goals.take_back(decision.id)
     tell(chat, f"taken back: “{visible(decision.text)}”")
 
 
-async def _lock(chat: ChatScreen, decision: Decision, locked: bool) -> None:
+async def _lock(chat: ChatPort, decision: Decision, locked: bool) -> None:
     check_free(chat)
     await chat.conversation.goals.lock(decision.id, locked)
     told = "locked: the model is told of it in every prompt" if locked else "no longer locked"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Mapping
 
 from textual.binding import Binding
 
@@ -11,7 +12,7 @@ from ollm_tui.services.logs import recent_events
 from ollm_tui.settings.loaded import Loaded
 from ollm_tui.settings.loader import load_settings
 from ollm_tui.settings.user_file import set_user_value
-from ollm_tui.tui.chat.screen import ChatScreen
+from ollm_tui.tui.chat.port import Action, ChatPort
 from ollm_tui.tui.commands import COMMANDS, GROUPS
 from ollm_tui.tui.gauge.gauge import Gauge
 from ollm_tui.tui.gauge.gauge_line import MEANINGS
@@ -28,7 +29,7 @@ from ollm_tui.tui.stream.entries.message_entries import local_time
 IN_THE_GAUGE = "In the gauge"
 
 
-def palette(chat: ChatScreen, _argument: str) -> None:
+def palette(chat: ChatPort, _argument: str) -> None:
     """Every command, found by typing."""
     entries = [
         PaletteEntry(
@@ -45,12 +46,12 @@ def palette(chat: ChatScreen, _argument: str) -> None:
 
     async def run(command_id: str | None) -> None:
         if command_id:
-            await chat.action_command(command_id)
+            await chat.command(command_id)
 
-    chat.app.push_screen(CommandPalette(entries), run)
+    chat.ask(CommandPalette(entries), run)
 
 
-def keys(chat: ChatScreen, _argument: str) -> None:
+def keys(chat: ChatPort, _argument: str) -> None:
     """Every key and command, as they are mapped now, and where things are."""
     keymap = chat.app.loaded.settings.keymap
     entries = [
@@ -74,7 +75,7 @@ def keys(chat: ChatScreen, _argument: str) -> None:
         for binding in Prompt.BINDINGS
         if isinstance(binding, Binding)
     ]
-    characters = chat.query_one(Gauge).characters
+    characters = chat.screen.query_one(Gauge).characters
     entries += [
         HelpEntry(IN_THE_GAUGE, characters[kind], meaning.sentence, colour=meaning.colour)
         for kind, meaning in MEANINGS.items()
@@ -87,10 +88,10 @@ def keys(chat: ChatScreen, _argument: str) -> None:
         ("sessions", str(loaded.locations.sessions(loaded.settings))),
         ("log", str(loaded.locations.home / "logs" / "ollm.log")),
     ]
-    chat.app.push_screen(HelpScreen(entries, places))
+    chat.ask(HelpScreen(entries, places))
 
 
-def settings(chat: ChatScreen, _argument: str) -> None:
+def settings(chat: ChatPort, _argument: str) -> None:
     """Look at the settings and change them."""
     project = chat.app.loaded.locations.project
 
@@ -104,10 +105,10 @@ def settings(chat: ChatScreen, _argument: str) -> None:
         chat.transcript.restyle(chat.app.transcript_styles)
         chat.transcript.show_details = ui.timestamps
 
-    chat.app.push_screen(SettingsScreen(load, apply, os.environ))
+    chat.ask(SettingsScreen(load, apply, os.environ))
 
 
-async def theme(chat: ChatScreen, argument: str) -> None:
+async def theme(chat: ChatPort, argument: str) -> None:
     """Choose a theme by looking at it, or by its name; it is kept for the next start."""
     if argument:
         chat.app.use_theme(argument)
@@ -119,10 +120,10 @@ async def theme(chat: ChatScreen, argument: str) -> None:
             await chat.attempt(lambda: _keep_theme(chat, name))
 
     current = chat.app.loaded.settings.ui.theme
-    chat.app.push_screen(ThemePicker(current, os.environ), keep)
+    chat.ask(ThemePicker(current, os.environ), keep)
 
 
-async def log(chat: ChatScreen, _argument: str) -> None:
+async def log(chat: ChatPort, _argument: str) -> None:
     """What the program noted, the newest first."""
     home = chat.app.loaded.locations.home
     events = await asyncio.to_thread(recent_events, home)
@@ -142,15 +143,25 @@ async def log(chat: ChatScreen, _argument: str) -> None:
 
     empty = "The log is empty: nothing went wrong."
     viewer = Picker("Log", choices, empty=empty, keys="Esc close", watcher=describe)
-    chat.app.push_screen(viewer)
+    chat.ask(viewer)
 
 
-def redraw(chat: ChatScreen, _argument: str) -> None:
+def redraw(chat: ChatPort, _argument: str) -> None:
     """Draw everything again, for a terminal that something else wrote into."""
     chat.app.refresh(layout=True, repaint=True)
 
 
-async def _keep_theme(chat: ChatScreen, name: str) -> None:
+async def _keep_theme(chat: ChatPort, name: str) -> None:
     file = chat.app.loaded.locations.user_config
     await asyncio.to_thread(set_user_value, file, ("ui", "theme"), name)
-    chat.lines.tell(f"theme {name}, also from the next start on")
+    chat.tell(f"theme {name}, also from the next start on")
+
+
+ACTIONS: Mapping[str, Action] = {
+    "screen.palette": palette,
+    "screen.keys": keys,
+    "screen.theme": theme,
+    "screen.settings": settings,
+    "screen.log": log,
+    "screen.redraw": redraw,
+}

@@ -25,7 +25,7 @@ from ollm_tui.tui.terminal.clipboard import copy
 
 if TYPE_CHECKING:
     from ollm_tui.engine.jobs.session_jobs import SessionJobs
-    from ollm_tui.tui.app import OllmApp
+    from ollm_tui.tui.frame import Frame
 
 KEYS = "j k PgUp PgDn g G read   / find   n N hits   y copy   Esc close"
 MERGE_SECONDS = 0.5
@@ -56,7 +56,7 @@ class JobOutputScreen(ReadingScreen):
         Binding("G,end", "edge(1)", "End", id="joboutput.end", tooltip="To the end"),
     ]
 
-    app: OllmApp
+    app: Frame
 
     def __init__(self, job: Job, jobs: SessionJobs, read: Callable[[Job], Awaitable[str]]) -> None:
         super().__init__()

@@ -36,8 +36,8 @@ from ollm_tui.tui.stream.entries.message_entries import local_time
 from ollm_tui.tui.terminal.clipboard import copy
 
 if TYPE_CHECKING:
-    from ollm_tui.tui.app import OllmApp
-    from ollm_tui.tui.chat.screen import ChatScreen
+    from ollm_tui.tui.chat.port import ChatPort
+    from ollm_tui.tui.frame import Frame
 
 
 LONGEST_CODE = 400
@@ -152,9 +152,9 @@ class JobsScreen(Screen[None]):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]
     BINDINGS = [*BINDINGS]
 
-    app: OllmApp
+    app: Frame
 
-    def __init__(self, chat: ChatScreen, shell: ShellLine, show: str | None = None) -> None:
+    def __init__(self, chat: ChatPort, shell: ShellLine, show: str | None = None) -> None:
         """`show` is the id of the job to stand on."""
         super().__init__()
         self._chat = chat

@@ -6,6 +6,7 @@ Also those of the model are counted, moved and told of here.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from shlex import quote
 from typing import TYPE_CHECKING, assert_never
 
@@ -23,7 +24,7 @@ from ollm_tui.core.job import (
 )
 from ollm_tui.core.session.message import Attachment
 from ollm_tui.engine.jobs.job_text import capped, ending
-from ollm_tui.tui.chat.state_lines import NOTICE_SECONDS
+from ollm_tui.tui.chat.port import NOTICE_SECONDS, ChatPort
 from ollm_tui.tui.prompt.chip_area import is_file
 from ollm_tui.tui.prompt.prompt import Prompt
 from ollm_tui.tui.stream.entries.job_entries import command_entry, keep_open, running_entry
@@ -31,21 +32,20 @@ from ollm_tui.tui.stream.transcript.entry import Entry
 
 if TYPE_CHECKING:
     from ollm_tui.engine.jobs.session_jobs import SessionJobs
-    from ollm_tui.tui.chat.screen import ChatScreen
 
 
 class JobStream:
     """Has an entry for each job it is told to show, as long as its session is the open one."""
 
-    def __init__(self, chat: ChatScreen, jobs: SessionJobs) -> None:
-        self._chat = chat
+    def __init__(self, front: Callable[[], ChatPort], jobs: SessionJobs) -> None:
+        self._front = front
         self._jobs = jobs
         self._running: set[str] = set()
 
     def begin(self, job: Job) -> None:
         """Show a job from now on, to its end."""
         self._running.add(job.id)
-        self._chat.transcript.go_to_end()
+        self._front().transcript.go_to_end()
 
     async def show(self, job_id: str) -> None:
         """Draw a job as it is now, if it is one of those that are shown."""
@@ -63,10 +63,10 @@ class JobStream:
         self._put(job, entry)
 
     def _put(self, job: Job, entry: Entry) -> None:
-        conversation = self._chat.app.conversation
-        if conversation is None or conversation.session_id != job.session_id:
+        chat = self._front()
+        if chat.opened is None or chat.opened.session_id != job.session_id:
             return
-        transcript = self._chat.transcript
+        transcript = chat.transcript
         if entry.key in transcript.stack:
             before = transcript.entry(entry.key)
             entry = keep_open(entry, before) if job.running else entry
@@ -80,24 +80,25 @@ BUSY = "Esc stops it, Alt+B moves it away; then Up brings yours back"
 EMPTY = "! and a command runs it in a shell that stays: !ls, !cd src, !make test; F8 shows all"
 
 
-def send(chat: ChatScreen, sent: Prompt.Sent) -> None:
+def send(chat: ChatPort, sent: Prompt.Sent) -> None:
     """Run what was typed after the !."""
     code = sent.text[1:].strip()
     for piece in sent.attachments:
         code = code.replace(f"[{piece.name}]", _in_command(piece))
     if not code:
-        chat.lines.tell(EMPTY)
+        chat.tell(EMPTY)
         return
     try:
         shell_of(chat).start(code)
     except OllmError as error:
-        chat.lines.complain(error)
+        chat.complain(error)
 
 
-def shell_of(chat: ChatScreen) -> ShellLine:
+def shell_of(chat: ChatPort) -> ShellLine:
     """The commands of a chat; made with the first one, whoever runs it."""
-    chat.app.shell = chat.app.shell or ShellLine(chat)
-    return chat.app.shell
+    shell = chat.app.part(ShellLine, lambda: ShellLine(chat.front))
+    chat.app.shell = shell
+    return shell
 
 
 def name_of(job: Job) -> str:
@@ -119,10 +120,11 @@ def _in_command(piece: Attachment) -> str:
 class ShellLine:
     """Runs the user's commands. Each session has at most one that is waited for."""
 
-    def __init__(self, chat: ChatScreen) -> None:
-        self._chat = chat
-        self.jobs = chat.app.jobs
-        self._stream = JobStream(chat, self.jobs)
+    def __init__(self, front: Callable[[], ChatPort]) -> None:
+        """`front` gives the chat that is shown now: jobs outlive a conversation."""
+        self._front = front
+        self.jobs = front().app.jobs
+        self._stream = JobStream(front, self.jobs)
         self._foreground: dict[str, str] = {}
         """The job that is waited for, by session."""
         self._stopping: set[str] = set()
@@ -131,18 +133,22 @@ class ShellLine:
         self._asked = -NOTICE_SECONDS
         self.jobs.events.subscribe(self._hear)
 
+    @property
+    def _chat(self) -> ChatPort:
+        return self._front()
+
     # What there is
 
     @property
     def foreground(self) -> str | None:
         """The job one waits for: it can be stopped, or moved to the background."""
-        conversation = self._chat.app.conversation
+        conversation = self._chat.opened
         return self._foreground.get(conversation.session_id) if conversation else None
 
     @property
     def movable(self) -> str | None:
         """The job that can go to the background: the user's, else the one the model waits for."""
-        conversation = self._chat.app.conversation
+        conversation = self._chat.opened
         if self.foreground or conversation is None:
             return self.foreground
         waited = (job for job in self.jobs.running if not job.background)
@@ -178,7 +184,7 @@ class ShellLine:
                 raise UsageError("a command is running", BUSY)
             self._starting.add(session_id)
         started = self._chat.attempt(lambda: self._start(code, language, background))
-        self._chat.run_worker(started, group="shell")
+        self._chat.screen.run_worker(started, group="shell")
 
     async def _start(self, code: str, language: JobLanguage, background: bool) -> None:
         conversation = self._chat.conversation
@@ -201,7 +207,7 @@ class ShellLine:
         how = "SIGKILL" if job_id in self._stopping else "SIGTERM"
         self._stopping.add(job_id)
         stopped = self._chat.attempt(lambda: self.jobs.kill(job_id, how))
-        self._chat.run_worker(stopped, group="shell")
+        self._chat.screen.run_worker(stopped, group="shell")
         self._chat.lines.show_state()
         return True
 
@@ -228,8 +234,8 @@ class ShellLine:
             self._forget(job.id)
             self.jobs.to_background(job.id)
             told = f"job {job.sequence} goes on in the background: {name_of(self.jobs.shown(job))}"
-        self._chat.call_later(self._stream.show, job.id)
-        self._chat.lines.tell(told)
+        self._chat.screen.call_later(self._stream.show, job.id)
+        self._chat.tell(told)
         return told
 
     def asks_before_leaving(self) -> bool:
@@ -240,9 +246,9 @@ class ShellLine:
             return False
         self._asked = now
         text = f"{ends} running, and quitting ends what runs: again quits, F8 shows jobs"
-        while self._chat.app.screen is not self._chat:  # where that can be read
+        while self._chat.app.screen is not self._chat.screen:  # where that can be read
             self._chat.app.pop_screen()
-        self._chat.lines.tell(text)
+        self._chat.tell(text)
         return True
 
     # What happens to jobs
@@ -254,7 +260,7 @@ class ShellLine:
             self._chat.lines.show_state()
 
     def _hear(self, event: JobEvent) -> None:
-        self._chat.call_later(self._take, event)
+        self._chat.screen.call_later(self._take, event)
 
     async def _take(self, event: JobEvent) -> None:
         match event:
@@ -278,7 +284,7 @@ class ShellLine:
             self._chat.lines.show_state()
         elif job.background and job.parent is None:
             name = name_of(self.jobs.shown(job))
-            self._chat.lines.tell(f"job {job.sequence}: {ending(job)}: {name}")
+            self._chat.tell(f"job {job.sequence}: {ending(job)}: {name}")
         is_told = was_waited_for or job.background
         if is_told and is_worth_a_bell(job, is_looked_at=self._chat.app.is_looked_at):
             self._chat.app.bell()

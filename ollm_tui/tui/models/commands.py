@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ollm_tui.core.counts import short_count
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.engine.context.context_view import ContextView
 from ollm_tui.engine.conversation.conversation import Conversation
-from ollm_tui.tui.chat.screen import ChatScreen
+from ollm_tui.tui.chat.port import Action, ChatPort
 from ollm_tui.tui.kit.confirmation import Confirmation
 from ollm_tui.tui.models.model_picker import ModelPicker, ability_words
 
@@ -50,7 +52,7 @@ def _about(view: ContextView) -> str:
     return "≈" if view.count.source == "estimated" else ""
 
 
-def choose(chat: ChatScreen, argument: str) -> None:
+def choose(chat: ChatPort, argument: str) -> None:
     """Choose among the models of all providers, or take one by its name."""
     if argument:
         _take(chat, None, argument)
@@ -58,7 +60,7 @@ def choose(chat: ChatScreen, argument: str) -> None:
         _ask(chat)
 
 
-def provider(chat: ChatScreen, argument: str) -> None:
+def provider(chat: ChatPort, argument: str) -> None:
     """The same list, or the usual model of a provider by its name."""
     if argument:
         _take(chat, argument, None)
@@ -66,9 +68,9 @@ def provider(chat: ChatScreen, argument: str) -> None:
         _ask(chat)
 
 
-def _ask(chat: ChatScreen) -> None:
+def _ask(chat: ChatPort) -> None:
     """Let the user choose; what a model would make of the context is told beside it."""
-    workspace, conversation = chat.app.workspace, chat.app.conversation
+    workspace, conversation = chat.app.workspace, chat.opened
 
     def use(chosen: tuple[str, str] | None) -> None:
         if chosen:
@@ -85,20 +87,20 @@ def _ask(chat: ChatScreen) -> None:
     choice = conversation and conversation.choice
     current = (choice.provider.name, choice.model) if choice else None
     picker = ModelPicker(workspace.models.names, workspace.models.offers, describe, current)
-    chat.app.push_screen(picker, use)
+    chat.ask(picker, use)
 
 
-def _take(chat: ChatScreen, provider: str | None, model: str | None) -> None:
+def _take(chat: ChatPort, provider: str | None, model: str | None) -> None:
     """Behind the screen: servers take their time, and the newest wish counts."""
     used = chat.attempt(lambda: _use(chat, provider, model))
-    chat.run_worker(used, group="model", exclusive=True)
+    chat.screen.run_worker(used, group="model", exclusive=True)
 
 
-async def _use(chat: ChatScreen, provider: str | None, model: str | None) -> None:
+async def _use(chat: ChatPort, provider: str | None, model: str | None) -> None:
     """At once if the context fits; otherwise the user is asked."""
     _check_free(chat)
-    chat.lines.tell("asking the model …")
-    conversation = chat.app.conversation
+    chat.tell("asking the model …")
+    conversation = chat.opened
     if conversation is None:
         await _begin(chat, provider, model)
         return
@@ -108,19 +110,19 @@ async def _use(chat: ChatScreen, provider: str | None, model: str | None) -> Non
         def answered(is_meant: bool | None) -> None:
             if is_meant:
                 switched = chat.attempt(lambda: _switch(chat, conversation, provider, model))
-                chat.run_worker(switched, group="model", exclusive=True)
+                chat.screen.run_worker(switched, group="model", exclusive=True)
             else:
-                chat.lines.tell("everything is as before")
+                chat.tell("everything is as before")
 
         name = visible(model or provider or "")
         question = Confirmation(f"Have {name} answer all the same?", effect_words(view))
-        chat.app.push_screen(question, answered)
+        chat.ask(question, answered)
     else:
         await _switch(chat, conversation, provider, model)
 
 
 async def _switch(
-    chat: ChatScreen, conversation: Conversation, provider: str | None, model: str | None
+    chat: ChatPort, conversation: Conversation, provider: str | None, model: str | None
 ) -> None:
     """Have it answer from the next message on, and say what is different now."""
     _check_free(chat)
@@ -128,19 +130,25 @@ async def _switch(
     await chat.app.workspace.switch_model(conversation, provider, model)
     chat.lines.show_facts()
     changed = change_words(before, conversation.context())
-    chat.lines.tell(f"{visible(conversation.choice.model)} answers from now on: {changed}")
+    chat.tell(f"{visible(conversation.choice.model)} answers from now on: {changed}")
 
 
-async def _begin(chat: ChatScreen, provider: str | None, model: str | None) -> None:
+async def _begin(chat: ChatPort, provider: str | None, model: str | None) -> None:
     """Nobody was there to open a session with."""
 
     async def begin() -> tuple[Conversation, tuple[str, ...]]:
         return await chat.app.workspace.begin(provider=provider, model=model), ()
 
-    await chat.switch(begin)
-    chat.lines.tell(f"{visible(chat.conversation.choice.model)} answers from now on")
+    chat = await chat.switch(begin)
+    chat.tell(f"{visible(chat.conversation.choice.model)} answers from now on")
 
 
-def _check_free(chat: ChatScreen) -> None:
+def _check_free(chat: ChatPort) -> None:
     if chat.is_busy:
         raise UsageError("the model is still answering", "Esc stops it")
+
+
+ACTIONS: Mapping[str, Action] = {
+    "model.choose": choose,
+    "model.provider": provider,
+}

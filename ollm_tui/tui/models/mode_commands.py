@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.engine.conversation.modes import Mode
-from ollm_tui.tui.chat.screen import ChatScreen
+from ollm_tui.tui.chat.port import Action, ChatPort
 from ollm_tui.tui.kit.choice_list import Choice
 from ollm_tui.tui.kit.picker import Picker
 
 NOTHING_TOLD = "nothing more than the system prompt"
 
 
-async def choose(chat: ChatScreen, argument: str) -> None:
+async def choose(chat: ChatPort, argument: str) -> None:
     """Choose how the model works, or take a mode by its name."""
     if argument:
         await _use(chat, argument.strip(), "command")
@@ -37,17 +38,22 @@ async def choose(chat: ChatScreen, argument: str) -> None:
         for mode in modes.values()
     ]
     picker = Picker("Mode", choices, highlight=current, watcher=describe)
-    chat.app.push_screen(picker, use)
+    chat.ask(picker, use)
 
 
-async def _use(chat: ChatScreen, name: str, trigger: Literal["manual", "command"]) -> None:
+async def _use(chat: ChatPort, name: str, trigger: Literal["manual", "command"]) -> None:
     if chat.is_busy:
         raise UsageError("the model is still answering", "Esc stops it")
     await chat.conversation.change_mode(name, trigger)
     chat.lines.show_facts()
-    chat.lines.tell(f"{visible(name)} from the next message on")
+    chat.tell(f"{visible(name)} from the next message on")
 
 
 def _about(mode: Mode) -> str:
     warmth = "" if mode.temperature is None else f"   temperature {mode.temperature:g}"
     return f"{mode.prompt or NOTHING_TOLD}{warmth}"
+
+
+ACTIONS: Mapping[str, Action] = {
+    "mode.choose": choose,
+}

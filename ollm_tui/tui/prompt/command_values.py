@@ -4,7 +4,6 @@ files."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ollm_tui.tui.commands import COMMANDS
@@ -13,23 +12,25 @@ from ollm_tui.tui.terminal.abilities import AUTOMATIC
 from ollm_tui.tui.themes import theme_names
 
 if TYPE_CHECKING:
-    from ollm_tui.tui.chat.screen import ChatScreen
+    from ollm_tui.tui.chat.port import ChatPort
     from ollm_tui.tui.prompt.completion_files import FileSource
 
+Front = Callable[[], "ChatPort"]
+"""Gives the chat that is shown now: the prompt outlives a conversation."""
 FREE = frozenset({"context", "decide", "goal", "model"})
 """Commands after which other words may stand as well."""
 
 
-def completions(chat: ChatScreen) -> list[Completion]:
+def completions(front: Front) -> list[Completion]:
     """Every command with a slash name; nobody is asked for values before they are wanted."""
     values: Mapping[str, Callable[[], Sequence[str]]] = {
-        "context": lambda: ("show", "export", "list", "refresh", "clear", *_entries(chat)),
+        "context": lambda: ("show", "export", "list", "refresh", "clear", *_entries(front)),
         "trust": lambda: ("once", "always", "never", "view", "later"),
-        "decide": lambda: _decisions(chat),
-        "goal": lambda: _goal_words(chat),
-        "mode": lambda: _modes(chat),
-        "model": lambda: _models(chat),
-        "provider": lambda: chat.app.workspace.models.names,
+        "decide": lambda: _decisions(front),
+        "goal": lambda: _goal_words(front),
+        "mode": lambda: _modes(front),
+        "model": lambda: _models(front),
+        "provider": lambda: front().app.workspace.models.names,
         "theme": lambda: (AUTOMATIC, *theme_names()),
     }
     return [
@@ -45,21 +46,27 @@ def completions(chat: ChatScreen) -> list[Completion]:
     ]
 
 
-def file_source(chat: ChatScreen) -> Callable[[], FileSource]:
+def file_source(front: Front) -> Callable[[], FileSource]:
     """Where files are looked for once one is named; loaded then, the first picture needs none."""
-    return lambda: import_module("ollm_tui.tui.prompt.mentions").Mentions(chat)
+
+    def source() -> FileSource:
+        from ollm_tui.tui.prompt.mentions import Mentions
+
+        return Mentions(front())
+
+    return source
 
 
-def _entries(chat: ChatScreen) -> list[str]:
+def _entries(front: Front) -> list[str]:
     """What can be added without more words, and what can be removed."""
-    conversation = chat.app.conversation
+    conversation = front().opened
     keys = [entry.key for entry in conversation.notes.all] if conversation else []
     return ["add tree", "add git", *(f"remove {key}" for key in keys)]
 
 
-def _goal_words(chat: ChatScreen) -> list[str]:
+def _goal_words(front: Front) -> list[str]:
     """What can be done with goals; words follow where there is a blank."""
-    conversation = chat.app.conversation
+    conversation = front().opened
     goal = conversation.goals.active if conversation else None
     begun = ["step ", "blocker ", "milestone ", "milestone --ahead ", "artifact "] if goal else []
     ticks = [f"tick {number + 1}" for number in range(len(goal.subtasks) if goal else 0)]
@@ -67,20 +74,20 @@ def _goal_words(chat: ChatScreen) -> list[str]:
     return [*(("done", "pause") if goal else ()), "list", *begun, *ticks, *ways, "set "]
 
 
-def _decisions(chat: ChatScreen) -> list[str]:
+def _decisions(front: Front) -> list[str]:
     """Decisions that are not locked, and those that can be taken back."""
-    conversation = chat.app.conversation
+    conversation = front().opened
     count = len(conversation.goals.decisions) if conversation else 0
     return ["--open ", *(["undo"] if count else []), *(f"undo {n + 1}" for n in range(count))]
 
 
-def _modes(chat: ChatScreen) -> list[str]:
-    conversation = chat.app.conversation
+def _modes(front: Front) -> list[str]:
+    conversation = front().opened
     return [mode.name for mode in conversation.modes] if conversation else []
 
 
-def _models(chat: ChatScreen) -> list[str]:
+def _models(front: Front) -> list[str]:
     """The one that answers now, then those that were offered before."""
-    conversation = chat.app.conversation
+    conversation = front().opened
     now = [conversation.choice.model] if conversation else []
-    return list(dict.fromkeys((*now, *chat.app.workspace.models.known_models)))
+    return list(dict.fromkeys((*now, *front().app.workspace.models.known_models)))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from textual.binding import Binding
 
-from ollm_tui.tui.chat.screen import ChatScreen
+from ollm_tui.tui.chat.port import Action, ChatPort
 from ollm_tui.tui.kit.choice_list import Choice
 from ollm_tui.tui.kit.line_input import LineInput
 from ollm_tui.tui.kit.picker import PickerOf
@@ -60,13 +60,13 @@ class PromptPicker(PickerOf[PromptPick]):
         self.dismiss(PromptPick(self.query_one(LineInput).value, is_search=True))
 
 
-async def editor(chat: ChatScreen, _argument: str) -> None:
+async def editor(chat: ChatPort, _argument: str) -> None:
     """Write on in $VISUAL or $EDITOR; what is saved there is the prompt's text."""
     chat.prompt.put_whole(await edit_outside(chat.app, chat.prompt.whole_text))
     chat.prompt.focus()
 
 
-async def history(chat: ChatScreen, argument: str) -> None:
+async def history(chat: ChatPort, argument: str) -> None:
     """Choose an earlier prompt, of this project or another; Tab looks through all that was said."""
     memory = chat.app.memory
     here = list(dict.fromkeys(reversed(memory.history())))
@@ -78,16 +78,23 @@ async def history(chat: ChatScreen, argument: str) -> None:
         if pick is None:
             return
         if pick.is_search:
-            await chat.action_command("search.everything", pick.text)
+            await chat.command("search.everything", pick.text)
             return
         chat.put_aside()
         chat.prompt.restore(pick.text)
         chat.prompt.focus()
 
-    chat.app.push_screen(PromptPicker(here, elsewhere, argument), use)
+    chat.ask(PromptPicker(here, elsewhere, argument), use)
 
 
-def focus(chat: ChatScreen, _argument: str) -> None:
+def focus(chat: ChatPort, _argument: str) -> None:
     """Leave the stream; what is marked stays marked until it is moved."""
     chat.transcript.cursor.move_to(None)
     chat.prompt.focus()
+
+
+ACTIONS: Mapping[str, Action] = {
+    "prompt.editor": editor,
+    "prompt.history": history,
+    "prompt.focus": focus,
+}

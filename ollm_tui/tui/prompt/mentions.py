@@ -28,7 +28,7 @@ from ollm_tui.tui.prompt.completion import Option
 from ollm_tui.tui.prompt.completion_list import WIDEST_LABEL
 
 if TYPE_CHECKING:
-    from ollm_tui.tui.chat.screen import ChatScreen
+    from ollm_tui.tui.chat.port import ChatPort
 
 MOST_OPTIONS = 20
 SOON_SECONDS = 0.2
@@ -41,7 +41,7 @@ COST_CELLS = 5
 class Mentions:
     """The files of the open project."""
 
-    def __init__(self, chat: ChatScreen) -> None:
+    def __init__(self, chat: ChatPort) -> None:
         self._chat = chat
         self._project = chat.app.workspace.project
         self._listing: asyncio.Task[None] | None = None
@@ -79,7 +79,7 @@ class Mentions:
         return found
 
     async def _check_images(self, name: str) -> None:
-        choice = self._chat.conversation.choice
+        choice = self._chat.front().conversation.choice
         try:
             able = await choice.provider.capabilities(choice.model)
         except ProviderError:
@@ -118,7 +118,7 @@ class Mentions:
         await self._take_paths(found)
         if (count := self._project.files.unreadable) != self._unreadable:
             self._unreadable = count
-            self._chat.lines.tell(f"{counted(count, 'folder')} of the project could not be read")
+            self._chat.tell(f"{counted(count, 'folder')} of the project could not be read")
 
     async def _take_paths(self, found: list[str]) -> None:
         def make() -> PathIndex:

@@ -28,7 +28,7 @@ from ollm_tui.engine.project.history_search import History
 from ollm_tui.tui.kit.live_keys import LiveKeys
 
 if TYPE_CHECKING:
-    from ollm_tui.tui.app import OllmApp
+    from ollm_tui.tui.frame import Frame
 
 
 WEEK = 7
@@ -277,7 +277,7 @@ class ActivityScreen(Screen[date | None]):
         Binding("escape,q", "close", "Close", id="activity.close", tooltip="Back to the chat"),
     ]
 
-    app: OllmApp
+    app: Frame
 
     def __init__(self, history: History) -> None:
         super().__init__()

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date
 
 from ollm_tui.core.errors import UsageError
 from ollm_tui.engine.project.history_search import Passage
 from ollm_tui.tui.chat.going_back import ChatPoints
-from ollm_tui.tui.chat.screen import ChatScreen
+from ollm_tui.tui.chat.port import Action, ChatPort
 from ollm_tui.tui.search.activity import ActivityScreen
 from ollm_tui.tui.search.passage_picker import PassagePicker
 from ollm_tui.tui.search.screen import SearchScreen
 
 
-def everything(chat: ChatScreen, argument: str) -> None:
+def everything(chat: ChatPort, argument: str) -> None:
     """Look through all that was said, and go there."""
     app = chat.app
 
@@ -25,21 +26,21 @@ def everything(chat: ChatScreen, argument: str) -> None:
     app.push_screen(screen, show_changes)
 
 
-def activity(chat: ChatScreen, _argument: str) -> None:
+def activity(chat: ChatPort, _argument: str) -> None:
     """Look at the days, and from one of them at what was said on it."""
 
     def open_day(day: date | None) -> None:
         if day:
             everything(chat, f"in:{day:%Y-%m-%d}")
 
-    chat.app.push_screen(ActivityScreen(chat.app.workspace.history), open_day)
+    chat.ask(ActivityScreen(chat.app.workspace.history), open_day)
 
 
-async def recall(chat: ChatScreen, argument: str) -> None:
+async def recall(chat: ChatPort, argument: str) -> None:
     """Choose passages of earlier sessions; they go along with the next message."""
     if not argument:
         raise UsageError("recall what?", "/recall and words find what was said about them")
-    current = chat.app.conversation.session_id if chat.app.conversation else None
+    current = chat.opened.session_id if chat.opened else None
     finder = chat.app.workspace.history.recall
     passages = await finder.passages(argument, current)
     if not passages:
@@ -52,4 +53,11 @@ async def recall(chat: ChatScreen, argument: str) -> None:
         if chosen:
             chat.prompt.focus()
 
-    chat.app.push_screen(PassagePicker(passages, finder.budget), bring)
+    chat.ask(PassagePicker(passages, finder.budget), bring)
+
+
+ACTIONS: Mapping[str, Action] = {
+    "search.everything": everything,
+    "search.recall": recall,
+    "search.activity": activity,
+}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TYPE_CHECKING, Literal, Protocol, assert_never
+from typing import Literal, assert_never
 
 from ollm_tui.core.errors import OllmError, SessionBusy, UsageError
 from ollm_tui.core.intake import clean, visible
@@ -15,43 +15,22 @@ from ollm_tui.tui.chat.going_back import end_of_turn
 from ollm_tui.tui.kit.export_file import export_to
 from ollm_tui.tui.kit.question import Question
 from ollm_tui.tui.search.hit_preview import Place
-from ollm_tui.tui.stream.transcript.spots import Words
+from ollm_tui.tui.search.port import HitsPort, SearchPort
+from ollm_tui.tui.search.search_reading import SearchReading
 from ollm_tui.tui.terminal.clipboard import copy
-
-if TYPE_CHECKING:
-    from ollm_tui.tui.search.screen import SearchScreen
 
 HitAction = Literal["open", "fork", "restore", "quote", "copy", "export"]
 BUSY = "another window has that session open: f forks it from there instead"
 EXPORT = "Export the conversation with this message to\nThe ending says the form: .md, .html, .json"
 
 
-class Beside(Protocol):
-    """What the search asks of the chat it was opened from."""
-
-    async def open_at(self, point: Point, words: Words | None = None) -> None:
-        """Open a session at a message. OllmError."""
-        ...
-
-    async def go_to(self, point: Point) -> None:
-        """Set a session back to a message. OllmError."""
-        ...
-
-    async def fork(self, point: Point) -> None:
-        """Go on from a message in a new session. OllmError."""
-        ...
-
-    def bring(self, messages: Sequence[Message], session_id: str) -> None:
-        """Put messages into the prompt."""
-        ...
-
-
 class HitActions:
     """Does things for one search screen; what goes wrong is told there in one line."""
 
-    def __init__(self, screen: SearchScreen, beside: Beside) -> None:
-        self._screen = screen
-        self._beside = beside
+    def __init__(self, search: SearchPort, reading: SearchReading, chat: HitsPort) -> None:
+        self._search = search
+        self._reading = reading
+        self._chat = chat
 
     def do(self, action: HitAction, hit: Hit) -> None:
         """Do one thing with a message."""
@@ -72,24 +51,24 @@ class HitActions:
                 assert_never(action)
 
     async def _open(self, hit: Hit) -> None:
-        words = self._screen.reading.words if self._screen.reading.query.terms else None
-        await self._beside.open_at(Point(hit.session_id, message=hit.message_id), words)
+        words = self._reading.words if self._reading.query.terms else None
+        await self._chat.open_at(Point(hit.session_id, message=hit.message_id), words)
 
     async def _fork(self, hit: Hit) -> None:
-        await self._beside.fork(await self._end_of_turn(hit))
+        await self._chat.fork(await self._end_of_turn(hit))
 
     async def _restore(self, hit: Hit) -> None:
-        await self._beside.go_to(await self._end_of_turn(hit))
+        await self._chat.go_to(await self._end_of_turn(hit))
 
     async def _quote(self, hit: Hit) -> None:
-        message = _message(await self._screen.reading.place(hit), hit)
-        self._beside.bring((message,), hit.session_id)
-        self._screen.say("quoted: it is in the prompt and goes along with your next message")
+        message = _message(await self._reading.place(hit), hit)
+        self._chat.bring((message,), hit.session_id)
+        self._search.say("quoted: it is in the prompt and goes along with your next message")
 
     async def _copy(self, hit: Hit) -> None:
-        message = _message(await self._screen.reading.place(hit), hit)
-        where = await copy(self._screen.app, message.text.strip() or hit.snippet.text)
-        self._screen.say(f"message {where}")
+        message = _message(await self._reading.place(hit), hit)
+        where = await copy(self._search.app, message.text.strip() or hit.snippet.text)
+        self._search.say(f"message {where}")
 
     def _ask_where_to(self, hit: Hit) -> None:
         def answer(name: str | None) -> None:
@@ -97,17 +76,17 @@ class HitActions:
                 self._attempt(lambda: self._export(hit, name))
 
         question = Question(EXPORT, f"{hit.session_id[:8]}.md", "export")
-        self._screen.app.push_screen(question, answer)
+        self._search.app.push_screen(question, answer)
 
     async def _export(self, hit: Hit, name: str) -> None:
-        place = await self._screen.reading.place(hit)
+        place = await self._reading.place(hit)
         messages = [place.state[key] for key in place.branch]
         file = await export_to(name, place.state.session(), messages)
-        self._screen.say(f"exported to {visible(str(file))}")
+        self._search.say(f"exported to {visible(str(file))}")
 
     async def _end_of_turn(self, hit: Hit) -> Point:
         """The point after a message and what answers it. UsageError where nothing was said yet."""
-        place = await self._screen.reading.place(hit)
+        place = await self._reading.place(hit)
         said = place.said_at(hit.message_id)
         if said is None:
             raise UsageError("nothing was said before that", "Enter opens the session there")
@@ -119,20 +98,20 @@ class HitActions:
 
         async def leave() -> None:
             await go()
-            self._screen.dismiss(None)
+            self._search.screen.dismiss(None)
 
         self._attempt(leave)
 
     def _attempt(self, action: Callable[[], Awaitable[None]]) -> None:
-        self._screen.run_worker(partial(self._attempted, action), group="actions")
+        self._search.screen.run_worker(partial(self._attempted, action), group="actions")
 
     async def _attempted(self, action: Callable[[], Awaitable[None]]) -> None:
         try:
             await action()
         except SessionBusy:
-            self._screen.say(BUSY)
+            self._search.say(BUSY)
         except OllmError as error:
-            self._screen.complain(error)
+            self._search.complain(error)
 
 
 def _message(place: Place, hit: Hit) -> Message:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -21,20 +20,18 @@ from ollm_tui.core.search import Hit, Order, Overview, Results
 from ollm_tui.engine.project.workspace import Workspace
 from ollm_tui.services.search.query import FILTER_EXAMPLES, toggled, within
 from ollm_tui.services.search.saved_searches import SavedSearches
+from ollm_tui.tui.frame import Frame
 from ollm_tui.tui.kit.choice_list import ChoiceList
 from ollm_tui.tui.kit.line_input import LineInput
 from ollm_tui.tui.kit.live_keys import LiveKeys
 from ollm_tui.tui.search.facet_bar import FacetBar, SearchFacets
-from ollm_tui.tui.search.hit_actions import Beside, HitAction, HitActions
+from ollm_tui.tui.search.hit_actions import HitAction, HitActions
 from ollm_tui.tui.search.hit_list import HitList, day_of
 from ollm_tui.tui.search.hit_preview import HitPreview, HitStream
 from ollm_tui.tui.search.hit_timeline import HitTimeline
+from ollm_tui.tui.search.port import HitsPort
 from ollm_tui.tui.search.saved_search_picker import SavedSearchPicker
 from ollm_tui.tui.search.search_reading import SearchReading, totals
-
-if TYPE_CHECKING:
-    from ollm_tui.tui.app import OllmApp
-
 
 BINDINGS = (
     Binding(
@@ -122,18 +119,18 @@ class SearchScreen(Screen[None]):
     VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]
     BINDINGS = [*BINDINGS]
 
-    app: OllmApp
+    app: Frame
 
     def __init__(
-        self, workspace: Workspace, beside: Beside, searches: SavedSearches, words: str = ""
+        self, workspace: Workspace, chat: HitsPort, searches: SavedSearches, words: str = ""
     ) -> None:
         super().__init__()
         self.workspace = workspace
         self._searches = searches
         self._first = words or searches.last
-        self._actions = HitActions(self, beside)
-        self._facets = SearchFacets()
         self.reading = SearchReading(self)
+        self._actions = HitActions(self, self.reading, chat)
+        self._facets = SearchFacets()
 
     def compose(self) -> ComposeResult:
         """Words, facets and time on top; what was found beside the place it stands in; keys."""

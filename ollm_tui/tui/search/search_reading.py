@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterable
 from contextlib import aclosing
 from functools import partial
-from typing import TYPE_CHECKING
 
 from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import OllmError, StoreError
@@ -15,12 +14,10 @@ from ollm_tui.core.search import Hit, IndexProgress, Order, Overview, Query, Res
 from ollm_tui.core.session.session_state import SessionState, recorded_calls
 from ollm_tui.services.search.query import parse_query
 from ollm_tui.tui.search.hit_preview import Place
+from ollm_tui.tui.search.port import SearchPort
 from ollm_tui.tui.stream.entries.job_entries import with_commands
 from ollm_tui.tui.stream.entries.message_entries import branch_entries
 from ollm_tui.tui.stream.transcript.spots import Terms
-
-if TYPE_CHECKING:
-    from ollm_tui.tui.search.screen import SearchScreen
 
 REST_SECONDS = 0.05
 """A session is read when the highlight rests on a hit, not while it passes."""
@@ -32,9 +29,9 @@ GONE = "that message is no longer in its session"
 class SearchReading:
     """Reads for one search screen, and has it show what was read."""
 
-    def __init__(self, screen: SearchScreen) -> None:
-        self._screen = screen
-        self._history = screen.workspace.history
+    def __init__(self, search: SearchPort) -> None:
+        self._search = search
+        self._history = search.workspace.history
         self.query = Query()
         self.results = Results((), 0, at_least=False)
         self.order: Order = "relevance"
@@ -43,7 +40,7 @@ class SearchReading:
 
     def begin(self) -> None:
         """Take in what is not in the index yet, then look again."""
-        self._screen.run_worker(self._refresh, group="refresh")
+        self._search.screen.run_worker(self._refresh, group="refresh")
 
     def end(self) -> None:
         """Nobody looks any more."""
@@ -51,13 +48,13 @@ class SearchReading:
 
     def look_for(self, text: str, *, is_new: bool = True) -> None:
         """Search; whatever was looked for before is no longer of interest."""
-        work = partial(self._search, text, is_new=is_new)
-        self._screen.run_worker(work, group="search", exclusive=True)
+        work = partial(self._look_for, text, is_new=is_new)
+        self._search.screen.run_worker(work, group="search", exclusive=True)
 
     def look_at(self, hit: Hit | None) -> None:
         """Show a hit in its place."""
         work = partial(self._look_at, hit)
-        self._screen.run_worker(work, group="preview", exclusive=True)
+        self._search.screen.run_worker(work, group="preview", exclusive=True)
 
     @property
     def words(self) -> Terms:
@@ -75,7 +72,7 @@ class SearchReading:
                 return known
             state = known.state
         else:
-            state = await self._screen.workspace.points.state(hit.session_id)
+            state = await self._search.workspace.points.state(hit.session_id)
         calls = recorded_calls(state).apart
         if hit.message_id not in state and hit.message_id not in calls:
             raise StoreError(GONE, "searching again shows what there is")
@@ -89,23 +86,23 @@ class SearchReading:
         try:
             await self._history.refresh()
         except OllmError as error:
-            self._screen.complain(error)
+            self._search.complain(error)
         finally:
             stop()
-        self.look_for(self._screen.text, is_new=False)
+        self.look_for(self._search.text, is_new=False)
 
     def _tell_progress(self, progress: IndexProgress) -> None:
         if progress.total >= SHOWN_FROM:
             done = f"{progress.done:,} of {counted(progress.total, 'session')}"
-            self._screen.show_count(f"reading {done}")
+            self._search.show_count(f"reading {done}")
 
-    async def _search(self, text: str, *, is_new: bool) -> None:
+    async def _look_for(self, text: str, *, is_new: bool) -> None:
         self.query = query = parse_query(text, typing=True)
-        self._screen.show_notes(query.notes)
+        self._search.show_notes(query.notes)
         if query.asks_nothing:
             self._history.cancel()
             self._show(Results((), 0, at_least=False), is_new=is_new)
-            self._screen.show_overview(None, "")
+            self._search.show_overview(None, "")
             return
         begun = time.perf_counter()
         took = ""
@@ -114,21 +111,21 @@ class SearchReading:
                 async for results in found:
                     took = took or f"{(time.perf_counter() - begun) * 1000:.0f} ms"
                     self._show(results, is_new=is_new)
-                    self._screen.show_count(_count(results, took))
+                    self._search.show_count(_count(results, took))
                     is_new = False
             overview = await self._history.overview(query, self.results.where)
         except OllmError as error:
-            self._screen.complain(error)
+            self._search.complain(error)
             return
         if overview:
-            self._screen.show_overview(overview, took)
+            self._search.show_overview(overview, took)
 
     def _show(self, results: Results, *, is_new: bool) -> None:
         self.results = results
-        self._screen.show_results(results, is_new=is_new)
+        self._search.show_results(results, is_new=is_new)
 
     async def _look_at(self, hit: Hit | None) -> None:
-        preview = self._screen.preview
+        preview = self._search.preview
         if hit is None:
             preview.show_problem("")
             return

@@ -26,7 +26,7 @@ from textual.message import Message
 from ollm_tui.core.intake import IntakeFilter
 
 if TYPE_CHECKING:
-    from ollm_tui.tui.app import OllmApp
+    from ollm_tui.tui.frame import Frame
 
 
 PASTE_START, PASTE_END = "\x1b[200~", "\x1b[201~"
@@ -164,7 +164,7 @@ def _raise_unless_gone(error: OSError) -> None:
 class TerminalDriver(LinuxDriver):
     """Textual's driver, with a guard on what is read and an eye on what can be shown."""
 
-    def __init__(self, app: OllmApp, **options: Any) -> None:
+    def __init__(self, app: Frame, **options: Any) -> None:
         super().__init__(app, **options)  # pyright: ignore[reportUnknownMemberType] Textual leaves it open
         self._file = cast(TextIO, TerminalOutput(self._file))
         self._wake_reader, self._wake_writer = os.pipe()

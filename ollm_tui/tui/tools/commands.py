@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import clean, visible
 from ollm_tui.core.loop import LoopAnswer
 from ollm_tui.core.tool import APPROVAL_MODES, Decision
-from ollm_tui.tui.chat.screen import ChatScreen
+from ollm_tui.tui.chat.port import Action, ChatPort
 from ollm_tui.tui.stream.entries.tool_entries import ToolFold
 from ollm_tui.tui.tools.approval import SAY_WHY, Approval
 from ollm_tui.tui.tools.loop_bar import TELL, LoopBar
@@ -27,7 +29,7 @@ TO_APPROVALS = (*DECISIONS, "why", "view")
 TO_LOOPS = ("stop", "once", "allow", "tell", "back")
 
 
-def answer(chat: ChatScreen, argument: str) -> None:
+def answer(chat: ChatPort, argument: str) -> None:
     """Say something to what is asked above the prompt; without a word, go there."""
     view = display_of(chat)
     asking = view.asking
@@ -48,7 +50,7 @@ def answer(chat: ChatScreen, argument: str) -> None:
             )
 
 
-def mode(chat: ChatScreen, argument: str) -> None:
+def mode(chat: ChatPort, argument: str) -> None:
     """Ask less, or again for everything; or take a mode by its name."""
     tools = chat.conversation.tools
     wanted = argument.strip()
@@ -60,27 +62,27 @@ def mode(chat: ChatScreen, argument: str) -> None:
         tools.approval_mode = wanted
     else:
         tools.next_approval_mode()
-    for approval in chat.query(Approval):
+    for approval in chat.screen.query(Approval):
         approval.mode = tools.approval_mode
         approval.show_keys()
     chat.lines.show_names()
-    chat.lines.tell(f"{tools.approval_mode}: {MODES[tools.approval_mode]}")
+    chat.tell(f"{tools.approval_mode}: {MODES[tools.approval_mode]}")
 
 
-async def permissions(chat: ChatScreen, argument: str) -> None:
+async def permissions(chat: ChatPort, argument: str) -> None:
     """Which tools there are, what they may do unasked, and what you said for good."""
     tools = chat.conversation.tools
     if argument.strip() == "clear":
         count = await tools.clear_grants()
-        chat.lines.tell(f"{counted(count, 'answer')} forgotten; it is asked again")
+        chat.tell(f"{counted(count, 'answer')} forgotten; it is asked again")
     elif argument:
         raise UsageError(f"/tools knows no {visible(argument)}", "clear, or nothing")
     else:
         lines = permission_lines(tools, await tools.grants())
-        chat.app.push_screen(ToolPage("Tools and what they may do", lines))
+        chat.ask(ToolPage("Tools and what they may do", lines))
 
 
-def output(chat: ChatScreen, _argument: str) -> None:
+def output(chat: ChatPort, _argument: str) -> None:
     """All that the tools of the message under the cursor printed, or of the last with tools."""
     transcript = chat.transcript
     for key in (transcript.cursor.key, *reversed(transcript.keys)):
@@ -88,13 +90,13 @@ def output(chat: ChatScreen, _argument: str) -> None:
         calls = [fold.block for fold in folds if isinstance(fold, ToolFold)]
         if calls:
             lines = list(output_lines(calls, chat.conversation.tools.whole_output))
-            chat.app.push_screen(ToolPage("What the tools answered", lines))
+            chat.ask(ToolPage("What the tools answered", lines))
             return
     raise UsageError("no tool was called here", "the model asks for them")
 
 
 def _answer_request(
-    chat: ChatScreen, view: ToolDisplay, approval: Approval, word: str, words: str
+    chat: ChatPort, view: ToolDisplay, approval: Approval, word: str, words: str
 ) -> None:
     if word == "view":
         _view(chat, approval)
@@ -116,7 +118,7 @@ def _answer_loop(view: ToolDisplay, bar: LoopBar, word: LoopAnswer, words: str) 
         view.decide_loop(bar, word, clean(words))
 
 
-def _view(chat: ChatScreen, approval: Approval) -> None:
+def _view(chat: ChatPort, approval: Approval) -> None:
     request = approval.request
     if request is None:
         return
@@ -126,4 +128,12 @@ def _view(chat: ChatScreen, approval: Approval) -> None:
         if page.end_was_seen and approval.request is request:
             approval.note_read()
 
-    chat.app.push_screen(page, note_read)
+    chat.ask(page, note_read)
+
+
+ACTIONS: Mapping[str, Action] = {
+    "tools.mode": mode,
+    "tools.answer": answer,
+    "tools.permissions": permissions,
+    "tools.output": output,
+}

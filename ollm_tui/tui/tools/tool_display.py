@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from importlib import import_module
 from typing import TYPE_CHECKING, TypeVar, assert_never
 
 from textual.timer import Timer
@@ -43,7 +42,7 @@ from ollm_tui.tui.tools.approval import Approval, Request
 from ollm_tui.tui.tools.loop_bar import LoopBar
 
 if TYPE_CHECKING:
-    from ollm_tui.tui.chat.screen import ChatScreen
+    from ollm_tui.tui.chat.port import ChatPort
 
 Block = TypeVar("Block", bound=QuestionBlock)
 DRAWN_SECONDS = 0.1
@@ -52,16 +51,15 @@ KEPT_CHARACTERS = 20_000
 """Of what a running call has printed; all of it is there when it is over."""
 
 
-def display_of(chat: ChatScreen) -> ToolDisplay:
+def display_of(chat: ChatPort) -> ToolDisplay:
     """Shows the tools of the conversation that is open now."""
-    chat.tool_display = chat.tool_display or ToolDisplay(chat)
-    return chat.tool_display
+    return chat.part(ToolDisplay, lambda: ToolDisplay(chat))
 
 
 class ToolDisplay:
     """Shows the tools of one conversation."""
 
-    def __init__(self, chat: ChatScreen) -> None:
+    def __init__(self, chat: ChatPort) -> None:
         self._chat = chat
         self._calls: tuple[ToolCallPart, ...] = ()
         """Of the reply whose calls are being answered."""
@@ -110,18 +108,20 @@ class ToolDisplay:
         self._printed.clear()
         self._stop_timers()
         self._asking = None
-        for block in self._chat.query(QuestionBlock):
+        for block in self._chat.screen.query(QuestionBlock):
             self._close(block)
         if self._go_back_to:
             point, self._go_back_to = self._go_back_to, None
-            self._chat.run_worker(self._go_back(point), group="snapshot")
+            self._chat.screen.run_worker(self._go_back(point), group="snapshot")
 
     # Answers
 
     @property
     def asking(self) -> QuestionBlock | None:
         """What waits for an answer."""
-        return next((block for block in self._chat.query(QuestionBlock) if block.display), None)
+        return next(
+            (block for block in self._chat.screen.query(QuestionBlock) if block.display), None
+        )
 
     def decide(self, approval: Approval, decision: Decision) -> None:
         """Tell the engine what the user said to a request."""
@@ -153,7 +153,7 @@ class ToolDisplay:
         self._chat.lines.show_doing(f"{event.call.name} waits for your answer")
 
     def _note_answer(self, event: ApprovalAnswered) -> None:
-        for approval in self._chat.query(Approval):
+        for approval in self._chat.screen.query(Approval):
             if approval.request and approval.request.call_id == event.call_id:
                 self._close(approval)
         if found := self._shown(event.call_id):
@@ -167,19 +167,19 @@ class ToolDisplay:
 
         async def show() -> None:
             chat = self._chat
-            if not chat.query(kind):
+            if not chat.screen.query(kind):
                 reach = chat.lines.hints.keys("context.trust")[0]
                 keymap = chat.app.loaded.settings.keymap
-                await chat.mount(kind(reach, keymap), before=chat.query_one(Gauge))
+                await chat.screen.mount(kind(reach, keymap), before=chat.screen.query_one(Gauge))
             if self._asking is not ask:
                 return
-            block = chat.query_one(kind)
+            block = chat.screen.query_one(kind)
             ask(block)
-            if kind is Approval and chat.focused is chat.prompt and not chat.prompt.text:
+            if kind is Approval and chat.screen.focused is chat.prompt and not chat.prompt.text:
                 block.focus()
 
         self._asking = ask
-        self._chat.call_later(show)
+        self._chat.screen.call_later(show)
 
     def _close(self, block: QuestionBlock) -> None:
         self._asking = None
@@ -191,18 +191,20 @@ class ToolDisplay:
     def _start(self, event: ToolStarted) -> None:
         call = event.call
         if event.action.effect == "run":
-            # Loaded when first used: what runs is counted, and told of when it ends.
-            import_module("ollm_tui.tui.jobs.shell_line").shell_of(self._chat)
+            # Imported late, as commands are. What runs is counted, and told of when it ends.
+            from ollm_tui.tui.jobs.shell_line import shell_of
+
+            shell_of(self._chat)
         self._running[call.call_id] = (event.message_id, time.monotonic())
         block = self._block(event.message_id, call)
         self._put(event.message_id, block._replace(state="running", diff=event.action.diff))
         self._chat.lines.show_doing(f"{call.name} {subject_of(call)}".rstrip())
-        self._ticking = self._ticking or self._chat.set_interval(1, self._tick)
+        self._ticking = self._ticking or self._chat.screen.set_interval(1, self._tick)
 
     def _print(self, event: ToolOutputArrived) -> None:
         printed = self._printed.get(event.call_id, "") + event.text
         self._printed[event.call_id] = printed[-KEPT_CHARACTERS:]
-        self._drawing = self._drawing or self._chat.set_timer(DRAWN_SECONDS, self._draw)
+        self._drawing = self._drawing or self._chat.screen.set_timer(DRAWN_SECONDS, self._draw)
 
     def _draw(self) -> None:
         """What was printed, where somebody looks at it; else it is drawn with the time."""
@@ -250,7 +252,7 @@ class ToolDisplay:
         self._chat.lines.show_doing("paused: the model repeats itself")
 
     def _go_on(self, found: LoopFound, answer: LoopAnswer) -> None:
-        for bar in self._chat.query(LoopBar):
+        for bar in self._chat.screen.query(LoopBar):
             self._close(bar)
         key = f"loop-{time.monotonic_ns()}"
         self._chat.transcript.add(loop_entry(key, found.evidence, answer))
@@ -265,10 +267,12 @@ class ToolDisplay:
 
     async def _go_back(self, point: Point) -> None:
         chat = self._chat
-        running = [worker for worker in chat.workers if worker.group == "turn"]
-        await chat.workers.wait_for_complete(running)  # pyright: ignore[reportUnknownMemberType] Textual leaves it open
-        # Loaded when first used, as commands are.
-        points = import_module("ollm_tui.tui.chat.going_back").ChatPoints(chat)
+        running = [worker for worker in chat.screen.workers if worker.group == "turn"]
+        await chat.screen.workers.wait_for_complete(running)  # pyright: ignore[reportUnknownMemberType] Textual leaves it open
+        # Imported late: most conversations never go back.
+        from ollm_tui.tui.chat.going_back import ChatPoints
+
+        points = ChatPoints(chat)
         await chat.attempt(lambda: points.go_to(point))
 
     def _show_nudge(self) -> None:

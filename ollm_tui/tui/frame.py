@@ -1,0 +1,246 @@
+"""What every screen finds around it: the settings, the terminal, the theme, the services behind.
+
+The application itself is in `app.py`, which knows the chat screen. Screens know only this frame,
+so that none of them has to know the others.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol, TypeVar, cast
+
+from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
+from textual.app import App
+from textual.await_complete import AwaitComplete
+from textual.keys import Keys
+from textual.worker import (
+    NoActiveWorker,
+    Worker,
+    WorkerFailed,
+    get_current_worker,  # pyright: ignore[reportUnknownVariableType] Textual leaves it open
+)
+
+from ollm_tui.core.errors import OllmError
+from ollm_tui.settings.loaded import Loaded
+from ollm_tui.tui.keymap import check_keymap
+from ollm_tui.tui.stream.transcript.looks import TranscriptStyles, transcript_styles
+from ollm_tui.tui.terminal.abilities import Abilities, choose_theme
+from ollm_tui.tui.themes import DEFAULT_THEME, load_theme, rounded
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from ollm_tui.engine.conversation.conversation import Conversation
+    from ollm_tui.engine.jobs.session_jobs import SessionJobs
+    from ollm_tui.engine.project.workspace import Workspace
+    from ollm_tui.services.sessions.prompt_memory import PromptMemory
+
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+class Backend(Protocol):
+    """The services behind the screens. They are opened after the first paint, which needs none."""
+
+    def open_workspace(self) -> Workspace:
+        """Opens conversations and sessions."""
+        ...
+
+    def open_memory(self) -> PromptMemory:
+        """Opens earlier prompts and drafts."""
+        ...
+
+    def open_jobs(self) -> SessionJobs:
+        """Opens the shells and what runs in them; whoever opened them closes them."""
+        ...
+
+
+class RunningCommands(Protocol):
+    """The commands of the user that run now, as far as keys and lines of state ask for them."""
+
+    @property
+    def foreground(self) -> str | None:
+        """The job that is waited for in the open session."""
+        ...
+
+    @property
+    def movable(self) -> str | None:
+        """The job that can go to the background."""
+        ...
+
+    @property
+    def doing(self) -> str:
+        """What runs in the foreground, in words."""
+        ...
+
+    @property
+    def would_end(self) -> str:
+        """How many jobs quitting would end, in words; empty if none runs."""
+        ...
+
+    def stop(self) -> bool:
+        """Stops the command in the foreground; returns whether there was one."""
+        ...
+
+    def to_background(self) -> None:
+        """Lets the command that is waited for go on. UsageError if there is none."""
+        ...
+
+    def asks_before_leaving(self) -> bool:
+        """Warns once that quitting ends jobs; returns whether it warned just now."""
+        ...
+
+
+OpenConversation = Callable[["Workspace"], Awaitable[tuple["Conversation", tuple[str, ...]]]]
+"""Begins or resumes what the user asked for; also says what of it could not be read."""
+
+
+class Frame(App[int]):
+    """The application as its screens know it."""
+
+    TITLE = "ollm"
+    ENABLE_COMMAND_PALETTE = False
+
+    def __init__(
+        self,
+        loaded: Loaded,
+        backend: Backend,
+        open_conversation: OpenConversation,
+        abilities: Abilities,
+    ) -> None:
+        # Without colours the terminal's own two are used: Textual would send shades of grey.
+        super().__init__(ansi_color=abilities.colours == 0 or None)
+        self.loaded = loaded
+        self._backend = backend
+        self.open_conversation = open_conversation
+        self.abilities = abilities
+        self.conversation: Conversation | None = None
+        """The conversation in front; whoever runs the application closes it in the end. Features
+        ask their port instead, which belongs to one conversation."""
+        self.shell: RunningCommands | None = None
+        """Commands of the user and of the model, once there was one."""
+        self.is_looked_at = True
+        """Whether the terminal has the focus, where terminals tell."""
+        self.warnings = [str(warning) for warning in loaded.warnings]
+        """What was wrong with the settings, shown at the top of the stream."""
+        self._parts: dict[type[object], object] = {}
+        self.set_class(not abilities.unicode, "-ascii")
+        self._begin_theme(loaded.settings.ui.theme)
+        self._begin_keys()
+        # Terminals without the kitty protocol send this for Alt+Enter; Textual reads an Enter.
+        cast(dict[str, object], ANSI_SEQUENCES_KEYS)["\x1b\r"] = (Keys.ControlJ,)
+
+    # Services
+
+    @cached_property
+    def workspace(self) -> Workspace:
+        """Conversations and sessions."""
+        return self._backend.open_workspace()
+
+    @cached_property
+    def memory(self) -> PromptMemory:
+        """Earlier prompts and drafts."""
+        return self._backend.open_memory()
+
+    @cached_property
+    def jobs(self) -> SessionJobs:
+        """Shells and what runs in them."""
+        return self._backend.open_jobs()
+
+    def part(self, kind: type[T], make: Callable[[], T]) -> T:
+        """Returns the one object of a kind that a feature keeps for the whole program."""
+        if kind not in self._parts:
+            self._parts[kind] = make()
+        return cast(T, self._parts[kind])
+
+    async def leave(self) -> None:
+        """Ends the program."""
+        self.exit(0)
+
+    # Looks
+
+    @property
+    def transcript_styles(self) -> TranscriptStyles:
+        """How the stream looks in the current theme."""
+        compact = self.loaded.settings.ui.density == "compact"
+        return transcript_styles(
+            self.current_theme, unicode=self.abilities.unicode, compact=compact
+        )
+
+    def use_theme(self, name: str) -> None:
+        """Changes the theme. OllmError if there is no such theme."""
+        chosen = load_theme(choose_theme(name, os.environ))
+        if self.abilities.colours == 256:
+            chosen = rounded(chosen)
+        self.register_theme(chosen)
+        self.theme = chosen.name
+
+    def _begin_theme(self, name: str) -> None:
+        try:
+            self.use_theme(name)
+        except OllmError as error:
+            self.warnings.append(f"{error.message}; {error.hint}")
+            self.use_theme(DEFAULT_THEME)
+
+    def _begin_keys(self) -> None:
+        keymap, problems = check_keymap(self.loaded.settings.keymap)
+        self.warnings += problems
+        self.set_keymap(keymap)
+
+    # The terminal
+
+    def on_mount(self) -> None:
+        """Draws everything again after a suspend: nothing of the screen is left then."""
+        resumed = self.app_resume_signal  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] Textual leaves it open
+        resumed.subscribe(self, self._draw_again)  # pyright: ignore[reportUnknownMemberType] Textual leaves it open
+
+    def _draw_again(self, _app: App[object]) -> None:
+        self.refresh(layout=True, repaint=True)
+
+    def on_app_focus(self) -> None:
+        """Notes that the terminal has the focus."""
+        self.is_looked_at = True
+
+    def on_app_blur(self) -> None:
+        """Notes that the terminal has lost the focus."""
+        self.is_looked_at = False
+
+    def pop_screen(self) -> AwaitComplete:
+        """Closes a screen. What was still being read for it ends at once: its parts are taken away
+        one by one, and a late answer would look for those that are gone."""
+        closing, current = self.screen, None
+        with suppress(NoActiveWorker):
+            current = cast(Worker[object], get_current_worker())
+        for worker in tuple(self.workers):
+            if worker.node is closing and worker is not current:
+                worker.cancel()
+        return super().pop_screen()
+
+    # Failures
+
+    @property
+    def failure(self) -> Exception | None:
+        """The error of the program itself that ended it; whoever runs it tells the user."""
+        return self._exception
+
+    def panic(self, *renderables: RenderableType) -> None:
+        """Ends as for any other error when something outside of the screens failed."""
+        if self._exception is None:
+            self._handle_exception(RuntimeError("the terminal cannot be used any more"))
+        else:
+            super().panic(*renderables)
+
+    def _handle_exception(self, error: Exception) -> None:
+        cause = error.error if isinstance(error, WorkerFailed) else error
+        log.error("the screen failed", exc_info=cause)
+        super()._handle_exception(cause if isinstance(cause, Exception) else error)
+
+    def _print_error_renderables(self) -> None:
+        """The trace is in the log; on the terminal one line is enough."""
+        self._exit_renderables.clear()

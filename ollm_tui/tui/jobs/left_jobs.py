@@ -1,0 +1,21 @@
+"""Jobs that ran when the program ended, told when their session is opened again."""
+
+from __future__ import annotations
+
+from ollm_tui.tui.chat.port import ChatPort
+from ollm_tui.tui.jobs.shell_line import name_of
+from ollm_tui.tui.stream.transcript.entry import Entry
+
+
+async def tell_left_jobs(chat: ChatPort) -> None:
+    """Adds one line to the stream for each; they are recorded at their place."""
+    if chat.front() is not chat:
+        return
+    jobs = chat.app.jobs
+    for job in await jobs.settle(chat.conversation):
+        name = name_of(jobs.shown(job))
+        whose = f"the model's {name}" if job.by_model else f"!{name}"
+        how = job.note.partition("; ")[2] or "it ended with it"
+        text = f"{whose} was running when the program ended: {how}"
+        if chat.front() is chat:
+            chat.transcript.add(Entry(f"left-{job.id}", "note", text))
