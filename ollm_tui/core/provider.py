@@ -9,39 +9,6 @@ import msgspec
 
 from ollm_tui.core.session.message import Role, ToolCallPart, Usage, Value
 
-BYTE_LEVEL = "gpt2"
-"""What model files call vocabularies that are built from bytes."""
-_CONTROL, _USER_DEFINED = 3, 4
-
-
-class Vocabulary(msgspec.Struct, frozen=True):
-    """The tokens of a byte-level vocabulary; their place in the list is their rank."""
-
-    splitting: str
-    """By which rules text is cut into words first, named as model files do."""
-    tokens: Sequence[str]
-    """Each byte of a token is written as one printable character."""
-    kinds: Sequence[int]
-
-    def specials(self) -> dict[str, int]:
-        """The tokens that stand for themselves: marks of the chat template and the like."""
-        kinds = zip(self.tokens, self.kinds, strict=True)
-        return {
-            token: rank
-            for rank, (token, kind) in enumerate(kinds)
-            if kind in (_CONTROL, _USER_DEFINED)
-        }
-
-
-@runtime_checkable
-class HasVocabulary(Protocol):
-    """A provider that can say by which vocabulary a model reads."""
-
-    async def vocabulary(self, model: str) -> Vocabulary | None:
-        """The vocabulary of a model; None if it is not here or of a kind not understood."""
-        ...
-
-
 Finish = Literal["stop", "length", "tool_calls", "filtered", "unknown"]
 
 
@@ -264,4 +231,37 @@ class ProviderSource(Protocol):
 
     async def close(self) -> None:
         """Close every provider that was opened."""
+        ...
+
+
+BYTE_LEVEL = "gpt2"
+"""What model files call vocabularies that are built from bytes."""
+_CONTROL, _USER_DEFINED = 3, 4
+
+
+class Vocabulary(msgspec.Struct, frozen=True):
+    """The tokens of a byte-level vocabulary; their place in the list is their rank."""
+
+    splitting: str
+    """By which rules text is cut into words first, named as model files do."""
+    tokens: Sequence[str]
+    """Each byte of a token is written as one printable character."""
+    kinds: Sequence[int]
+
+    def specials(self) -> dict[str, int]:
+        """The tokens that stand for themselves: marks of the chat template and the like."""
+        kinds = zip(self.tokens, self.kinds, strict=True)
+        return {
+            token: rank
+            for rank, (token, kind) in enumerate(kinds)
+            if kind in (_CONTROL, _USER_DEFINED)
+        }
+
+
+@runtime_checkable
+class HasVocabulary(Protocol):
+    """A provider that can say by which vocabulary a model reads."""
+
+    async def vocabulary(self, model: str) -> Vocabulary | None:
+        """The vocabulary of a model; None if it is not here or of a kind not understood."""
         ...

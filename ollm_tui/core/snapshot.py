@@ -24,8 +24,51 @@ from ollm_tui.core.session.session import Metadata, ModeChange
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.session.titles import title_of
 
+SNAPSHOT_VERSION = "2.0"
+FIRST_MODE = "assistant"
+"""The mode of a session that never changed it."""
+
 WHOLE_TRACES, SHORT_TRACES = 5, 20
 SHORT_TRACE_CHARACTERS = 200
+
+Reason = Literal[
+    "compression",
+    "threshold",
+    "overflow",
+    "restore",
+    "clear",
+    "model",
+    "mode",
+    "fork",
+    "tool",
+    "manual",
+    "older",
+]
+"""Why a snapshot was taken; `older`: by an earlier program, nobody knows."""
+
+ALWAYS_HELD = ("user", "system")
+"""Whose messages a snapshot has in full: some of these are sent beside a checkpoint."""
+
+BROUGHT = 0
+"""The number of what going back brought along: it was no compression of this session."""
+_CHARACTERS_PER_TOKEN = 4
+_LOOKED_AT = 200
+"""Characters of a message that are enough for a title; all of them are measured."""
+
+
+class GoalStack(Value, frozen=True):
+    """The goals of the session."""
+
+    goals: tuple[Goal, ...] = ()
+
+
+class ArchivedMessage(Value, frozen=True):
+    """A user's message an earlier program kept only in short."""
+
+    id: str
+    summary: str
+    timestamp: str
+    full_message_available: bool = False
 
 
 class ReasoningTrace(Value, frozen=True):
@@ -52,112 +95,6 @@ class ReasoningStorage(Value, frozen=True):
             recent=tuple(traces[-WHOLE_TRACES:]),
             archived=tuple(map(_shortened, archived)),
         )
-
-
-def _has_thought(message: Message) -> bool:
-    if message.role != "assistant":
-        return False
-    return any(type(part) is Reasoning and part.text for part in message.parts)
-
-
-def _trace(message: Message) -> ReasoningTrace:
-    return ReasoningTrace(message.id, message.reasoning, message.timestamp, message.model)
-
-
-def _shortened(trace: ReasoningTrace) -> ReasoningTrace:
-    return replace(trace, text=trace.text[:SHORT_TRACE_CHARACTERS].rstrip())
-
-
-BROUGHT = 0
-"""The number of what going back brought along: it was no compression of this session."""
-
-
-class Shortened(NamedTuple):
-    """What of a conversation is not sent as it was said, and the words in its place."""
-
-    compressed: CompressedContext
-    words: Shortening
-
-
-def shortened_at(history: History, moment: str) -> Shortened:
-    """How it was just before a moment: compressions, their undoing and going back all left
-    what they made in the history."""
-    compressed = history[0].before if history else CompressedContext()
-    steps = [(entry.at, entry.after) for entry in history]
-    steps += [(entry.undone_at, entry.before) for entry in history if entry.undone_at]
-    for at, made in sorted(steps, key=lambda step: step[0]):
-        if at < moment:
-            compressed = made
-    known = tuple(entry for entry in history if entry.at < moment)
-    return Shortened(compressed, Shortening.of(compressed, known or history[:1]))
-
-
-def with_shortened(metadata: Metadata, wanted: Shortened, at: str) -> Metadata:
-    """The metadata after going back to another form of the context, which is on record.
-
-    Another session does not know its checkpoints, and a later compression may have kept other
-    facts of the same message. What is added counts as undone: it was never done here.
-    """
-    history, compressed = metadata.compression_history, wanted.compressed
-    now = Shortening.of(compressed, history)
-    if now == wanted.words and compressed == metadata.compressed:
-        return metadata
-    made, facts = wanted.words.checkpoints, wanted.words.elided
-    brought = Compression(
-        number=BROUGHT,
-        at=at,
-        strategy="restored",
-        trigger="manual",
-        before_tokens=metadata.token_count,
-        after_tokens=metadata.token_count,
-        before=compressed,
-        after=compressed,
-        created=tuple(each for each in made if each not in now.checkpoints),
-        elisions={key: kept for key, kept in facts.items() if now.elided.get(key) != kept},
-        undone_at=at,
-    )
-    return replace(metadata, compressed=compressed, compression_history=(*history, brought))
-
-
-SNAPSHOT_VERSION = "2.0"
-FIRST_MODE = "assistant"
-"""The mode of a session that never changed it."""
-
-Reason = Literal[
-    "compression",
-    "threshold",
-    "overflow",
-    "restore",
-    "clear",
-    "model",
-    "mode",
-    "fork",
-    "tool",
-    "manual",
-    "older",
-]
-"""Why a snapshot was taken; `older`: by an earlier program, nobody knows."""
-
-ALWAYS_HELD = ("user", "system")
-"""Whose messages a snapshot has in full: some of these are sent beside a checkpoint."""
-_CHARACTERS_PER_TOKEN = 4
-_LOOKED_AT = 200
-"""Characters of a message that are enough for a title; all of them are measured."""
-
-
-class GoalStack(Value, frozen=True):
-    """The goals of the session."""
-
-    goals: tuple[Goal, ...] = ()
-
-
-class ArchivedMessage(Value, frozen=True):
-    """A user's message an earlier program kept only in short."""
-
-    id: str
-    summary: str
-    timestamp: str
-    full_message_available: bool = False
 
 
 class SnapshotMetadata(Value, frozen=True):
@@ -364,6 +301,53 @@ def held_of(
     return [each for each in branch if each.role in ALWAYS_HELD or each.id not in left_out]
 
 
+class Shortened(NamedTuple):
+    """What of a conversation is not sent as it was said, and the words in its place."""
+
+    compressed: CompressedContext
+    words: Shortening
+
+
+def shortened_at(history: History, moment: str) -> Shortened:
+    """How it was just before a moment: compressions, their undoing and going back all left
+    what they made in the history."""
+    compressed = history[0].before if history else CompressedContext()
+    steps = [(entry.at, entry.after) for entry in history]
+    steps += [(entry.undone_at, entry.before) for entry in history if entry.undone_at]
+    for at, made in sorted(steps, key=lambda step: step[0]):
+        if at < moment:
+            compressed = made
+    known = tuple(entry for entry in history if entry.at < moment)
+    return Shortened(compressed, Shortening.of(compressed, known or history[:1]))
+
+
+def with_shortened(metadata: Metadata, wanted: Shortened, at: str) -> Metadata:
+    """The metadata after going back to another form of the context, which is on record.
+
+    Another session does not know its checkpoints, and a later compression may have kept other
+    facts of the same message. What is added counts as undone: it was never done here.
+    """
+    history, compressed = metadata.compression_history, wanted.compressed
+    now = Shortening.of(compressed, history)
+    if now == wanted.words and compressed == metadata.compressed:
+        return metadata
+    made, facts = wanted.words.checkpoints, wanted.words.elided
+    brought = Compression(
+        number=BROUGHT,
+        at=at,
+        strategy="restored",
+        trigger="manual",
+        before_tokens=metadata.token_count,
+        after_tokens=metadata.token_count,
+        before=compressed,
+        after=compressed,
+        created=tuple(each for each in made if each not in now.checkpoints),
+        elisions={key: kept for key, kept in facts.items() if now.elided.get(key) != kept},
+        undone_at=at,
+    )
+    return replace(metadata, compressed=compressed, compression_history=(*history, brought))
+
+
 def _summary(branch: list[Message]) -> str:
     """What the user said last."""
     said = (message.text for message in reversed(branch) if message.role == "user")
@@ -388,3 +372,17 @@ def _facts(
         is_reasoning_model=thinking > 0,
         total_thinking_tokens=thinking // _CHARACTERS_PER_TOKEN,
     )
+
+
+def _has_thought(message: Message) -> bool:
+    if message.role != "assistant":
+        return False
+    return any(type(part) is Reasoning and part.text for part in message.parts)
+
+
+def _trace(message: Message) -> ReasoningTrace:
+    return ReasoningTrace(message.id, message.reasoning, message.timestamp, message.model)
+
+
+def _shortened(trace: ReasoningTrace) -> ReasoningTrace:
+    return replace(trace, text=trace.text[:SHORT_TRACE_CHARACTERS].rstrip())

@@ -29,6 +29,26 @@ _MARK = EXTRA_KEY[0].encode()
 _RARE = _MARK[:1]
 """No other characters than private ones begin with this byte, and one byte is quickly found."""
 
+_USERS = b',"userMessages":['
+_OTHERS = b'],"archivedUserMessages":[],"messages":['
+_GOALS = b'],"goalStack":{'
+"""As they are written. No text holds them, its quotes would be escaped; and what is written in
+another way is read in full."""
+_TOGETHER = 128
+"""Messages that are written or compared at once: about 128 KB, which takes no fresh memory."""
+
+
+class KnownMessages(Protocol):
+    """Messages by their ids, as a session has them."""
+
+    def __contains__(self, message_id: object, /) -> bool:
+        """Whether there is this one."""
+        ...
+
+    def __getitem__(self, message_id: str, /) -> Message:
+        """This one."""
+        ...
+
 
 def decode_snapshot(data: bytes) -> ContextSnapshot:
     """A snapshot of this version. CannotDecode if the bytes are none."""
@@ -69,112 +89,6 @@ def encode_plain(value: ContextSnapshot | Message) -> bytes | None:
     except UnicodeEncodeError:
         return None  # a lone surrogate: only an escape can hold it
     return None if _RARE in data and _MARK in data else data
-
-
-@cache
-def _decoder() -> msgspec.json.Decoder[ContextSnapshot]:
-    """Made when first needed: most programs never open a snapshot."""
-    return msgspec.json.Decoder(ContextSnapshot)
-
-
-@cache
-def _inside(kind: type[Value]) -> Mapping[str, tuple[type[Value], ...]]:
-    """The fields of a value that are values, lists of them or parts, by their names on disk."""
-    found = {
-        field.encode_name: _values_in(field.type)
-        for field in msgspec.structs.fields(kind)
-        if field.encode_name != EXTRA_KEY
-    }
-    return MappingProxyType({name: kinds for name, kinds in found.items() if kinds})
-
-
-def _values_in(annotation: Any) -> tuple[type[Value], ...]:
-    if isinstance(annotation, type) and issubclass(annotation, Value):
-        return (annotation,)
-    return tuple(kind for inner in get_args(annotation) for kind in _values_in(inner))
-
-
-def _each(item: Any, walk: Walk) -> Any:
-    if isinstance(item, list | tuple):
-        return [walk(each) for each in cast("list[Any]", item)]
-    return item if item is None else walk(item)
-
-
-def _absorb(kind: type[Value], tree: Any) -> Tree:
-    """Unknown fields set aside, here and in every value inside."""
-    known = {field.encode_name for field in msgspec.structs.fields(kind)} - {EXTRA_KEY}
-    tag_field = kind.__struct_config__.tag_field
-    kept = {name: item for name, item in tree.items() if name in known or name == tag_field}
-    extra = {name: item for name, item in tree.items() if name not in kept}
-    for name, kinds in _inside(kind).items():
-        if name in kept:
-            kept[name] = _each(kept[name], _absorbing(kinds))
-    return kept | {EXTRA_KEY: extra} if extra else kept
-
-
-def _absorbing(kinds: tuple[type[Value], ...]) -> Walk:
-    kind, *others = kinds
-    return _absorb_part if others else lambda tree: _absorb(kind, tree)
-
-
-def _absorb_part(tree: Any) -> Tree:
-    kind = _part_types().get(tree.get("type"))
-    if kind is None:
-        return {"type": _UNKNOWN_PART, "raw": tree}
-    absorbed = _absorb(kind, tree)
-    try:
-        msgspec.convert(absorbed, kind)
-    except msgspec.ValidationError:
-        return {"type": _UNKNOWN_PART, "raw": tree}
-    return absorbed
-
-
-def _release(kind: type[Value], tree: Tree) -> Tree:
-    """Unknown fields put back."""
-    for name, kinds in _inside(kind).items():
-        if name in tree:
-            tree[name] = _each(tree[name], _releasing(kinds))
-    extra = tree.pop(EXTRA_KEY, None)
-    return tree | extra if extra else tree
-
-
-def _releasing(kinds: tuple[type[Value], ...]) -> Walk:
-    kind, *others = kinds
-    return _release_part if others else lambda tree: _release(kind, tree)
-
-
-def _release_part(tree: Tree) -> Tree:
-    if tree["type"] == _UNKNOWN_PART:
-        return tree["raw"]
-    return _release(_part_types()[tree["type"]], tree)
-
-
-@cache
-def _part_types() -> Mapping[Any, type[Value]]:
-    return MappingProxyType(
-        {kind.__struct_config__.tag: kind for kind in _PARTS if kind is not UnknownPart}
-    )
-
-
-_USERS = b',"userMessages":['
-_OTHERS = b'],"archivedUserMessages":[],"messages":['
-_GOALS = b'],"goalStack":{'
-"""As they are written. No text holds them, its quotes would be escaped; and what is written in
-another way is read in full."""
-_TOGETHER = 128
-"""Messages that are written or compared at once: about 128 KB, which takes no fresh memory."""
-
-
-class KnownMessages(Protocol):
-    """Messages by their ids, as a session has them."""
-
-    def __contains__(self, message_id: object, /) -> bool:
-        """Whether there is this one."""
-        ...
-
-    def __getitem__(self, message_id: str, /) -> Message:
-        """This one."""
-        ...
 
 
 class MessageBytes:
@@ -251,3 +165,88 @@ def _pieces(messages: list[bytes]) -> Iterator[bytes]:
         yield b",".join(messages[:_TOGETHER])
     for start in range(_TOGETHER, len(messages), _TOGETHER):
         yield b",".join((b"", *messages[start : start + _TOGETHER]))
+
+
+@cache
+def _decoder() -> msgspec.json.Decoder[ContextSnapshot]:
+    """Made when first needed: most programs never open a snapshot."""
+    return msgspec.json.Decoder(ContextSnapshot)
+
+
+def _absorb(kind: type[Value], tree: Any) -> Tree:
+    """Unknown fields set aside, here and in every value inside."""
+    known = {field.encode_name for field in msgspec.structs.fields(kind)} - {EXTRA_KEY}
+    tag_field = kind.__struct_config__.tag_field
+    kept = {name: item for name, item in tree.items() if name in known or name == tag_field}
+    extra = {name: item for name, item in tree.items() if name not in kept}
+    for name, kinds in _inside(kind).items():
+        if name in kept:
+            kept[name] = _each(kept[name], _absorbing(kinds))
+    return kept | {EXTRA_KEY: extra} if extra else kept
+
+
+def _absorbing(kinds: tuple[type[Value], ...]) -> Walk:
+    kind, *others = kinds
+    return _absorb_part if others else lambda tree: _absorb(kind, tree)
+
+
+def _absorb_part(tree: Any) -> Tree:
+    kind = _part_types().get(tree.get("type"))
+    if kind is None:
+        return {"type": _UNKNOWN_PART, "raw": tree}
+    absorbed = _absorb(kind, tree)
+    try:
+        msgspec.convert(absorbed, kind)
+    except msgspec.ValidationError:
+        return {"type": _UNKNOWN_PART, "raw": tree}
+    return absorbed
+
+
+def _release(kind: type[Value], tree: Tree) -> Tree:
+    """Unknown fields put back."""
+    for name, kinds in _inside(kind).items():
+        if name in tree:
+            tree[name] = _each(tree[name], _releasing(kinds))
+    extra = tree.pop(EXTRA_KEY, None)
+    return tree | extra if extra else tree
+
+
+def _releasing(kinds: tuple[type[Value], ...]) -> Walk:
+    kind, *others = kinds
+    return _release_part if others else lambda tree: _release(kind, tree)
+
+
+def _release_part(tree: Tree) -> Tree:
+    if tree["type"] == _UNKNOWN_PART:
+        return tree["raw"]
+    return _release(_part_types()[tree["type"]], tree)
+
+
+@cache
+def _inside(kind: type[Value]) -> Mapping[str, tuple[type[Value], ...]]:
+    """The fields of a value that are values, lists of them or parts, by their names on disk."""
+    found = {
+        field.encode_name: _values_in(field.type)
+        for field in msgspec.structs.fields(kind)
+        if field.encode_name != EXTRA_KEY
+    }
+    return MappingProxyType({name: kinds for name, kinds in found.items() if kinds})
+
+
+def _values_in(annotation: Any) -> tuple[type[Value], ...]:
+    if isinstance(annotation, type) and issubclass(annotation, Value):
+        return (annotation,)
+    return tuple(kind for inner in get_args(annotation) for kind in _values_in(inner))
+
+
+def _each(item: Any, walk: Walk) -> Any:
+    if isinstance(item, list | tuple):
+        return [walk(each) for each in cast("list[Any]", item)]
+    return item if item is None else walk(item)
+
+
+@cache
+def _part_types() -> Mapping[Any, type[Value]]:
+    return MappingProxyType(
+        {kind.__struct_config__.tag: kind for kind in _PARTS if kind is not UnknownPart}
+    )

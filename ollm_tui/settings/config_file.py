@@ -13,6 +13,12 @@ from ollm_tui.settings.warning import printable
 
 MAX_BYTES = 256 * 1024
 
+MAX_DEPTH = 30
+MAX_EVENTS = 20_000
+
+# Any, because the published types of these classes leave out what they return.
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
 
 class UnusableFile(Exception):
     """A settings file that has to be skipped, and why."""
@@ -43,21 +49,6 @@ def read_config(path: Path) -> str | None:
     return _decoded(data)
 
 
-def _decoded(data: bytes) -> str:
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise UnusableFile("it is not UTF-8 text", line) from error
-
-
-MAX_DEPTH = 30
-MAX_EVENTS = 20_000
-
-# Any, because the published types of these classes leave out what they return.
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
 def compose(text: str) -> MappingNode | None:
     """The mapping a document consists of; None if it is empty. UnusableFile otherwise."""
     try:
@@ -75,6 +66,14 @@ def compose(text: str) -> MappingNode | None:
 def line_of(node: Node) -> int:
     """The line a node starts on, counted from 1."""
     return cast(int, node.start_mark.line) + 1
+
+
+def _decoded(data: bytes) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise UnusableFile("it is not UTF-8 text", line) from error
 
 
 def _refuse_extremes(text: str) -> None:

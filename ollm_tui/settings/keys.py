@@ -31,45 +31,29 @@ from ollm_tui.settings.loaded import KeyPath
 from ollm_tui.settings.schema import Settings
 from ollm_tui.settings.warning import dotted, holds_secret
 
+PREFIX = "OLLM_"
+"""How the environment variables of settings begin."""
 
-def expectation(kind: Type | None) -> str:
-    """The values a type takes: "a number above 0 and at most 1"."""
-    match kind:
-        case Metadata(extra_json_schema={"description": str() as words}):
-            return words
-        case BoolType():
-            return "true or false"
-        case NoneType():
-            return "null"
-        case LiteralType(values=values):
-            words = [str(value) for value in values]
-            return words[0] if len(words) == 1 else f"one of {', '.join(words)}"
-        case IntType():
-            return "a whole number" + _bounds(kind)
-        case FloatType():
-            return "a number" + _bounds(kind)
-        case VarTupleType(item_type=item):
-            return f"a list, each item {expectation(item)}"
-        case UnionType(types=types):
-            return " or ".join(expectation(choice) for choice in types)
-        case _:
-            return "text"
+ALIASES: Mapping[KeyPath, KeyPath] = {
+    ("services", "session"): ("sessions",),
+    ("services", "sessions"): ("sessions",),
+    ("services", "snapshots"): ("snapshots",),
+    ("services", "compression"): ("compression",),
+    ("services", "loopDetection"): ("loopDetection",),
+    ("services", "fileDiscovery"): ("fileDiscovery",),
+    ("services", "environment"): ("environment",),
+    ("chat", "retention"): ("retention",),
+    ("retention", "maxSessions"): ("sessions", "maxSessions"),
+    ("tools", "allowedTools"): ("tools", "allowed"),
+    ("tools", "sandbox", "networkAccess"): ("tools", "network"),
+    ("tools", "sandbox", "fileSystemScope"): ("tools", "scope"),
+}
+"""A key or group, and what it is called here."""
 
-
-def _bounds(kind: IntType | FloatType) -> str:
-    limits = (
-        ("above", kind.gt),
-        ("at least", kind.ge),
-        ("below", kind.lt),
-        ("at most", kind.le),
-    )
-    words = " and ".join(f"{word} {limit}" for word, limit in limits if limit is not None)
-    return f" {words}" if words else ""
-
-
-@cache
-def _root() -> Type:
-    return type_info(Settings)
+ALIAS_GROUPS: frozenset[KeyPath] = frozenset(
+    path[:length] for path in ALIASES for length in range(1, len(path))
+) - {("retention",), ("tools",)}
+"""Groups that exist only in other spellings."""
 
 
 def shape(path: KeyPath) -> Type | None:
@@ -168,6 +152,12 @@ def nested(values: dict[KeyPath, object]) -> dict[str, Any]:
     return tree
 
 
+def resolved(group: KeyPath, name: str) -> KeyPath:
+    """The key that `name` means inside a group; unknown ones come back as they are."""
+    path = (*group, name if is_table(group) else camel(name))
+    return ALIASES.get(path, path)
+
+
 def camel(name: str) -> str:
     """A snake_case name in the spelling of the schema."""
     first, *rest = name.split("_")
@@ -179,18 +169,28 @@ def snake(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()
 
 
-def _field(group: StructType, name: str) -> Field | None:
-    return next((field for field in group.fields if field.encode_name == name), None)
-
-
-def _bare(kind: Type) -> Type:
-    """A type without the description around it, unless it is a plain value's."""
-    inner = kind.type if isinstance(kind, Metadata) else kind
-    return inner if isinstance(inner, StructType | DictType) else kind
-
-
-PREFIX = "OLLM_"
-"""How the environment variables of settings begin."""
+def expectation(kind: Type | None) -> str:
+    """The values a type takes: "a number above 0 and at most 1"."""
+    match kind:
+        case Metadata(extra_json_schema={"description": str() as words}):
+            return words
+        case BoolType():
+            return "true or false"
+        case NoneType():
+            return "null"
+        case LiteralType(values=values):
+            words = [str(value) for value in values]
+            return words[0] if len(words) == 1 else f"one of {', '.join(words)}"
+        case IntType():
+            return "a whole number" + _bounds(kind)
+        case FloatType():
+            return "a number" + _bounds(kind)
+        case VarTupleType(item_type=item):
+            return f"a list, each item {expectation(item)}"
+        case UnionType(types=types):
+            return " or ".join(expectation(choice) for choice in types)
+        case _:
+            return "text"
 
 
 def unknown_key(path: KeyPath) -> str:
@@ -224,33 +224,31 @@ def nearest(name: str, known: Iterable[str], likeness: float = 0.6) -> str | Non
     return by_lower[found[0]] if found else None
 
 
+@cache
+def _root() -> Type:
+    return type_info(Settings)
+
+
+def _field(group: StructType, name: str) -> Field | None:
+    return next((field for field in group.fields if field.encode_name == name), None)
+
+
+def _bare(kind: Type) -> Type:
+    """A type without the description around it, unless it is a plain value's."""
+    inner = kind.type if isinstance(kind, Metadata) else kind
+    return inner if isinstance(inner, StructType | DictType) else kind
+
+
+def _bounds(kind: IntType | FloatType) -> str:
+    limits = (
+        ("above", kind.gt),
+        ("at least", kind.ge),
+        ("below", kind.lt),
+        ("at most", kind.le),
+    )
+    words = " and ".join(f"{word} {limit}" for word, limit in limits if limit is not None)
+    return f" {words}" if words else ""
+
+
 def _unknown(near: str | None) -> str:
     return "unknown key" + (f"; did you mean {near}?" if near else "; it is ignored")
-
-
-ALIASES: Mapping[KeyPath, KeyPath] = {
-    ("services", "session"): ("sessions",),
-    ("services", "sessions"): ("sessions",),
-    ("services", "snapshots"): ("snapshots",),
-    ("services", "compression"): ("compression",),
-    ("services", "loopDetection"): ("loopDetection",),
-    ("services", "fileDiscovery"): ("fileDiscovery",),
-    ("services", "environment"): ("environment",),
-    ("chat", "retention"): ("retention",),
-    ("retention", "maxSessions"): ("sessions", "maxSessions"),
-    ("tools", "allowedTools"): ("tools", "allowed"),
-    ("tools", "sandbox", "networkAccess"): ("tools", "network"),
-    ("tools", "sandbox", "fileSystemScope"): ("tools", "scope"),
-}
-"""A key or group, and what it is called here."""
-
-ALIAS_GROUPS: frozenset[KeyPath] = frozenset(
-    path[:length] for path in ALIASES for length in range(1, len(path))
-) - {("retention",), ("tools",)}
-"""Groups that exist only in other spellings."""
-
-
-def resolved(group: KeyPath, name: str) -> KeyPath:
-    """The key that `name` means inside a group; unknown ones come back as they are."""
-    path = (*group, name if is_table(group) else camel(name))
-    return ALIASES.get(path, path)

@@ -130,6 +130,25 @@ class Session(Value, frozen=True):
     """The last journal record that is already in this file."""
 
 
+class SessionSummary(msgspec.Struct, frozen=True, rename="camel", gc=False):
+    """What a list shows of a session, without opening it."""
+
+    session_id: str
+    title: str
+    start_time: str
+    last_activity: str
+    model: str
+    provider: str
+    message_count: int
+    token_count: int
+    project: str | None = None
+    pinned: bool = False
+    archived: bool = False
+    tags: tuple[str, ...] = ()
+    damage: str | None = None
+    """Why the session cannot be read, where it cannot."""
+
+
 def next_number(metadata: Metadata) -> int:
     """The number of the next compression: larger than any there was, here or where checkpoints
     were brought along from, since by it they grow old."""
@@ -173,25 +192,6 @@ def copied(metadata: Metadata) -> Metadata:
     what was gone back to is not undone in it."""
     history = tuple(replace(entry, snapshot=None) for entry in metadata.compression_history)
     return replace(metadata, restores=(), compression_history=history)
-
-
-class SessionSummary(msgspec.Struct, frozen=True, rename="camel", gc=False):
-    """What a list shows of a session, without opening it."""
-
-    session_id: str
-    title: str
-    start_time: str
-    last_activity: str
-    model: str
-    provider: str
-    message_count: int
-    token_count: int
-    project: str | None = None
-    pinned: bool = False
-    archived: bool = False
-    tags: tuple[str, ...] = ()
-    damage: str | None = None
-    """Why the session cannot be read, where it cannot."""
 
 
 def new_session_id() -> str:

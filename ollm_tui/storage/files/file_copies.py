@@ -20,6 +20,9 @@ from ollm_tui.storage.store_layout import make_directory
 
 MOST_CHANGES = 5_000
 
+_NAME_LENGTH = 64
+_WRITING = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+
 Found = tuple[str, FileContent | None, FileContent | None]
 """A path, and what was and is there."""
 
@@ -57,10 +60,6 @@ class FileChangeLog:
             return msgspec.json.decode(data, type=list[FileChange])
         except (OSError, CannotOpenError, msgspec.MsgspecError):
             return []  # then there is nothing to go back to
-
-
-_NAME_LENGTH = 64
-_WRITING = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class FileCopies:

@@ -17,60 +17,19 @@ from ollm_tui.core.snapshot_encoding import snapshot_from_tree
 from ollm_tui.storage.importers.foreign_fields import ForeignObject, Tree, derived_id, time_of
 from ollm_tui.storage.importers.older_messages import read_messages
 
-_TEXTS = ("text", "title", "description", "goal")
-_STATUS = {
-    **dict.fromkeys(("done", "completed", "complete", "finished", "abandoned"), "done"),
-    **dict.fromkeys(("paused", "pending", "blocked", "todo", "inactive"), "paused"),
-}
-_PARTS = ("subtasks", "milestones", "decisions", "artifacts", "blockers")
-
-
-def read_goals(fields: ForeignObject, session_id: str, moment: str) -> Tree:
-    """The goals of a snapshot in today's shape. What had to be rewritten stays in its field too;
-    of several that are worked on the first one is."""
-    valid = fields.valid(ContextSnapshot, "goalStack")
-    if valid and valid["goalStack"].get("goals"):
-        return valid
-    stack = fields.tree("goalStack")
-    items: object = fields.items("goals")
-    if stack:
-        fields.keep("goalStack", stack)
-        items = items or stack.get("goals")
-    if not isinstance(items, list) or not items:
-        return valid
-    if not stack:
-        fields.keep("goals", items)
-    found = [_read(item, session_id, moment) for item in cast(list[Any], items)]
-    goals = [goal for goal in found if goal]
-    for goal in [goal for goal in goals if goal["status"] == "active"][1:]:
-        goal["status"] = "paused"
-    return {"goalStack": {"goals": goals}} if goals else valid
-
-
-def _read(item: object, session_id: str, moment: str) -> Tree | None:
-    if isinstance(item, str):
-        item = {"text": item}
-    if not isinstance(item, dict):
-        return None
-    goal = ForeignObject(cast(Tree, item))
-    text = next(filter(None, map(goal.text, _TEXTS)), None)
-    if text is None:
-        return None
-    return {
-        "id": goal.text("id") or derived_id(session_id, "goal", text),
-        "text": text,
-        "createdAt": goal.time("createdAt", "timestamp", "created") or moment,
-        "status": _STATUS.get((goal.text("status") or "").lower(), "active"),
-        **goal.valid(Goal, *_PARTS),
-    }
-
-
 _VERSION = "1.0"
 _ROLE_ORDER = {"system": 0, "user": 1}
 _FACTS = (
     *("model", "contextSize", "compressionRatio", "totalUserMessages", "activeGoalId"),
     *("totalGoalsCompleted", "totalCheckpoints", "isReasoningModel", "totalThinkingTokens"),
 )
+
+_TEXTS = ("text", "title", "description", "goal")
+_STATUS = {
+    **dict.fromkeys(("done", "completed", "complete", "finished", "abandoned"), "done"),
+    **dict.fromkeys(("paused", "pending", "blocked", "todo", "inactive"), "paused"),
+}
+_PARTS = ("subtasks", "milestones", "decisions", "artifacts", "blockers")
 
 
 def older_snapshot(
@@ -244,3 +203,43 @@ def _read_one_archived(item: object) -> Tree | None:
 def _read_facts(facts: ForeignObject) -> Tree:
     found = facts.valid(SnapshotMetadata, *_FACTS)
     return facts.rest(SnapshotMetadata) | found
+
+
+def read_goals(fields: ForeignObject, session_id: str, moment: str) -> Tree:
+    """The goals of a snapshot in today's shape. What had to be rewritten stays in its field too;
+    of several that are worked on the first one is."""
+    valid = fields.valid(ContextSnapshot, "goalStack")
+    if valid and valid["goalStack"].get("goals"):
+        return valid
+    stack = fields.tree("goalStack")
+    items: object = fields.items("goals")
+    if stack:
+        fields.keep("goalStack", stack)
+        items = items or stack.get("goals")
+    if not isinstance(items, list) or not items:
+        return valid
+    if not stack:
+        fields.keep("goals", items)
+    found = [_read(item, session_id, moment) for item in cast(list[Any], items)]
+    goals = [goal for goal in found if goal]
+    for goal in [goal for goal in goals if goal["status"] == "active"][1:]:
+        goal["status"] = "paused"
+    return {"goalStack": {"goals": goals}} if goals else valid
+
+
+def _read(item: object, session_id: str, moment: str) -> Tree | None:
+    if isinstance(item, str):
+        item = {"text": item}
+    if not isinstance(item, dict):
+        return None
+    goal = ForeignObject(cast(Tree, item))
+    text = next(filter(None, map(goal.text, _TEXTS)), None)
+    if text is None:
+        return None
+    return {
+        "id": goal.text("id") or derived_id(session_id, "goal", text),
+        "text": text,
+        "createdAt": goal.time("createdAt", "timestamp", "created") or moment,
+        "status": _STATUS.get((goal.text("status") or "").lower(), "active"),
+        **goal.valid(Goal, *_PARTS),
+    }

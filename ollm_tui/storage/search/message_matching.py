@@ -11,46 +11,6 @@ from ollm_tui.core.search import Query, Term, Where
 TOKENIZER = "unicode61 remove_diacritics 2"
 """Words are runs of letters and digits; case and accents make no difference."""
 
-# Scripts that put no spaces between words, and Korean, whose words grow endings: each character
-# counts as a word there, so that any part of a sentence is found.
-_UNSPACED = re.compile(
-    "([\u0e00-\u0edf\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
-    "\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff])"
-)
-
-
-def as_words(text: str) -> str:
-    """The text with a space on both sides of each character that is a word."""
-    return text if text.isascii() else _UNSPACED.sub(r" \1 ", text)
-
-
-def has_unspaced(text: str) -> bool:
-    """Whether there are characters in a text that are words."""
-    return not text.isascii() and _UNSPACED.search(text) is not None
-
-
-def is_unspaced(text: str) -> bool:
-    """Whether a text begins in a script whose words have no spaces between them."""
-    return _UNSPACED.match(text) is not None
-
-
-def match_expression(terms: tuple[Term, ...], *, any_of: bool = False) -> str:
-    """What FTS5 is asked for; in its quotes nothing but a quote means anything to it."""
-    either = " OR " if any_of else " "
-    return either.join(_phrase(term) for term in terms if term.has_word)
-
-
-def like_pattern(term: Term) -> str:
-    """The pattern for LIKE, with a backslash before what would mean something to it."""
-    return "%" + re.sub(r"([%_\\])", r"\\\1", term.text) + "%"
-
-
-def _phrase(term: Term) -> str:
-    quoted = as_words(term.text).replace('"', '""')
-    ends = term.whole or not term.text[-1:].isalnum()
-    return f'"{quoted}"' + ("" if ends else "*")
-
-
 SLACK_SECONDS = 3600
 """How much later than its second a number may be; where it is more, its session says so."""
 MODEL = "iif(m.model = '', s.model, m.model)"
@@ -60,6 +20,13 @@ RANKED_FROM = 3
 _LITERALLY = "(" + " OR ".join(f"t.{name} LIKE ? ESCAPE '\\'" for name in
                                ("asked", "said", "aside", "tools")) + ")"  # fmt: skip
 _AMONG_WORDS = "m.number IN (SELECT rowid FROM words WHERE words MATCH ?)"
+
+# Scripts that put no spaces between words, and Korean, whose words grow endings: each character
+# counts as a word there, so that any part of a sentence is found.
+_UNSPACED = re.compile(
+    "([\u0e00-\u0edf\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff])"
+)
 
 
 class Condition(NamedTuple):
@@ -109,6 +76,32 @@ def source_of(
     sql = f"FROM {tables} WHERE " + (" AND ".join(each.sql for each in conditions) or "1")
     values = tuple(value for condition in conditions for value in condition.values)
     return Source(sql, values, number, bool(match) and not any(map(_is_vague, query.terms)))
+
+
+def match_expression(terms: tuple[Term, ...], *, any_of: bool = False) -> str:
+    """What FTS5 is asked for; in its quotes nothing but a quote means anything to it."""
+    either = " OR " if any_of else " "
+    return either.join(_phrase(term) for term in terms if term.has_word)
+
+
+def like_pattern(term: Term) -> str:
+    """The pattern for LIKE, with a backslash before what would mean something to it."""
+    return "%" + re.sub(r"([%_\\])", r"\\\1", term.text) + "%"
+
+
+def as_words(text: str) -> str:
+    """The text with a space on both sides of each character that is a word."""
+    return text if text.isascii() else _UNSPACED.sub(r" \1 ", text)
+
+
+def has_unspaced(text: str) -> bool:
+    """Whether there are characters in a text that are words."""
+    return not text.isascii() and _UNSPACED.search(text) is not None
+
+
+def is_unspaced(text: str) -> bool:
+    """Whether a text begins in a script whose words have no spaces between them."""
+    return _UNSPACED.match(text) is not None
 
 
 def microseconds(moment: datetime) -> int:
@@ -190,3 +183,9 @@ def _projects(names: tuple[str, ...]) -> Condition:
         inner = like_pattern(Term(folder.rstrip("/")))[1:-1]
         values += [folder, f"{inner}/%", f"%/{inner}"]
     return Condition("(" + " OR ".join([one] * len(names)) + ")", tuple(values))
+
+
+def _phrase(term: Term) -> str:
+    quoted = as_words(term.text).replace('"', '""')
+    ends = term.whole or not term.text[-1:].isalnum()
+    return f'"{quoted}"' + ("" if ends else "*")

@@ -23,7 +23,7 @@ from ollm_tui.core.session.session import Session, ToolCall
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.storage.files.atomic_file import read_regular
 from ollm_tui.storage.files.side_files import SideFiles
-from ollm_tui.storage.importers import older_session
+from ollm_tui.storage.importers.older_sessions import older_session
 from ollm_tui.storage.sessions.journal import read_records
 from ollm_tui.storage.sessions.session_file import whole_message, whole_tool_call
 from ollm_tui.storage.store_layout import StoreLayout

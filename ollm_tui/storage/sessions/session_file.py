@@ -19,7 +19,7 @@ from ollm_tui.core.session.encoding import (
 from ollm_tui.core.session.message import Message
 from ollm_tui.core.session.session import Session, ToolCall, ToolResult
 from ollm_tui.storage.files.side_files import SIDE_FILE_FROM_BYTES, SideFiles
-from ollm_tui.storage.importers import older_session
+from ollm_tui.storage.importers.older_sessions import older_session
 
 V = TypeVar("V", Message, ToolCall)
 
