@@ -13,7 +13,7 @@ from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.session.titles import title_of
 
 MAIN = "main"
-_LOOKED_AT = 500
+_TITLE_CHARACTERS = 500
 """Characters of a message that are enough for a name."""
 
 
@@ -51,7 +51,7 @@ def branches_of(state: SessionState) -> tuple[Branch, ...]:
 
 def words_of(message: Message) -> str:
     """The first words of a message, or the name of what it brought along."""
-    if text := message.text[:_LOOKED_AT].strip():
+    if text := message.text[:_TITLE_CHARACTERS].strip():
         return title_of(text)
     names = [part.name for part in message.parts if isinstance(part, Attachment)]
     names += [call.name for call in message.tool_calls]
