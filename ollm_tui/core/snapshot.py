@@ -353,7 +353,9 @@ def with_shortened(metadata: Metadata, target: Shortened, at: str) -> Metadata:
 def _summary(branch: list[Message]) -> str:
     """Return the first words of what the user said last."""
     said = (message.text for message in reversed(branch) if message.role == "user")
-    return next((title_of(text[:_TITLE_CHARACTERS]) for text in said if text.strip()), "Nothing said yet")
+    return next(
+        (title_of(text[:_TITLE_CHARACTERS]) for text in said if text.strip()), "Nothing said yet"
+    )
 
 
 def _facts(
