@@ -33,7 +33,7 @@ _KEPT_FIELDS = ("title", "project", "pinned", "archived", "tags")
 
 
 def older_session(tree: dict[str, Any], session_id: str, modified: str) -> Session | None:
-    """A session of an earlier program in today's shape; None if it is of today already.
+    """Read a session of an earlier program into today's shape; None if it has that already.
 
     `modified` is the file's own time, for a session that tells none. Reading the same file
     twice gives equal values. CannotDecode if it holds no list of messages.
@@ -71,6 +71,7 @@ def _todays_tree(fields: ForeignObject, session_id: str, modified: str) -> Tree:
 
 def _header(fields: ForeignObject, session_id: str) -> Tree:
     own = fields.text("sessionId")
+    # The name of the file decides; another id inside it is kept, but not used.
     if own and own != session_id:
         fields.keep("sessionId", own)
     return {
@@ -82,7 +83,7 @@ def _header(fields: ForeignObject, session_id: str) -> Tree:
 
 
 def _timed(values: list[Tree], otherwise: str) -> list[Tree]:
-    """Missing times are the one before; at the beginning the first one there is."""
+    """Fill in missing times with the one before; at the beginning with the first there is."""
     known = (value["timestamp"] for value in values if "timestamp" in value)
     time = next(known, otherwise)
     for value in values:
@@ -126,11 +127,11 @@ def _read_mode_change(item: object) -> Tree | None:
 
 
 def read_tool_calls(items: list[tuple[int, Tree]], session_id: str) -> list[Tree]:
-    """Tool calls in today's shape and the file's order; a time may be missing still."""
+    """Read tool calls into today's shape, in the file's order; times may still be missing."""
     taken: set[str] = set()
     return [
-        _read_call(ForeignObject(item), derived_id(session_id, "call", place), taken)
-        for place, item in items
+        _read_call(ForeignObject(item), derived_id(session_id, "call", index), taken)
+        for index, item in items
     ]
 
 
@@ -155,7 +156,7 @@ def _read_result(fields: ForeignObject) -> Tree:
     if result is None:
         return {"llmContent": ""}
     if not isinstance(result.get("llmContent"), str):
-        # An answer in a shape of its own: the model saw it as JSON.
+        # A result in a shape of its own: the model saw it as JSON.
         return {"llmContent": json.dumps(result, ensure_ascii=False)}
     inner = ForeignObject(result)
     content = inner.text("llmContent") or ""
@@ -164,10 +165,7 @@ def _read_result(fields: ForeignObject) -> Tree:
 
 
 def interleave(messages: list[Tree], calls: list[Tree], session_id: str) -> list[Tree]:
-    """The messages with each call that is not among them put in at its time.
-
-    A call stands before the first message that is later than it.
-    """
+    """Insert each call that no message answers at its time: before the first later message."""
     called, answered = _held(messages, "tool-call"), _held(messages, "tool-result")
     missing = [call for call in calls if call["id"] not in answered]
     missing.sort(key=lambda call: call["timestamp"])
@@ -191,7 +189,7 @@ def _held(messages: list[Tree], kind: str) -> set[str]:
 
 
 def _as_messages(call: Tree, called: set[str], session_id: str, ids: set[str]) -> list[Tree]:
-    """The question and the answer, or the answer alone where the question is there already."""
+    """Return the messages of a call and its result; only the result if the call is there."""
     part = {"callId": call["id"], "name": call["name"]}
     content = call["result"]["llmContent"]
     parts: list[tuple[str, Tree]] = [
