@@ -1,1 +1,1 @@
-"""What things are: frozen values, events and errors. No input or output."""
+"""The values, events and errors of the program: frozen, and without any input or output."""

@@ -1,4 +1,4 @@
-"""Times as they stand in the record: ISO 8601 in UTC, always readable again."""
+"""Times as they are recorded: ISO 8601 in UTC, with a fixed width."""
 
 from __future__ import annotations
 
@@ -20,19 +20,20 @@ def iso(moment: datetime) -> str:
 
 
 def parse(text: str) -> datetime:
-    """The moment a text names; without a zone it is taken as UTC. ValueError if it is none."""
+    """Parse a time; without a zone it counts as UTC. ValueError if the text is no time."""
     moment = datetime.fromisoformat(text)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def from_number(value: float) -> str:
-    """A time kept as seconds or milliseconds since 1970, as older data does."""
+    """Convert seconds or milliseconds since 1970, as older data has them, to text."""
     seconds = value / 1000 if value > _MILLISECONDS_FROM else value
     return iso(datetime.fromtimestamp(seconds, UTC))
 
 
 def later(first: str, second: str) -> str:
-    """The later of two times, as it was written; a time that cannot be read loses."""
+    """Return the later of two times as it was written; one that cannot be read loses."""
+    # Parsed, not compared as text: a file may hold times of another width or zone.
     try:
         newer = parse(second) > parse(first)
     except ValueError:

@@ -1,9 +1,9 @@
-"""What the engine tells while it compresses the context.
+"""The events the engine sends while it compresses the context.
 
-`CompressionStarted` comes first, then stages in the order of `STAGES` with what happens in
-each, then exactly one of `ContextCompressed`, `CompressionDrafted`, `CompressionSkipped`,
-`CompressionFailed` and `CompressionCancelled`. Whoever is skipped before anything was done
-hears only that.
+`CompressionStarted` comes first, then the stages in the order of `STAGES` with what happens
+in each, then exactly one of `ContextCompressed`, `CompressionDrafted`, `CompressionSkipped`,
+`CompressionFailed` and `CompressionCancelled`. A compression that is skipped before it began
+sends `CompressionSkipped` only.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ class Outcome(msgspec.Struct, frozen=True, rename="camel"):
     key: str
     what: Literal["keep", "fold", "elide", "age"]
     title: str
-    """The first words, in one line."""
+    """Its first words, on one line."""
     tokens: int
     after: int
-    """What is left of it in the prompt by itself; what is folded leaves nothing."""
+    """Tokens it still takes by itself; 0 for what becomes part of a checkpoint."""
     why: str = ""
     """Why it is kept: pinned, recent, yours."""
 
@@ -54,11 +54,11 @@ class CompressionStarted(CompressionEvent, frozen=True, tag="compression-started
     trigger: Trigger
     before_tokens: int
     expected_tokens: int
-    """What is left if the summary becomes as long as it may."""
+    """Tokens of the context afterwards if the summary becomes as long as it may."""
     limit: int
     outcomes: tuple[Outcome, ...]
     model: str
-    """Who summarises; empty if nobody has to."""
+    """The model that summarises; empty if none is needed."""
 
 
 class StageReached(CompressionEvent, frozen=True, tag="compression-stage"):
@@ -68,7 +68,7 @@ class StageReached(CompressionEvent, frozen=True, tag="compression-stage"):
 
 
 class SnapshotTaken(CompressionEvent, frozen=True, tag="compression-snapshot"):
-    """The context as it was is on disk."""
+    """A snapshot of the context before the compression is on disk."""
 
     snapshot_id: str
 
@@ -82,46 +82,47 @@ class DataElided(CompressionEvent, frozen=True, tag="compression-elided"):
 
 
 class MessageFolded(CompressionEvent, frozen=True, tag="compression-folded"):
-    """A message is in the summariser's hands; they come one by one."""
+    """A message is being summarised; each message has an event of its own."""
 
     message_id: str
 
 
 class SummaryArrived(CompressionEvent, frozen=True, tag="compression-summary"):
-    """More words of a summary as it is written. `begins` if they are the first of one."""
+    """More text of a summary as it is written; `begins` marks the first piece of one."""
 
     text: str
     begins: bool = False
 
 
 class SummaryRejected(CompressionEvent, frozen=True, tag="compression-rejected"):
-    """A summary was of no use; it is tried once more, or done without."""
+    """A summary was rejected as useless."""
 
     reason: str
     again: bool
+    """Whether the model is asked once more; otherwise the ledger has to do."""
 
 
 class LedgerMade(CompressionEvent, frozen=True, tag="compression-ledger"):
-    """The facts that are kept without a model, as they stand in the prompt."""
+    """The ledger is made: facts found without a model, in the form they have in the prompt."""
 
     text: str
 
 
 class CheckpointCreated(CompressionEvent, frozen=True, tag="checkpoint-created"):
-    """A checkpoint stands in the place of older messages."""
+    """A new checkpoint stands for older messages."""
 
     checkpoint: Checkpoint
 
 
 class CheckpointAged(CompressionEvent, frozen=True, tag="checkpoint-aged"):
-    """An older checkpoint became shorter, or took in another one."""
+    """An older checkpoint became shorter, or was merged with others."""
 
     checkpoint: Checkpoint
     replaces: tuple[str, ...]
 
 
 class UserMessagesFill(CompressionEvent, frozen=True, tag="user-messages-fill"):
-    """The user's own messages take half of the room; only the user may have them folded."""
+    """The user's own messages fill half of the limit; only the user may have them folded."""
 
     tokens: int
     limit: int
@@ -135,7 +136,7 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     compression: Compression
     based_on: CompressedContext
     head: str | None
-    """What the conversation ended with; it is worth nothing once that has changed."""
+    """The last message when it was drafted; it cannot be applied once that has changed."""
     checkpoint: Checkpoint | None = None
     """The new checkpoint, whose summary may be edited."""
 
@@ -153,7 +154,7 @@ class ContextCompressed(CompressionEvent, frozen=True, tag="compressed"):
 
 
 class CompressionSkipped(CompressionEvent, frozen=True, tag="compression-skipped"):
-    """Last event: the context is as it was, and why."""
+    """Last event: the context is as it was; `reason` and `message` say why."""
 
     reason: SkipReason
     message: str
@@ -191,4 +192,4 @@ AnyCompressionEvent = (
     | CompressionFailed
     | CompressionCancelled
 )
-"""In the order they come, as far as they do."""
+"""Every event of a compression, in the order in which they may come."""

@@ -1,10 +1,10 @@
-"""Numbers for the eye, in few characters."""
+"""Numbers as people read them: short counts, sizes, and numbers with a noun."""
 
 from __future__ import annotations
 
 
 def short_count(number: int) -> str:
-    """A number in few characters: 950, 5.1k, 12k, 1.2M."""
+    """Write a number in few characters: 950, 5.1k, 12k, 1.2M."""
     for limit, unit in ((1_000_000, "M"), (1_000, "k")):
         if number >= limit:
             value = number / limit
@@ -13,12 +13,12 @@ def short_count(number: int) -> str:
 
 
 def short_size(number: int) -> str:
-    """A number of bytes in few characters: 640 kB, 1.2 MB, 38 MB."""
+    """Write a number of bytes in few characters: 640 kB, 1.2 MB, 38 MB."""
     limit, unit = (1_000_000, "MB") if number >= 1_000_000 else (1_000, "kB")
     value = number / limit
     return f"{value:.1f} {unit}" if unit == "MB" and value < 10 else f"{value:,.0f} {unit}"
 
 
 def counted(number: int, noun: str) -> str:
-    """A number of things: 1 session, 1,200 sessions."""
+    """Write a number with its noun: 1 session, 1,200 sessions."""
     return f"{number:,} {noun}{'s' * (number != 1)}"

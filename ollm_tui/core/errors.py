@@ -14,10 +14,10 @@ OllmError                   a message for the user and a hint what to do
 └─ ProviderError            a model server cannot do what was asked
    ├─ Unavailable           no answer, or the connection broke
    ├─ AuthFailed            the key is missing or was refused
-   ├─ RateLimited           too many requests; may say when to come back
+   ├─ RateLimited           too many requests; may say when to try again
    ├─ ModelMissing          the server does not have that model
    ├─ OverLimit             the prompt is longer than the window
-   └─ BadAnswer             the server said something that makes no sense
+   └─ BadAnswer             the server's answer cannot be understood
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class JobError(OllmError):
 
 
 class ToolError(OllmError):
-    """A tool cannot do what the model asked for; the words are for the model too."""
+    """A tool cannot do what the model asked for; the model reads the message too."""
 
 
 class ProviderError(OllmError):
@@ -87,7 +87,7 @@ class AuthFailed(ProviderError):
 
 
 class RateLimited(ProviderError):
-    """Too many requests; `retry_after` seconds when the server said so."""
+    """Too many requests; `retry_after` is in seconds, None where the server does not say."""
 
     def __init__(self, message: str, hint: str = "", retry_after: float | None = None) -> None:
         super().__init__(message, hint)
@@ -99,7 +99,7 @@ class ModelMissing(ProviderError):
 
 
 class OverLimit(ProviderError):
-    """The prompt is longer than the window; both are given where the server said them."""
+    """The prompt is longer than the window; both are in tokens, where the server says them."""
 
     def __init__(
         self,
@@ -114,4 +114,4 @@ class OverLimit(ProviderError):
 
 
 class BadAnswer(ProviderError):
-    """The server said something that makes no sense."""
+    """The server's answer cannot be understood."""

@@ -1,8 +1,8 @@
-"""What the engine tells any front end while a turn runs.
+"""The events of turns, of recording and of snapshots, as every front end receives them.
 
 A turn is `TurnStarted`, then any number of the events in the middle, then exactly one of
 `TurnFinished`, `TurnCancelled` and `TurnFailed`. `SaveFailed` and `SaveResumed` may come
-at any place before that; a compression, where the prompt does not fit, before the first word.
+anywhere before that; a compression, where the prompt does not fit, before the first reply.
 A reply that asks for tools is followed by the events of `core.tool_events` and another reply.
 """
 
@@ -22,7 +22,7 @@ class TurnEvent(msgspec.Struct, frozen=True, rename="camel", tag_field="event", 
 
 
 class TurnStarted(TurnEvent, frozen=True, tag="turn-started"):
-    """First event of a turn: the user's words are on disk (or SaveFailed came before)."""
+    """First event of a turn: the user's message is on disk (or SaveFailed came before)."""
 
     session_id: str
     user_message: Message
@@ -33,6 +33,7 @@ class Prepared(TurnEvent, frozen=True, tag="preparing"):
 
     what: str
     fraction: float | None = None
+    """How much of it is done, from 0 to 1; None where that is unknown."""
 
 
 class ReplyStarted(TurnEvent, frozen=True, tag="reply-started"):
@@ -44,7 +45,7 @@ class ReplyStarted(TurnEvent, frozen=True, tag="reply-started"):
 
 
 class TextArrived(TurnEvent, frozen=True, tag="text"):
-    """More words of the reply."""
+    """More text of the reply."""
 
     message_id: str
     text: str
@@ -79,12 +80,12 @@ class SaveResumed(TurnEvent, frozen=True, tag="save-resumed"):
 
 
 class PromptCut(TurnEvent, frozen=True, tag="prompt-cut"):
-    """Just before the last event: the model read less than was sent, and the server kept quiet."""
+    """Just before the last event: the server cut the prompt without saying so."""
 
     read: int
     """Tokens the server says it read."""
     sent: int
-    """Tokens the prompt has at least."""
+    """Tokens the prompt has, at least."""
 
     @property
     def message(self) -> str:
@@ -108,12 +109,12 @@ class PromptTooLong(TurnEvent, frozen=True, tag="prompt-too-long"):
 
     tokens: int
     limit: int | None
-    """The longest prompt that is sent; None where only the server knows."""
+    """Tokens of the longest prompt that may be sent; None where only the server knows."""
     choices: tuple[OverflowChoice, ...]
     largest_window: int | None = None
-    """What the model was made for, where a larger window can be had."""
+    """The largest window of the model, where a larger one can be chosen."""
     estimated: bool = False
-    """Whether nobody has counted the tokens exactly."""
+    """Whether `tokens` is an estimate."""
 
     @property
     def message(self) -> str:
@@ -137,7 +138,7 @@ class PromptTooLong(TurnEvent, frozen=True, tag="prompt-too-long"):
 
 
 class TurnFinished(TurnEvent, frozen=True, tag="turn-finished"):
-    """Last event: the reply is whole and recorded."""
+    """Last event: the reply is complete and recorded."""
 
     message: Message
 
@@ -175,6 +176,7 @@ AnyTurnEvent = (
     | TurnCancelled
     | TurnFailed
 )
+"""Every event of a turn, in the order in which they may come."""
 
 
 class SessionCreated(TurnEvent, frozen=True, tag="session-created"):
@@ -206,7 +208,7 @@ class SessionSaved(TurnEvent, frozen=True, tag="session-saved"):
 StoreEvent = (
     SessionCreated | MessageRecorded | ToolCallRecorded | SessionSaved | SaveFailed | SaveResumed
 )
-"""What recording tells whoever listens, inside and outside of turns."""
+"""The events of recording; they come inside and outside of turns."""
 
 
 class SnapshotCreated(TurnEvent, frozen=True, tag="snapshot-created"):
@@ -232,23 +234,23 @@ class SnapshotRestored(TurnEvent, frozen=True, tag="snapshot-restored"):
 
 
 class SnapshotDeleted(TurnEvent, frozen=True, tag="snapshot-deleted"):
-    """A snapshot is gone: by hand, or because there are newer ones."""
+    """A snapshot was deleted, by the user or because there are newer ones."""
 
     session_id: str
     snapshot_id: str
 
 
 class SnapshotFailed(TurnEvent, frozen=True, tag="snapshot-error"):
-    """Something about a snapshot could not be done; the conversation goes on."""
+    """A snapshot could not be taken, restored or deleted; the conversation goes on."""
 
     session_id: str
     message: str
     hint: str
     reason: str = ""
-    """What one should have been taken for; empty where something else failed."""
+    """Why a snapshot should have been taken; empty where something else failed."""
 
 
 SnapshotEvent = (
     SnapshotCreated | AutoSnapshotCreated | SnapshotRestored | SnapshotDeleted | SnapshotFailed
 )
-"""What the snapshot service tells whoever listens."""
+"""The events of the snapshot service."""

@@ -8,18 +8,18 @@ from ollm_tui.core.session.message import Value
 
 
 class FileContent(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """A file at some time. Two that are equal hold the same, as far as anybody knows."""
+    """The state of a file at some time; equal values mean equal content, as far as is known."""
 
     size: int
     mode: int
     sha256: str | None = None
-    """None: it was not read, for it is too large or there was no room for a copy."""
+    """None if it was not read: it is too large, or there was no room for a copy."""
     modified: int = 0
-    """Its time in nanoseconds, where it was not read."""
+    """Modification time in nanoseconds; only where it was not read, in place of the hash."""
 
 
 class FileChange(msgspec.Struct, frozen=True, rename="camel"):
-    """A tool changed, made or removed a file: None where there is none."""
+    """A tool changed, created or removed a file; None stands for a file that does not exist."""
 
     number: int
     """Counted over the whole session, from 1."""
@@ -34,7 +34,7 @@ class FileVersion(Value, frozen=True):
 
     path: str
     sha256: str | None
-    """None: the file was removed, or is too large to be read."""
+    """None if the file was removed, or is too large to be read."""
     size: int
     change: int
     """The number of that change."""

@@ -11,8 +11,8 @@ from enum import Enum, auto
 from functools import cache
 
 SEQUENCE_LIMIT = 4096
-"""Characters a sequence may swallow; then it counts as broken and text goes on. A line end
-stops it earlier, so an introducer that was never meant as one costs a line at most."""
+"""Characters a sequence may take; then it counts as broken and text goes on. A line end stops
+it earlier, so an introducer that was never meant as one costs a line at most."""
 
 _SURROGATES = "\ud800-\udfff"
 _STEERING = (
@@ -22,7 +22,7 @@ _STEERING = (
     "\U000e0000-\U000e007f"  # tags: unseen by the reader, read by the model
 )
 _UNSEEN = "\xad\u180e\u200b-\u200d\u2060-\u2064\ufe00-\ufe0f\U000e0100-\U000e01ef"
-"""Zero width but needed by scripts and emoji: kept by the filter, shown by `visible`."""
+"""Zero width but needed by scripts and emoji: kept by the filter, made visible by `visible`."""
 
 UNSAFE = re.compile(f"[{_STEERING}{_SURROGATES}]")
 """Any single character that `clean` removes or replaces."""
@@ -61,7 +61,7 @@ _STRING_END = "[\x07\x18\x1a\x9c]"
 
 
 def _whole(mode: _Mode, final: str) -> str:
-    """The rest of a sequence, unless the text ends before it does."""
+    """A pattern for the rest of a sequence; it does not match if the text ends first."""
     return f"{_CONTENT[mode]}{{0,{SEQUENCE_LIMIT}}}+(?:{final}|(?!\\Z))"
 
 
@@ -77,13 +77,13 @@ _REMOVED = (
     f"|(?![\x1b\x90\x98\x9b\x9d-\x9f\u2028\u2029])[{_STEERING}])++"
     "|(?P<open>[\x1b\x90\x98\x9b\x9d-\x9f](?s:.)*)"
 )
-"""All that goes, in runs: as one expression, because floods of controls would take seconds when
-they are read one by one. What no other branch takes is a sequence the text ends in."""
+"""All that is removed, in runs: as one expression, because floods of controls would take seconds
+when read one by one. What no other branch matches is a sequence the text ends in (`open`)."""
 
 
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
-    """Compiled when first needed: text with nothing to remove needs none of them."""
+    """Compile a pattern when first needed: text with nothing to remove needs none of them."""
     return re.compile(pattern)
 
 
@@ -97,14 +97,14 @@ class IntakeFilter:
         self._high_surrogate = ""
 
     def feed(self, chunk: str) -> str:
-        """What of the next chunk may be shown."""
+        """Return what may be shown of the next chunk."""
         idle = self._mode is _Mode.TEXT and not self._after_return and not self._high_surrogate
         if idle and not UNSAFE.search(chunk):
             return chunk
         return self._filter(self._join_surrogates(chunk))
 
     def finish(self) -> str:
-        """What was still held back. A sequence that never ended is dropped."""
+        """Return what was still held back; a sequence that never ended is dropped."""
         last = "\ufffd" if self._high_surrogate else ""
         self._high_surrogate = ""
         text = self._filter(last)
@@ -115,12 +115,14 @@ class IntakeFilter:
     def _join_surrogates(self, chunk: str) -> str:
         text = self._high_surrogate + chunk
         self._high_surrogate = ""
+        # A pair may be cut between two chunks: its first half waits for the second.
         if "\ud800" <= text[-1:] <= "\udbff":
             self._high_surrogate = text[-1]
             text = text[:-1]
         return _compiled(_LONE).sub("\ufffd", _compiled(_PAIRS).sub(_joined, text))
 
     def _filter(self, text: str) -> str:
+        # The \r at the end of the last chunk was given out as a line end: its \n is skipped.
         at = int(self._after_return and text.startswith("\n"))
         if text:
             self._after_return = False
@@ -141,6 +143,7 @@ class IntakeFilter:
             kept.append(text[at : found.start()])
             at = found.end()
             if opened := found["open"]:
+                # The text ends inside this sequence: the next chunk continues it.
                 self._begin(_INTRODUCERS[opened[0]])
                 self._leave_sequence(opened, 1)
         kept.append(text[at:])
@@ -158,7 +161,7 @@ class IntakeFilter:
         return end + self._end_sequence(text[end]) if end < len(text) else end
 
     def _end_sequence(self, character: str) -> int:
-        """Decides what ends or continues the sequence: 1 if it belongs to it, 0 if it is text."""
+        """Return 1 if a character ends or continues the sequence, 0 if it is text again."""
         mode, self._mode = self._mode, _Mode.TEXT
         if mode is _Mode.STRING:
             # ESC is left to the text: with a backslash it is the terminator, else a new start.
@@ -173,7 +176,7 @@ class IntakeFilter:
 
 
 def clean(text: str) -> str:
-    """A whole foreign string without terminal controls; the same object if it has none."""
+    """Return a whole foreign string without terminal controls; the same object if it has none."""
     if not UNSAFE.search(text):
         return text
     intake = IntakeFilter()
@@ -181,7 +184,7 @@ def clean(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """The text with everything unseen made visible, for showing exactly what is there.
+    """Return the text with everything invisible made visible, to show exactly what is there.
 
     Controls become their pictures (␛), others their number (⟨U+202E⟩); \\t and \\n stay.
     """

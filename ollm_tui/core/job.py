@@ -1,4 +1,4 @@
-"""A job: one tracked execution, what it printed, and the events that tell of it."""
+"""A job: one tracked execution, its output and its events."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ JobLanguage = Literal["shell", "python", "command"]
 """`command` is a program with its arguments, started by cmd() in Python code."""
 
 _LONGEST_CHARACTER = 4
+"""Bytes of the longest character in UTF-8."""
 
 
 class ProcessMark(msgspec.Struct, frozen=True, rename="camel"):
-    """A process that can be told from every later one with the same number."""
+    """Identifies a process for good; a pid alone may later be given to another process."""
 
     pid: int
     started: int
     """Clock ticks after boot, as in field 22 of /proc/PID/stat."""
     boot: str
-    """Which boot of the machine."""
+    """The id of that boot of the machine."""
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -40,23 +41,23 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     pid: int
     status: JobStatus = "running"
     exit_code: int | None = None
-    """128 and the number of the signal where a signal ended it."""
+    """128 plus the number of the signal where a signal ended it."""
     completed_at: str | None = None
     duration: int | None = None
     """Milliseconds."""
     note: str = ""
-    """What else there is to say about how it ended, in words."""
+    """How it ended, in words, where the status does not say enough."""
     by_model: bool = False
-    """The model ran it: what came of that is in the session as the answer to its call."""
+    """Whether the model ran it; its result is then in the session as the answer to the call."""
     parent: str | None = None
     """The job whose cmd() started this one."""
     stdout_bytes: int = 0
-    """All it printed, also what is no longer kept."""
+    """All bytes it printed, including those no longer kept."""
     stderr_bytes: int = 0
     stdout_truncated: bool = False
     stderr_truncated: bool = False
     trimmed: bool = False
-    """The session kept too much, so the output of this job was dropped."""
+    """Whether its output was dropped because the jobs of the session kept too much."""
 
     @property
     def running(self) -> bool:
@@ -70,20 +71,21 @@ class StreamPart(msgspec.Struct, frozen=True):
     start: int
     data: bytes = b""
     truncated: bool = False
-    """Earlier bytes of the stream are no longer kept."""
+    """Whether earlier bytes of the stream are no longer kept."""
 
     @property
     def end(self) -> int:
-        """Where the next read goes on."""
+        """The offset at which the next read continues."""
         return self.start + len(self.data)
 
     def on_character_borders(self, *, ended: bool) -> StreamPart:
-        """Without the rest of a character cut off at the start and, while more may come, the end.
+        """Drop incomplete characters at the start and, unless the stream `ended`, at the end.
 
-        What is left off at the end comes with the next read.
+        What is dropped at the end comes with the next read.
         """
         data = self.data
         first = 0
+        # At offset 0 nothing can have been cut off. Bytes 0b10xxxxxx continue a character.
         most = min(len(data), _LONGEST_CHARACTER - 1) if self.start else 0
         while first < most and data[first] & 0xC0 == 0x80:
             first += 1
@@ -91,7 +93,7 @@ class StreamPart(msgspec.Struct, frozen=True):
         return StreamPart(self.start + first, data[first : max(first, last)], self.truncated)
 
     def text(self) -> str:
-        """For showing: decoded, and without anything that steers a terminal."""
+        """Decode the bytes and remove everything that steers a terminal."""
         return clean(self.on_character_borders(ended=True).data.decode("utf-8", "replace"))
 
 
@@ -104,13 +106,13 @@ class JobOutput(msgspec.Struct, frozen=True):
 
 
 class JobStarted(msgspec.Struct, frozen=True, tag="job-started"):
-    """A job runs."""
+    """A job has started."""
 
     job: Job
 
 
 class JobOutputArrived(msgspec.Struct, frozen=True, tag="job-output"):
-    """A job printed something; several prints make one event."""
+    """A job printed something; several prints may share one event."""
 
     job_id: str
     stdout_end: int
@@ -133,7 +135,7 @@ JobEvent = JobStarted | JobOutputArrived | JobMoved | JobFinished
 
 
 def _complete(data: bytes) -> int:
-    """Where the last whole character ends; bytes that cannot become one count as whole."""
+    """Return where the last whole character ends; invalid bytes count as whole characters."""
     for back in range(1, min(_LONGEST_CHARACTER, len(data) + 1)):
         byte = data[-back]
         if byte & 0xC0 == 0x80:

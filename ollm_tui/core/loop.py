@@ -1,4 +1,4 @@
-"""A model that repeats itself: what was found, and what the user can say to it."""
+"""Loops of the model: what was found, what the user can answer, and what is recorded of it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LoopType = Literal["repeated-tool", "repeated-output", "repeated-cycle", "chanti
 
 LoopAnswer = Literal["stop", "once", "allow", "tell", "back"]
 """End the turn, go on once, allow this for the session, go on and tell the model, or go back
-to the snapshot before it."""
+to the snapshot before the loop."""
 
 
 class LoopFound(Value, frozen=True):
@@ -18,15 +18,15 @@ class LoopFound(Value, frozen=True):
 
     type: LoopType
     evidence: str
-    """What the model did, in words that go on after "The model"; one line, fit to be shown."""
+    """What the model did, as a line to be shown that continues "The model"."""
     count: int
-    """How often: calls, replies, times round, repetitions in a reply, or rounds."""
+    """The number of calls, replies, cycles, repetitions within a reply, or rounds, by type."""
     pattern: str
-    """Names what repeats; allowing it allows this and nothing else."""
+    """Identifies what repeats; allowing it allows this and nothing else."""
     tool: str | None = None
-    """The tool, where it is only one; allowing it allows whatever is done with it."""
+    """The tool, where it is only one; allowing it allows every call of it."""
     nudge: bool = False
-    """The model may be told once by itself before the user is asked."""
+    """Whether the model may be told once before the user is asked."""
 
 
 class LoopRecord(Value, frozen=True, omit_defaults=True):
@@ -37,4 +37,4 @@ class LoopRecord(Value, frozen=True, omit_defaults=True):
     evidence: str
     count: int
     answer: str
-    """What the user said to it; `nudge` where the model was told by itself."""
+    """The answer of the user, or `nudge` where the model was told without asking."""

@@ -1,4 +1,4 @@
-"""What a model server looks like to the rest of the program: one protocol, plain values."""
+"""The protocol of a model server, and the plain values it takes and gives."""
 
 from __future__ import annotations
 
@@ -9,57 +9,24 @@ import msgspec
 
 from ollm_tui.core.session.message import Role, ToolCallPart, Usage, Value
 
-BYTE_LEVEL = "gpt2"
-"""What model files call vocabularies that are built from bytes."""
-_CONTROL, _USER_DEFINED = 3, 4
-
-
-class Vocabulary(msgspec.Struct, frozen=True):
-    """The tokens of a byte-level vocabulary; their place in the list is their rank."""
-
-    splitting: str
-    """By which rules text is cut into words first, named as model files do."""
-    tokens: Sequence[str]
-    """Each byte of a token is written as one printable character."""
-    kinds: Sequence[int]
-
-    def specials(self) -> dict[str, int]:
-        """The tokens that stand for themselves: marks of the chat template and the like."""
-        kinds = zip(self.tokens, self.kinds, strict=True)
-        return {
-            token: rank
-            for rank, (token, kind) in enumerate(kinds)
-            if kind in (_CONTROL, _USER_DEFINED)
-        }
-
-
-@runtime_checkable
-class HasVocabulary(Protocol):
-    """A provider that can say by which vocabulary a model reads."""
-
-    async def vocabulary(self, model: str) -> Vocabulary | None:
-        """The vocabulary of a model; None if it is not here or of a kind not understood."""
-        ...
-
-
 Finish = Literal["stop", "length", "tool_calls", "filtered", "unknown"]
 
 
 class Image(msgspec.Struct, frozen=True):
-    """A picture that goes along with a message, base64."""
+    """A picture that is sent with a message; `data` is base64."""
 
     media_type: str
     data: str
 
 
 class CompactedPrompt(Value, frozen=True):
-    """Messages as a server has compacted them: nobody but that server can read its items."""
+    """Messages as a server has compacted them; only that server can read the items."""
 
     provider: str
     model: str
     items: tuple[dict[str, Any], ...]
     tokens: int
-    """What the items take of a prompt."""
+    """Tokens the items take in a prompt."""
 
 
 class PromptMessage(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,7 +41,7 @@ class PromptMessage(msgspec.Struct, frozen=True, kw_only=True):
     tool_name: str | None = None
     images: tuple[Image, ...] = ()
     compacted: CompactedPrompt | None = None
-    """The same in the form of the server that is asked: it is sent in the place of the text."""
+    """The same content as the server that is asked has compacted it; sent instead of the text."""
 
 
 class ToolSpec(msgspec.Struct, frozen=True):
@@ -86,7 +53,7 @@ class ToolSpec(msgspec.Struct, frozen=True):
 
 
 class ChatRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """One request. `window` is equal in all requests of a session: changing it reloads models."""
+    """One request. `window` is the same in all requests of a session: a change reloads models."""
 
     model: str
     messages: tuple[PromptMessage, ...]
@@ -97,7 +64,7 @@ class ChatRequest(msgspec.Struct, frozen=True, kw_only=True):
     thinking: bool | None = None
     """Whether the model should think first; None leaves it to the server."""
     answer_schema: dict[str, Any] | None = None
-    """A JSON schema the answer has to follow, where the server can hold it to that."""
+    """A JSON schema for the answer, where the server can enforce one."""
 
 
 class Preparing(msgspec.Struct, frozen=True):
@@ -105,6 +72,7 @@ class Preparing(msgspec.Struct, frozen=True):
 
     what: str
     fraction: float | None = None
+    """How much of it is done, from 0 to 1; None where that is unknown."""
 
 
 class TextDelta(msgspec.Struct, frozen=True):
@@ -127,7 +95,7 @@ class ToolCallArrived(msgspec.Struct, frozen=True):
 
 
 class Completed(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer is over. Always the last event of a stream that did not raise."""
+    """The answer is complete. Always the last event of a stream that did not raise."""
 
     finish: Finish
     usage: Usage | None = None
@@ -149,7 +117,7 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     thinking: bool | None = None
     images: bool | None = None
     window: int | None = None
-    """The window requests will really get."""
+    """The window that requests really get, in tokens."""
     max_window: int | None = None
     """The largest window the model was made for."""
     window_bytes_per_token: int | None = None
@@ -163,7 +131,7 @@ class ModelInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     size_bytes: int | None = None
     max_window: int | None = None
     parameters: str | None = None
-    """How large the model is, in the words of its maker: "1.5B"."""
+    """The number of parameters as its maker writes it, such as "1.5B"."""
     quantization: str | None = None
     installed: bool = True
     note: str = ""
@@ -178,31 +146,31 @@ class Provider(Protocol):
 
     @property
     def name(self) -> str:
-        """How the settings call this provider."""
+        """The name of this provider in the settings."""
         ...
 
     def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
-        """The answer as it is written, ending with Completed."""
+        """Yield the answer as it is written, ending with Completed."""
         ...
 
     async def count_tokens(self, request: ChatRequest) -> int | None:
-        """How many tokens the prompt of this request has, exactly."""
+        """Count the tokens of the prompt of a request exactly."""
         ...
 
     async def capabilities(self, model: str) -> Capabilities:
-        """What this model can do here."""
+        """Return what a model can do on this server."""
         ...
 
     async def list_models(self) -> tuple[ModelInfo, ...]:
-        """The models there are."""
+        """Return the models this provider can run."""
         ...
 
     async def default_model(self) -> str:
-        """The model to use when nobody named one. ModelMissing if there is none."""
+        """Return the model to use when none is named. ModelMissing if there is none."""
         ...
 
     async def close(self) -> None:
-        """Let go of connections and child processes."""
+        """Close connections and end child processes."""
         ...
 
 
@@ -211,7 +179,7 @@ class CanPull(Protocol):
     """A provider that can fetch models."""
 
     def pull(self, model: str) -> AsyncGenerator[Preparing, None]:
-        """Fetch a model, telling how far it is. ModelMissing if nobody has it."""
+        """Fetch a model and yield the progress. ModelMissing if it cannot be found."""
         ...
 
 
@@ -219,22 +187,22 @@ class CanPull(Protocol):
 class CanCompact(Protocol):
     """A provider whose server compacts prompts itself, where `Capabilities.compaction` says so.
 
-    With the strategy `summarize` a checkpoint then carries the server's form of what it stands
-    for besides its own words, which stay what people read, edit and undo, and what every other
-    server is sent. The server's form is kept only if it is no longer than these words.
+    With the strategy `summarize` a checkpoint then carries the server's form of its messages
+    besides its own text, which people still read, edit and undo, and which every other server
+    is sent. The server's form is kept only if it is no longer than this text.
     """
 
     async def compact(self, request: ChatRequest) -> CompactedPrompt:
-        """The messages of a request, compacted. A ProviderError."""
+        """Return the messages of a request in compacted form. ProviderError if that fails."""
         ...
 
 
 @runtime_checkable
 class CanEmbed(Protocol):
-    """A provider that turns texts into vectors, near each other where they mean alike."""
+    """A provider that turns texts into vectors; similar meanings give vectors that are close."""
 
     async def embed(self, model: str, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
-        """One vector for each text, in their order. A ProviderError."""
+        """Return one vector for each text, in their order. ProviderError if that fails."""
         ...
 
 
@@ -243,25 +211,62 @@ class MayBeAbsent(Protocol):
     """A provider whose server may well not be running; asking costs little."""
 
     async def answers_within(self, seconds: float) -> bool:
-        """Whether the server is there; tried once, and never an error."""
+        """Whether the server answers; tried once, never raises."""
         ...
 
 
 class ProviderSource(Protocol):
-    """Finds who answers: by name, or whoever is there."""
+    """Finds a provider: by name, or one that is available."""
 
     def names(self) -> list[str]:
-        """Every provider there is, in the order they are tried."""
+        """Return the names of all providers, in the order they are tried."""
         ...
 
     async def get(self, name: str) -> Provider:
-        """One provider. UsageError if the name is unknown, ProviderError if it cannot be used."""
+        """Open a provider. UsageError for an unknown name, ProviderError if it cannot be used."""
         ...
 
     async def select(self, provider: str | None, model: str | None) -> tuple[Provider, str]:
-        """A provider and a model name. UsageError for an unknown name, or a ProviderError."""
+        """Choose a provider and a model; None leaves the choice open.
+
+        UsageError for an unknown name, ProviderError if nothing can be used.
+        """
         ...
 
     async def close(self) -> None:
         """Close every provider that was opened."""
+        ...
+
+
+BYTE_LEVEL = "gpt2"
+"""The name model files give to vocabularies that are built from bytes."""
+_CONTROL, _USER_DEFINED = 3, 4
+"""Values of `tokenizer.ggml.token_type` in model files."""
+
+
+class Vocabulary(msgspec.Struct, frozen=True):
+    """The tokens of a byte-level vocabulary; the position of a token is its rank."""
+
+    splitting: str
+    """The rules by which text is first split into words, named as in model files."""
+    tokens: Sequence[str]
+    """Each byte of a token is written as one printable character."""
+    kinds: Sequence[int]
+
+    def specials(self) -> dict[str, int]:
+        """Return the tokens that are never split, such as the marks of the chat template."""
+        kinds = zip(self.tokens, self.kinds, strict=True)
+        return {
+            token: rank
+            for rank, (token, kind) in enumerate(kinds)
+            if kind in (_CONTROL, _USER_DEFINED)
+        }
+
+
+@runtime_checkable
+class HasVocabulary(Protocol):
+    """A provider that knows the vocabularies of its models."""
+
+    async def vocabulary(self, model: str) -> Vocabulary | None:
+        """Return the vocabulary of a model; None if it is missing or not byte-level."""
         ...

@@ -1,4 +1,4 @@
-"""What is looked for in the history, and what is found there."""
+"""Search in the history: queries, what they find, and what the index counts."""
 
 from __future__ import annotations
 
@@ -12,52 +12,52 @@ Where = Literal["words", "anywhere"]
 """`words`: terms begin where a word begins. `anywhere`: also in the middle of words."""
 
 SHORTEST_INSIDE = 3
-"""Fewer plain letters stand in the middle of nearly everything."""
+"""Shortest plain term that is searched inside words: shorter ones are in nearly all of them."""
 
 
 class Term(NamedTuple):
-    """One word, or several that follow each other; a message must have all terms."""
+    """One word, or several in a row; a message must have all terms of a query."""
 
     text: str
     whole: bool = False
-    """Whether its last word ends there; else it is only the beginning of one."""
+    """Whether its last word must end there; otherwise it may be the beginning of a longer one."""
 
     @property
     def has_word(self) -> bool:
-        """Whether there is anything in it that an index of words knows."""
+        """Whether it has letters or digits, which is all an index of words knows."""
         return any(map(str.isalnum, self.text))
 
     @property
     def is_literal(self) -> bool:
-        """Whether it begins or ends with a sign, as c++ or --flag: the signs are meant then."""
+        """Whether it begins or ends with a symbol, as c++ or --flag: then symbols count too."""
         return not (self.text[:1].isalnum() and self.text[-1:].isalnum())
 
     @property
     def may_stand_inside(self) -> bool:
-        """Whether looking for it in the middle of words is of any use."""
+        """Whether it is worth searching in the middle of words."""
         plain = self.text.isascii() and self.text.isalnum()
         return len(self.text) >= SHORTEST_INSIDE or not plain
 
 
 class Query(NamedTuple):
-    """What somebody looks for. Several values of one filter: any of them."""
+    """What to search for. Where a filter has several values, any of them matches."""
 
     terms: tuple[Term, ...] = ()
     roles: tuple[Role, ...] = ()
     models: tuple[str, ...] = ()
-    """Parts of the names of models."""
+    """Parts of model names."""
     projects: tuple[str, ...] = ()
-    """Folders, or only their names."""
+    """Paths of project folders, or only their names."""
     after: datetime | None = None
-    """From this moment on."""
+    """The earliest time, inclusive."""
     before: datetime | None = None
-    """Until just before this moment."""
+    """The end of the time range, exclusive."""
     has_tool: bool | None = None
     pinned: bool | None = None
     on_branch: bool | None = None
-    """Whether it is on the branch that the session would continue."""
+    """Whether the message is on the current branch of its session."""
     any_term: bool = False
-    """Whether one of the terms is enough; more of them fit better."""
+    """Whether one of the terms is enough; messages with more of them rank higher."""
     notes: tuple[str, ...] = ()
     """What could not be understood, in words."""
 
@@ -72,7 +72,7 @@ class Snippet(NamedTuple):
 
     text: str
     marks: tuple[tuple[int, int], ...] = ()
-    """Where each begins and ends."""
+    """Start and end of each match in the text."""
 
 
 class SnippetRoom(NamedTuple):
@@ -80,7 +80,7 @@ class SnippetRoom(NamedTuple):
 
     characters: int = 240
     before: int = 60
-    """So many of them at most before the first hit."""
+    """How many of the characters may stand before the first match."""
     lines_before: int = 1
     lines_after: int = 2
 
@@ -111,39 +111,39 @@ class SessionHits(NamedTuple):
 
 
 class Results(NamedTuple):
-    """What was found, by sessions; the best or the latest first."""
+    """What was found, grouped by session; the best or the latest first."""
 
     sessions: tuple[SessionHits, ...]
     total: int
-    """Messages that were found; there may be fewer in `sessions`."""
+    """Number of messages found; `sessions` may hold fewer."""
     at_least: bool
-    """Whether there are more than `total`: only so many of the latest were looked at."""
+    """Whether there may be more than `total`: only the latest matches are examined."""
     where: Where = "words"
 
     @property
     def hits(self) -> tuple[Hit, ...]:
-        """All of them, in order."""
+        """The hits of all sessions, in order."""
         return tuple(hit for session in self.sessions for hit in session.hits)
 
 
 class Overview(NamedTuple):
-    """How everything that was found lies in time."""
+    """How all matches are spread over time."""
 
     total: int
     sessions: int
     days: tuple[tuple[date, int], ...]
-    """Days with hits, in the user's zone, the first one first, and how many there are."""
+    """Days with matches, oldest first, in the user's time zone, and how many each has."""
 
 
 class IndexProgress(NamedTuple):
-    """So many of the sessions that have to be read are in the index now."""
+    """How many of the sessions that have to be read are in the index by now."""
 
     done: int
     total: int
 
 
 class Activity(NamedTuple):
-    """What was said on one day, in the user's zone, in sessions with one model."""
+    """What was said with one model on one day, in the user's time zone."""
 
     day: date
     model: str
@@ -151,4 +151,4 @@ class Activity(NamedTuple):
     answers: int
     """How many of the messages a model wrote."""
     tokens: int
-    """Read and written, as far as servers measured them."""
+    """Tokens read and written, as far as servers measured them."""

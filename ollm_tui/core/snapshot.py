@@ -1,4 +1,4 @@
-"""A snapshot: the context of a session at one moment, and what going back to it sets."""
+"""Snapshots: the context of a session at one moment, and the metadata after going back to it."""
 
 from __future__ import annotations
 
@@ -24,104 +24,13 @@ from ollm_tui.core.session.session import Metadata, ModeChange
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.session.titles import title_of
 
-WHOLE_TRACES, SHORT_TRACES = 5, 20
-SHORT_TRACE_CHARACTERS = 200
-
-
-class ReasoningTrace(Value, frozen=True):
-    """What the model thought before one reply."""
-
-    message_id: str
-    text: str
-    timestamp: str
-    model: str | None = None
-
-
-class ReasoningStorage(Value, frozen=True):
-    """The latest thoughts, newest last: a few whole, more of them in short."""
-
-    recent: tuple[ReasoningTrace, ...] = ()
-    archived: tuple[ReasoningTrace, ...] = ()
-
-    @classmethod
-    def of(cls, branch: Iterable[Message]) -> ReasoningStorage:
-        """What is kept of a conversation."""
-        traces = [_trace(message) for message in branch if _has_thought(message)]
-        archived = traces[-WHOLE_TRACES - SHORT_TRACES : -WHOLE_TRACES]
-        return cls(
-            recent=tuple(traces[-WHOLE_TRACES:]),
-            archived=tuple(map(_shortened, archived)),
-        )
-
-
-def _has_thought(message: Message) -> bool:
-    if message.role != "assistant":
-        return False
-    return any(type(part) is Reasoning and part.text for part in message.parts)
-
-
-def _trace(message: Message) -> ReasoningTrace:
-    return ReasoningTrace(message.id, message.reasoning, message.timestamp, message.model)
-
-
-def _shortened(trace: ReasoningTrace) -> ReasoningTrace:
-    return replace(trace, text=trace.text[:SHORT_TRACE_CHARACTERS].rstrip())
-
-
-BROUGHT = 0
-"""The number of what going back brought along: it was no compression of this session."""
-
-
-class Shortened(NamedTuple):
-    """What of a conversation is not sent as it was said, and the words in its place."""
-
-    compressed: CompressedContext
-    words: Shortening
-
-
-def shortened_at(history: History, moment: str) -> Shortened:
-    """How it was just before a moment: compressions, their undoing and going back all left
-    what they made in the history."""
-    compressed = history[0].before if history else CompressedContext()
-    steps = [(entry.at, entry.after) for entry in history]
-    steps += [(entry.undone_at, entry.before) for entry in history if entry.undone_at]
-    for at, made in sorted(steps, key=lambda step: step[0]):
-        if at < moment:
-            compressed = made
-    known = tuple(entry for entry in history if entry.at < moment)
-    return Shortened(compressed, Shortening.of(compressed, known or history[:1]))
-
-
-def with_shortened(metadata: Metadata, wanted: Shortened, at: str) -> Metadata:
-    """The metadata after going back to another form of the context, which is on record.
-
-    Another session does not know its checkpoints, and a later compression may have kept other
-    facts of the same message. What is added counts as undone: it was never done here.
-    """
-    history, compressed = metadata.compression_history, wanted.compressed
-    now = Shortening.of(compressed, history)
-    if now == wanted.words and compressed == metadata.compressed:
-        return metadata
-    made, facts = wanted.words.checkpoints, wanted.words.elided
-    brought = Compression(
-        number=BROUGHT,
-        at=at,
-        strategy="restored",
-        trigger="manual",
-        before_tokens=metadata.token_count,
-        after_tokens=metadata.token_count,
-        before=compressed,
-        after=compressed,
-        created=tuple(each for each in made if each not in now.checkpoints),
-        elisions={key: kept for key, kept in facts.items() if now.elided.get(key) != kept},
-        undone_at=at,
-    )
-    return replace(metadata, compressed=compressed, compression_history=(*history, brought))
-
-
 SNAPSHOT_VERSION = "2.0"
 FIRST_MODE = "assistant"
 """The mode of a session that never changed it."""
+
+WHOLE_TRACES, SHORT_TRACES = 5, 20
+"""How many of the latest thoughts are kept whole, and how many more in short."""
+SHORT_TRACE_CHARACTERS = 200
 
 Reason = Literal[
     "compression",
@@ -136,13 +45,16 @@ Reason = Literal[
     "manual",
     "older",
 ]
-"""Why a snapshot was taken; `older`: by an earlier program, nobody knows."""
+"""Why a snapshot was taken; `older` is one of an earlier program, which did not say why."""
 
 ALWAYS_HELD = ("user", "system")
-"""Whose messages a snapshot has in full: some of these are sent beside a checkpoint."""
+"""Roles whose messages a snapshot holds in full: some of them are sent beside a checkpoint."""
+
+BROUGHT = 0
+"""The number of a history entry that a restore added: it was no compression of this session."""
 _CHARACTERS_PER_TOKEN = 4
-_LOOKED_AT = 200
-"""Characters of a message that are enough for a title; all of them are measured."""
+_TITLE_CHARACTERS = 200
+"""Characters of a message that are enough for a title."""
 
 
 class GoalStack(Value, frozen=True):
@@ -152,7 +64,7 @@ class GoalStack(Value, frozen=True):
 
 
 class ArchivedMessage(Value, frozen=True):
-    """A user's message an earlier program kept only in short."""
+    """A message of the user of which an earlier program kept only a summary."""
 
     id: str
     summary: str
@@ -160,25 +72,51 @@ class ArchivedMessage(Value, frozen=True):
     full_message_available: bool = False
 
 
+class ReasoningTrace(Value, frozen=True):
+    """What the model thought before one reply."""
+
+    message_id: str
+    text: str
+    timestamp: str
+    model: str | None = None
+
+
+class ReasoningStorage(Value, frozen=True):
+    """The latest thoughts of the model, newest last: a few whole, more of them in short."""
+
+    recent: tuple[ReasoningTrace, ...] = ()
+    archived: tuple[ReasoningTrace, ...] = ()
+
+    @classmethod
+    def of(cls, branch: Iterable[Message]) -> ReasoningStorage:
+        """Take the latest thoughts from a conversation."""
+        traces = [_trace(message) for message in branch if _has_thought(message)]
+        archived = traces[-WHOLE_TRACES - SHORT_TRACES : -WHOLE_TRACES]
+        return cls(
+            recent=tuple(traces[-WHOLE_TRACES:]),
+            archived=tuple(map(_shortened, archived)),
+        )
+
+
 class SnapshotMetadata(Value, frozen=True):
     """Facts about the context."""
 
     model: str = "unknown"
     context_size: int = 0
-    """The window in tokens; 0 where nobody knows."""
+    """The window in tokens; 0 where it is unknown."""
     compression_ratio: float = 1.0
-    """Tokens of the context for each token it had without checkpoints."""
+    """Tokens of the context divided by those it would have without checkpoints."""
     total_user_messages: int = 0
     active_goal_id: str | None = None
     total_goals_completed: int = 0
     total_checkpoints: int = 0
     is_reasoning_model: bool = False
     total_thinking_tokens: int = 0
-    """About; thoughts are not sent, so nobody counts them."""
+    """An estimate: thoughts are not sent again, so no server counts them."""
 
 
 class ContextSnapshot(Value, frozen=True):
-    """Everything needed to have the same prompt again."""
+    """Everything needed to rebuild the same prompt."""
 
     id: str
     session_id: str
@@ -188,18 +126,18 @@ class ContextSnapshot(Value, frozen=True):
     order: tuple[str, ...]
     """The ids of all messages of the branch. Earlier programs had no such field."""
     user_messages: tuple[Message, ...] = ()
-    """All of the user's, in full."""
+    """All messages of the user, in full."""
     archived_user_messages: tuple[ArchivedMessage, ...] = ()
     messages: tuple[Message, ...] = ()
-    """All others that are sent; those behind a checkpoint are only in the session."""
+    """All others that are sent; those a checkpoint stands for are only in the session."""
     goal_stack: GoalStack = GoalStack()
     reasoning_storage: ReasoningStorage = ReasoningStorage()
     metadata: SnapshotMetadata = SnapshotMetadata()
     version: str = SNAPSHOT_VERSION
     name: str = ""
-    """Given by the user. A named snapshot is never removed by itself."""
+    """The name the user gave it; a named snapshot is never removed automatically."""
     pinned: bool = False
-    """Kept by the user, with or without a name."""
+    """Whether the user keeps it, with or without a name."""
     reason: Reason = "manual"
     head: str | None = None
     checkpoints: tuple[Checkpoint, ...] = ()
@@ -215,10 +153,10 @@ class ContextSnapshot(Value, frozen=True):
     provider: str = "unknown"
     window: int | None = None
     files: tuple[FileVersion, ...] = ()
-    """What tools had changed by then."""
+    """The files tools had changed by then."""
 
     def sent(self) -> Iterator[Message]:
-        """The messages it holds, in the order of the conversation."""
+        """Yield the messages it holds, in the order of the conversation."""
         held = {message.id: message for message in (*self.user_messages, *self.messages)}
         return (held[key] for key in self.order if key in held)
 
@@ -232,7 +170,7 @@ class SnapshotSummary(msgspec.Struct, frozen=True, rename="camel"):
     token_count: int = 0
     summary: str = ""
     size: int = 0
-    """Of its file, in bytes."""
+    """Size of its file in bytes."""
     name: str = ""
     pinned: bool = False
     reason: Reason = "manual"
@@ -247,7 +185,7 @@ class SnapshotSummary(msgspec.Struct, frozen=True, rename="camel"):
 
     @property
     def is_automatic(self) -> bool:
-        """Whether it may be removed by itself when there are newer ones."""
+        """Whether it may be removed automatically when there are newer ones."""
         kept = self.name or self.pinned or self.damage
         return not kept and self.reason not in ("manual", "older")
 
@@ -261,7 +199,7 @@ def snapshot_of(
     window: int | None = None,
     files: tuple[FileVersion, ...] = (),
 ) -> ContextSnapshot:
-    """The context of a session as it is now. `window` is what is really sent, where known."""
+    """Take a snapshot of a session as it is now; `window` is the one really sent, if known."""
     header, metadata = state.header, state.header.metadata
     branch = state.branch() if header.head else []
     short = Shortening.of(metadata.compressed, metadata.compression_history)
@@ -305,9 +243,9 @@ def snapshot_of(
 
 
 def metadata_at(snapshot: ContextSnapshot, metadata: Metadata, at: str) -> Metadata:
-    """What a session knows after going back: histories go on, everything else is as it was.
+    """Return the metadata after a restore: histories go on, the rest is as in the snapshot.
 
-    An earlier program's snapshot tells less: what it does not have was not there.
+    What the snapshot of an earlier program does not have counts as empty.
     """
     before = mode_of(metadata)
     modes = metadata.mode_history
@@ -328,7 +266,7 @@ def metadata_at(snapshot: ContextSnapshot, metadata: Metadata, at: str) -> Metad
 
 
 def summary_of(snapshot: ContextSnapshot, size: int) -> SnapshotSummary:
-    """What a list shows of it."""
+    """Return what a list shows of a snapshot; `size` is that of its file in bytes."""
     return SnapshotSummary(
         id=snapshot.id,
         session_id=snapshot.session_id,
@@ -349,14 +287,14 @@ def summary_of(snapshot: ContextSnapshot, size: int) -> SnapshotSummary:
 
 
 def mode_of(metadata: Metadata) -> str:
-    """The name of the mode a session is in."""
+    """Return the name of the mode a session is in."""
     return metadata.mode_history[-1].to if metadata.mode_history else FIRST_MODE
 
 
 def held_of(
     branch: list[Message], checkpoints: tuple[Checkpoint, ...], pins: tuple[str, ...]
 ) -> list[Message]:
-    """What is sent, and what was never the model's or a tool's, whatever stands for it."""
+    """Return the messages a snapshot holds: all that are sent, and all of ALWAYS_HELD."""
     if not checkpoints:
         return branch
     holding = Shortening(checkpoints).within({message.id for message in branch})
@@ -364,10 +302,60 @@ def held_of(
     return [each for each in branch if each.role in ALWAYS_HELD or each.id not in left_out]
 
 
+class Shortened(NamedTuple):
+    """Which parts of a conversation are sent in another form, and the text in their place."""
+
+    compressed: CompressedContext
+    words: Shortening
+
+
+def shortened_at(history: History, moment: str) -> Shortened:
+    """Return the form of the context just before a moment, from the history of compressions."""
+    compressed = history[0].before if history else CompressedContext()
+    steps = [(entry.at, entry.after) for entry in history]
+    steps += [(entry.undone_at, entry.before) for entry in history if entry.undone_at]
+    for at, made in sorted(steps, key=lambda step: step[0]):
+        if at < moment:
+            compressed = made
+    # Later entries are left out: one of them may hold other facts about the same message.
+    known = tuple(entry for entry in history if entry.at < moment)
+    return Shortened(compressed, Shortening.of(compressed, known or history[:1]))
+
+
+def with_shortened(metadata: Metadata, target: Shortened, at: str) -> Metadata:
+    """Return the metadata after a restore of another form of the context, which is recorded.
+
+    The checkpoints may be unknown to this session, and a later compression may have kept other
+    facts of the same message. The entry added to the history counts as undone, so that nobody
+    can undo it: it was never done here.
+    """
+    history, compressed = metadata.compression_history, target.compressed
+    now = Shortening.of(compressed, history)
+    if now == target.words and compressed == metadata.compressed:
+        return metadata
+    made, facts = target.words.checkpoints, target.words.elided
+    brought = Compression(
+        number=BROUGHT,
+        at=at,
+        strategy="restored",
+        trigger="manual",
+        before_tokens=metadata.token_count,
+        after_tokens=metadata.token_count,
+        before=compressed,
+        after=compressed,
+        created=tuple(each for each in made if each not in now.checkpoints),
+        elisions={key: kept for key, kept in facts.items() if now.elided.get(key) != kept},
+        undone_at=at,
+    )
+    return replace(metadata, compressed=compressed, compression_history=(*history, brought))
+
+
 def _summary(branch: list[Message]) -> str:
-    """What the user said last."""
+    """Return the first words of what the user said last."""
     said = (message.text for message in reversed(branch) if message.role == "user")
-    return next((title_of(text[:_LOOKED_AT]) for text in said if text.strip()), "Nothing said yet")
+    return next(
+        (title_of(text[:_TITLE_CHARACTERS]) for text in said if text.strip()), "Nothing said yet"
+    )
 
 
 def _facts(
@@ -388,3 +376,17 @@ def _facts(
         is_reasoning_model=thinking > 0,
         total_thinking_tokens=thinking // _CHARACTERS_PER_TOKEN,
     )
+
+
+def _has_thought(message: Message) -> bool:
+    if message.role != "assistant":
+        return False
+    return any(type(part) is Reasoning and part.text for part in message.parts)
+
+
+def _trace(message: Message) -> ReasoningTrace:
+    return ReasoningTrace(message.id, message.reasoning, message.timestamp, message.model)
+
+
+def _shortened(trace: ReasoningTrace) -> ReasoningTrace:
+    return replace(trace, text=trace.text[:SHORT_TRACE_CHARACTERS].rstrip())

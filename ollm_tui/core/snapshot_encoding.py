@@ -1,7 +1,6 @@
-"""JSON in and out for snapshots; what this version does not know is kept where it was.
+"""Snapshots as JSON and back; what this version does not know is kept where it was.
 
-The walk follows the types of the values, never foreign data inside them, so that nothing a
-tool or a model said can be taken for one of our marks.
+Messages are most of a snapshot and seldom change: their bytes are reused where possible.
 """
 
 from __future__ import annotations
@@ -25,13 +24,33 @@ Walk = Callable[[Any], Any]
 _UNKNOWN_PART = cast(str, UnknownPart.__struct_config__.tag)
 _PARTS = cast("tuple[type[Value], ...]", get_args(Part))
 _MARK = EXTRA_KEY[0].encode()
-"""Both our marks begin with it: where it is not in the bytes, msgspec has written them right."""
+"""Both our marks begin with it; without it, the bytes msgspec has written need no correction."""
 _RARE = _MARK[:1]
-"""No other characters than private ones begin with this byte, and one byte is quickly found."""
+"""In UTF-8 only private-use characters begin with this byte, and a single byte is found fast."""
+
+_USERS = b',"userMessages":['
+_OTHERS = b'],"archivedUserMessages":[],"messages":['
+_GOALS = b'],"goalStack":{'
+"""What stands around the messages, exactly as msgspec writes it. No text can contain these
+bytes, since its quotes are escaped; a file that is written differently is decoded in full."""
+_MESSAGES_PER_PIECE = 128
+"""Messages written or compared at once: about 128 KB, which takes no fresh memory."""
+
+
+class KnownMessages(Protocol):
+    """Messages by their ids, as a session has them."""
+
+    def __contains__(self, message_id: object, /) -> bool:
+        """Whether the session has a message."""
+        ...
+
+    def __getitem__(self, message_id: str, /) -> Message:
+        """Return a message by its id."""
+        ...
 
 
 def decode_snapshot(data: bytes) -> ContextSnapshot:
-    """A snapshot of this version. CannotDecode if the bytes are none."""
+    """Decode a snapshot of this version. CannotDecode if the bytes are none."""
     try:
         return decode_plain(data)
     except CannotDecode:
@@ -39,7 +58,7 @@ def decode_snapshot(data: bytes) -> ContextSnapshot:
 
 
 def decode_plain(data: bytes) -> ContextSnapshot:
-    """The same, without anything this version does not know. CannotDecode also if there is."""
+    """Decode a snapshot by msgspec alone. CannotDecode also if it has unknown fields."""
     try:
         return _decoder().decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
@@ -47,7 +66,7 @@ def decode_plain(data: bytes) -> ContextSnapshot:
 
 
 def snapshot_from_tree(tree: Any) -> ContextSnapshot:
-    """A snapshot from already parsed JSON. CannotDecode if it is none."""
+    """Make a snapshot from parsed JSON. CannotDecode if it is none."""
     try:
         return msgspec.convert(_absorb(ContextSnapshot, tree), ContextSnapshot)
     except (msgspec.ValidationError, TypeError, AttributeError, RecursionError) as error:
@@ -55,7 +74,7 @@ def snapshot_from_tree(tree: Any) -> ContextSnapshot:
 
 
 def encode_snapshot(snapshot: ContextSnapshot) -> bytes:
-    """A snapshot as compact JSON; what was unknown when it was read stands where it was."""
+    """Encode a snapshot as compact JSON; what was unknown when it was read is put back."""
     if data := encode_plain(snapshot):
         return data
     tree = _release(ContextSnapshot, msgspec.to_builtins(snapshot))
@@ -63,7 +82,7 @@ def encode_snapshot(snapshot: ContextSnapshot) -> bytes:
 
 
 def encode_plain(value: ContextSnapshot | Message) -> bytes | None:
-    """A snapshot or something in it; None where that takes more than msgspec."""
+    """Encode a snapshot or a message by msgspec alone; None where that is not enough."""
     try:
         data = msgspec.json.encode(value)
     except UnicodeEncodeError:
@@ -71,37 +90,95 @@ def encode_plain(value: ContextSnapshot | Message) -> bytes | None:
     return None if _RARE in data and _MARK in data else data
 
 
+class MessageBytes:
+    """Keeps the bytes of the messages that were asked for last, and no others."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, tuple[Message, bytes]] = {}
+
+    def of(self, users: tuple[Message, ...], others: tuple[Message, ...]) -> Iterator[bytes] | None:
+        """Return the bytes of a snapshot from its first message to its last, in pieces.
+
+        None if msgspec alone cannot write one of them.
+        """
+        kept: dict[str, tuple[Message, bytes]] = {}
+        written: list[bytes] = []
+        for message in (*users, *others):
+            entry = self._kept.get(message.id)
+            # Messages are frozen: a message that has changed is another object.
+            if entry is None or entry[0] is not message:
+                data = encode_plain(message)
+                if data is None:
+                    return None
+                entry = (message, data)
+            kept[message.id] = entry
+            written.append(entry[1])
+        self._kept = kept
+        return chain(_pieces(written[: len(users)]), [_OTHERS], _pieces(written[len(users) :]))
+
+
+def snapshot_chunks(snapshot: ContextSnapshot, written: MessageBytes) -> Iterable[bytes]:
+    """Return the bytes of `encode_snapshot` in pieces, faster where messages are kept."""
+    messages = written.of(snapshot.user_messages, snapshot.messages)
+    rest = encode_plain(replace(snapshot, user_messages=(), messages=()))
+    if messages and rest:
+        before, between, after = rest.partition(_USERS + _OTHERS)
+        if between:
+            return chain([before, _USERS], messages, [after])
+    return [encode_snapshot(snapshot)]
+
+
+def decode_with(data: bytes, known: KnownMessages, written: MessageBytes) -> ContextSnapshot:
+    """Return the same as `decode_snapshot`, faster where the messages are known.
+
+    CannotDecode if the bytes are none.
+    """
+    try:
+        return _decode_around(data, known, written) or decode_snapshot(data)
+    except CannotDecode:
+        return decode_snapshot(data)  # the tolerant way
+
+
+def _decode_around(
+    data: bytes, known: KnownMessages, written: MessageBytes
+) -> ContextSnapshot | None:
+    """Decode what stands around the messages; None if these are not the known ones."""
+    begin, end = data.find(_USERS), data.rfind(_GOALS)
+    if begin < 0 or end < 0:
+        return None
+    begin += len(_USERS)
+    rest = decode_plain(data[:begin] + _OTHERS + data[end:])
+    branch = [known[key] for key in rest.order if key in known]
+    held = held_of(branch, rest.checkpoints, rest.pins)
+    users = tuple([message for message in held if message.role == "user"])
+    others = tuple([message for message in held if message.role != "user"])
+    for expected in written.of(users, others) or ():
+        if not data.startswith(expected, begin):
+            return None
+        begin += len(expected)
+    return replace(rest, user_messages=users, messages=others) if begin == end else None
+
+
+def _pieces(messages: list[bytes]) -> Iterator[bytes]:
+    """Join some messages at a time, with commas between them."""
+    if messages:
+        yield b",".join(messages[:_MESSAGES_PER_PIECE])
+    for start in range(_MESSAGES_PER_PIECE, len(messages), _MESSAGES_PER_PIECE):
+        yield b",".join((b"", *messages[start : start + _MESSAGES_PER_PIECE]))
+
+
 @cache
 def _decoder() -> msgspec.json.Decoder[ContextSnapshot]:
-    """Made when first needed: most programs never open a snapshot."""
+    """Build the decoder when first needed: most runs never open a snapshot."""
     return msgspec.json.Decoder(ContextSnapshot)
 
 
-@cache
-def _inside(kind: type[Value]) -> Mapping[str, tuple[type[Value], ...]]:
-    """The fields of a value that are values, lists of them or parts, by their names on disk."""
-    found = {
-        field.encode_name: _values_in(field.type)
-        for field in msgspec.structs.fields(kind)
-        if field.encode_name != EXTRA_KEY
-    }
-    return MappingProxyType({name: kinds for name, kinds in found.items() if kinds})
-
-
-def _values_in(annotation: Any) -> tuple[type[Value], ...]:
-    if isinstance(annotation, type) and issubclass(annotation, Value):
-        return (annotation,)
-    return tuple(kind for inner in get_args(annotation) for kind in _values_in(inner))
-
-
-def _each(item: Any, walk: Walk) -> Any:
-    if isinstance(item, list | tuple):
-        return [walk(each) for each in cast("list[Any]", item)]
-    return item if item is None else walk(item)
+# The walks follow the types of the values, never foreign data inside them, so that nothing a
+# tool or a model said can be taken for one of our marks.
 
 
 def _absorb(kind: type[Value], tree: Any) -> Tree:
-    """Unknown fields set aside, here and in every value inside."""
+    """Set unknown fields aside, here and in every value inside."""
     known = {field.encode_name for field in msgspec.structs.fields(kind)} - {EXTRA_KEY}
     tag_field = kind.__struct_config__.tag_field
     kept = {name: item for name, item in tree.items() if name in known or name == tag_field}
@@ -130,7 +207,7 @@ def _absorb_part(tree: Any) -> Tree:
 
 
 def _release(kind: type[Value], tree: Tree) -> Tree:
-    """Unknown fields put back."""
+    """Put unknown fields back, here and in every value inside."""
     for name, kinds in _inside(kind).items():
         if name in tree:
             tree[name] = _each(tree[name], _releasing(kinds))
@@ -150,104 +227,30 @@ def _release_part(tree: Tree) -> Tree:
 
 
 @cache
+def _inside(kind: type[Value]) -> Mapping[str, tuple[type[Value], ...]]:
+    """Return the fields that hold values, lists of values or parts, by their names on disk."""
+    found = {
+        field.encode_name: _values_in(field.type)
+        for field in msgspec.structs.fields(kind)
+        if field.encode_name != EXTRA_KEY
+    }
+    return MappingProxyType({name: kinds for name, kinds in found.items() if kinds})
+
+
+def _values_in(annotation: Any) -> tuple[type[Value], ...]:
+    if isinstance(annotation, type) and issubclass(annotation, Value):
+        return (annotation,)
+    return tuple(kind for inner in get_args(annotation) for kind in _values_in(inner))
+
+
+def _each(item: Any, walk: Walk) -> Any:
+    if isinstance(item, list | tuple):
+        return [walk(each) for each in cast("list[Any]", item)]
+    return item if item is None else walk(item)
+
+
+@cache
 def _part_types() -> Mapping[Any, type[Value]]:
     return MappingProxyType(
         {kind.__struct_config__.tag: kind for kind in _PARTS if kind is not UnknownPart}
     )
-
-
-_USERS = b',"userMessages":['
-_OTHERS = b'],"archivedUserMessages":[],"messages":['
-_GOALS = b'],"goalStack":{'
-"""As they are written. No text holds them, its quotes would be escaped; and what is written in
-another way is read in full."""
-_TOGETHER = 128
-"""Messages that are written or compared at once: about 128 KB, which takes no fresh memory."""
-
-
-class KnownMessages(Protocol):
-    """Messages by their ids, as a session has them."""
-
-    def __contains__(self, message_id: object, /) -> bool:
-        """Whether there is this one."""
-        ...
-
-    def __getitem__(self, message_id: str, /) -> Message:
-        """This one."""
-        ...
-
-
-class MessageBytes:
-    """Messages as they stand in a snapshot. Those asked for last are kept, no others."""
-
-    def __init__(self) -> None:
-        self._kept: dict[str, tuple[Message, bytes]] = {}
-
-    def of(self, users: tuple[Message, ...], others: tuple[Message, ...]) -> Iterator[bytes] | None:
-        """What stands in a snapshot from its first message to the last, in pieces.
-
-        None if only the tolerant way can write one of them.
-        """
-        kept: dict[str, tuple[Message, bytes]] = {}
-        written: list[bytes] = []
-        for message in (*users, *others):
-            entry = self._kept.get(message.id)
-            if entry is None or entry[0] is not message:
-                data = encode_plain(message)
-                if data is None:
-                    return None
-                entry = (message, data)
-            kept[message.id] = entry
-            written.append(entry[1])
-        self._kept = kept
-        return chain(_pieces(written[: len(users)]), [_OTHERS], _pieces(written[len(users) :]))
-
-
-def snapshot_chunks(snapshot: ContextSnapshot, written: MessageBytes) -> Iterable[bytes]:
-    """The bytes that `encode_snapshot` gives, in pieces, sooner where messages were written."""
-    messages = written.of(snapshot.user_messages, snapshot.messages)
-    rest = encode_plain(replace(snapshot, user_messages=(), messages=()))
-    if messages and rest:
-        before, between, after = rest.partition(_USERS + _OTHERS)
-        if between:
-            return chain([before, _USERS], messages, [after])
-    return [encode_snapshot(snapshot)]
-
-
-def decode_with(data: bytes, known: KnownMessages, written: MessageBytes) -> ContextSnapshot:
-    """The same snapshot as `decode_snapshot` gives, sooner where its messages are known.
-
-    CannotDecode if the bytes are none.
-    """
-    try:
-        return _decode_around(data, known, written) or decode_snapshot(data)
-    except CannotDecode:
-        return decode_snapshot(data)  # the tolerant way
-
-
-def _decode_around(
-    data: bytes, known: KnownMessages, written: MessageBytes
-) -> ContextSnapshot | None:
-    """None if its messages are not those that are known."""
-    begin, end = data.find(_USERS), data.rfind(_GOALS)
-    if begin < 0 or end < 0:
-        return None
-    begin += len(_USERS)
-    rest = decode_plain(data[:begin] + _OTHERS + data[end:])
-    branch = [known[key] for key in rest.order if key in known]
-    held = held_of(branch, rest.checkpoints, rest.pins)
-    users = tuple([message for message in held if message.role == "user"])
-    others = tuple([message for message in held if message.role != "user"])
-    for expected in written.of(users, others) or ():
-        if not data.startswith(expected, begin):
-            return None
-        begin += len(expected)
-    return replace(rest, user_messages=users, messages=others) if begin == end else None
-
-
-def _pieces(messages: list[bytes]) -> Iterator[bytes]:
-    """Some at a time, with the commas between them."""
-    if messages:
-        yield b",".join(messages[:_TOGETHER])
-    for start in range(_TOGETHER, len(messages), _TOGETHER):
-        yield b",".join((b"", *messages[start : start + _TOGETHER]))

@@ -1,4 +1,4 @@
-"""Tools of the model: what a call would do, what the user says to it, and what came of it."""
+"""Tools of the model: what a call would do, what is decided about it, and its outcome."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from ollm_tui.core.provider import ToolSpec
 from ollm_tui.core.session.message import Attachment, Value
 
 Effect = Literal["none", "read", "write", "run"]
-"""Touches nothing outside of the session, reads files, changes files, or runs a program."""
+"""The call touches nothing outside the session, reads files, changes files or runs a program."""
 
 ApprovalMode = Literal["ask", "auto-edit", "auto"]
 """Ask before every change; edit files unasked; run commands unasked too. What is dangerous
-asks in each of them."""
+is asked about in each of them."""
 APPROVAL_MODES: tuple[ApprovalMode, ...] = ("ask", "auto-edit", "auto")
 
 
 class Action(Value, frozen=True):
-    """What one call would do, as the user is shown it. What is done is exactly this."""
+    """What one call would do, as the user is shown it; exactly this is done."""
 
     effect: Effect
     title: str
@@ -28,7 +28,7 @@ class Action(Value, frozen=True):
     place: str = ""
     """The directory it happens in, where that matters."""
     language: str = ""
-    """Of the code that is run: shell or python."""
+    """The language of the code that is run: shell or python."""
     diff: str = ""
     """What would change, as a unified diff."""
     reads: tuple[str, ...] = ()
@@ -36,13 +36,13 @@ class Action(Value, frozen=True):
 
 
 class Verdict(Value, frozen=True):
-    """What the rules say to an action."""
+    """What the rules say about an action."""
 
     ruling: Literal["allow", "ask", "deny"]
     reason: str
     """Why, in one line fit for the user."""
     dangerous: bool = False
-    """Asks in every mode, and cannot be allowed for good."""
+    """Whether the user is asked in every mode and cannot allow it for good."""
     grant: str = ""
     """What "always" would remember, in one line; empty where there is nothing to remember."""
 
@@ -57,26 +57,26 @@ class Decision(Value, frozen=True):
 
 
 class ToolOutcome(Value, frozen=True):
-    """What a call came to. The text may be cut for the model; whole, it stays on record."""
+    """The result of a call. The model may be given a cut text; the record keeps all of it."""
 
     text: str
     is_error: bool = False
     changed: bool | None = None
-    """Whether anything is different now; None where nobody knows."""
+    """Whether the call changed anything; None where that is unknown."""
     summary: str = ""
     """The outcome in a few words, for one line: "212 lines", "exit 1"."""
     attachments: tuple[Attachment, ...] = ()
     """Pictures, where the model can see them."""
     is_ours: bool = False
-    """The program or the user says so, and nothing foreign is in it: no data to be delimited."""
+    """Whether the text is the program's or the user's own, so it is not delimited as data."""
 
 
 Tell = Callable[[str], None]
-"""Told more of the output while a call runs; text that was filtered."""
+"""Takes more output while a call runs; the text has passed the intake filter."""
 
 
 class PlannedCall(Protocol):
-    """A call that was understood and checked, and has done nothing yet."""
+    """A call that was checked and has done nothing yet."""
 
     @property
     def action(self) -> Action:
@@ -84,7 +84,7 @@ class PlannedCall(Protocol):
         ...
 
     async def run(self, tell: Tell) -> ToolOutcome:
-        """Do it. ToolError if it cannot be done. Cancelling it ends all that it started."""
+        """Do it. ToolError if it cannot be done. Cancelling it ends everything it started."""
         ...
 
 
@@ -97,5 +97,5 @@ class Tool(Protocol):
         ...
 
     async def plan(self, args: Mapping[str, Any]) -> PlannedCall:
-        """Understand a call. ToolError, in words for the model, if its arguments are wrong."""
+        """Check a call. ToolError, with a message for the model, if its arguments are wrong."""
         ...

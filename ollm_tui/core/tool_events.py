@@ -1,4 +1,4 @@
-"""What the engine tells while tools run, and when a turn waits for the user because of them.
+"""The events of tool calls and loops within a turn, and of waiting for the user's answers.
 
 After `ReplyFinished` every call of that reply gets `ToolStarted` (with `ApprovalRequested` and
 `ApprovalAnswered` before it where the user is asked) and `ToolFinished`, or only the latter
@@ -15,12 +15,12 @@ from ollm_tui.core.tool import Action, Decision, Verdict
 
 
 class ToolEvent(msgspec.Struct, frozen=True, rename="camel", tag_field="event", tag=str.lower):
-    """Something that happened about a tool."""
+    """Something that happened to a tool call or because of a loop."""
 
 
 class ReplyFinished(ToolEvent, frozen=True, tag="reply-finished"):
-    """A reply that asks for tools is whole and recorded, or one that went in circles was cut off;
-    the turn goes on."""
+    """A reply that asks for tools is complete and recorded, or one that repeats itself was cut
+    off; the turn goes on."""
 
     message: Message
 
@@ -42,7 +42,7 @@ class ApprovalAnswered(ToolEvent, frozen=True, tag="approval-answered"):
 
 
 class ToolStarted(ToolEvent, frozen=True, tag="tool-started"):
-    """A call is under way."""
+    """A call is running."""
 
     message_id: str
     call: ToolCallPart
@@ -70,7 +70,7 @@ class LoopPaused(ToolEvent, frozen=True, tag="loop-paused"):
 
     found: LoopFound
     snapshot: str | None = None
-    """The snapshot taken before it, where there is one."""
+    """The id of the snapshot taken before the loop, where there is one."""
 
 
 class LoopAnswered(ToolEvent, frozen=True, tag="loop-answered"):

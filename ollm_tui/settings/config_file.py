@@ -1,4 +1,4 @@
-"""Reading the text of a settings file, whatever stands in its place."""
+"""Reading a settings file: its text, and the YAML mapping it holds; neither is trusted."""
 
 from __future__ import annotations
 
@@ -13,9 +13,16 @@ from ollm_tui.settings.warning import printable
 
 MAX_BYTES = 256 * 1024
 
+# Far more than settings need. The file may come from anywhere: a project brings its own.
+MAX_DEPTH = 30
+MAX_EVENTS = 20_000
+
+# Any, because the published types of these classes leave out what they return.
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
 
 class UnusableFile(Exception):
-    """A settings file that has to be skipped, and why."""
+    """A settings file has to be skipped; `problem` says why."""
 
     def __init__(self, problem: str, line: int | None = None) -> None:
         super().__init__(problem)
@@ -24,9 +31,9 @@ class UnusableFile(Exception):
 
 
 def read_config(path: Path) -> str | None:
-    """The text of a file; None if there is none. UnusableFile if it cannot be text."""
+    """Return the text of a file; None if there is none. UnusableFile if it cannot be read."""
     try:
-        # Looked at before it is opened: opening a pipe would wait for ever.
+        # Checked before it is opened: opening a pipe would wait for ever.
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
             raise UnusableFile("it is a directory, not a file")
@@ -43,23 +50,8 @@ def read_config(path: Path) -> str | None:
     return _decoded(data)
 
 
-def _decoded(data: bytes) -> str:
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise UnusableFile("it is not UTF-8 text", line) from error
-
-
-MAX_DEPTH = 30
-MAX_EVENTS = 20_000
-
-# Any, because the published types of these classes leave out what they return.
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
 def compose(text: str) -> MappingNode | None:
-    """The mapping a document consists of; None if it is empty. UnusableFile otherwise."""
+    """Return the mapping of a document; None if it is empty. UnusableFile otherwise."""
     try:
         _refuse_extremes(text)
         node = cast(Node | None, _LOADER(text).get_single_node())
@@ -73,8 +65,16 @@ def compose(text: str) -> MappingNode | None:
 
 
 def line_of(node: Node) -> int:
-    """The line a node starts on, counted from 1."""
+    """Return the line a node starts on, counted from 1."""
     return cast(int, node.start_mark.line) + 1
+
+
+def _decoded(data: bytes) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise UnusableFile("it is not UTF-8 text", line) from error
 
 
 def _refuse_extremes(text: str) -> None:

@@ -10,13 +10,14 @@ from ollm_tui.settings.warning import SettingsWarning, dotted
 
 SOURCE = "environment"
 _NOT_SETTINGS = ("OLLM_HOME", "OLLM_PASSPHRASE")
+"""Variables of this program that are no settings."""
 _TEST_PREFIX = "OLLM_TEST_"
 
 
 def read_environment(
     environ: Mapping[str, str],
 ) -> tuple[list[Assignment], list[SettingsWarning]]:
-    """The keys the environment sets, and the variables that mean nothing."""
+    """Return the keys the environment sets, and warnings about unknown variables."""
     given = {name: value for name, value in sorted(environ.items()) if _is_ours(name)}
     if not given:
         return [], []
@@ -28,18 +29,19 @@ def read_environment(
         if path is None:
             problem = unknown_variable(name, keys)
             warnings.append(SettingsWarning(SOURCE, None, dotted((name,)), problem))
+        # An empty variable counts as not set, but an empty list is a value.
         elif value or takes_list(path):
             found.append(Assignment(path, name, text_given(path, value), SOURCE))
     return found, warnings
 
 
 def variable(path: KeyPath) -> str:
-    """The environment variable of a key."""
+    """Return the environment variable of a key."""
     return PREFIX + "_".join(snake(name).upper() for name in path)
 
 
 def text_given(path: KeyPath, value: str, quoted: bool = False) -> Given:
-    """A text for a key; where the key is a list, its items are separated by commas."""
+    """Turn a text into what it gives for a key; items of a list are separated by commas."""
     if not takes_list(path):
         return GivenText(value, quoted)
     return GivenList(tuple(item.strip() for item in value.split(",") if item.strip()))

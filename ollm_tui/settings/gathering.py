@@ -1,4 +1,4 @@
-"""Gathering settings from files, variables and arguments, when there are any."""
+"""Gathering settings from files, environment variables and arguments, when there are any."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ MAX_WARNINGS_PER_FILE = 50
 def gather(
     places: Locations, environ: Mapping[str, str], arguments: Mapping[str, object]
 ) -> Loaded:
-    """All sources laid over one another."""
+    """Read all sources and lay them over one another."""
+    # Later sources win. Some keys of a project's file are compared with what the user has set.
     layering = Layering(printable(str(places.user_config)))
     _take_file(layering, "user", places.user_config)
     if places.project_config is not None:
@@ -46,6 +47,7 @@ def _take(
 
 def _take_file(layering: Layering, layer: Layer, path: Path) -> None:
     file = printable(str(path))
+    # Collected apart, so that many problems in one file do not hide those of another.
     earlier, layering.warnings = layering.warnings, []
     try:
         text = read_config(path)
@@ -61,7 +63,7 @@ def _take_file(layering: Layering, layer: Layer, path: Path) -> None:
 
 
 def _bounded(warnings: list[SettingsWarning]) -> list[SettingsWarning]:
-    """The warnings of one file by line, as many as somebody would read."""
+    """Sort the warnings of one file by line and keep as many as a person would read."""
     ordered = sorted(warnings, key=lambda warning: warning.line or 0)
     surplus = len(ordered) - MAX_WARNINGS_PER_FILE
     if surplus <= 0:

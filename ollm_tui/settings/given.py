@@ -1,7 +1,7 @@
-"""What a source says about a key, before the schema has seen it.
+"""What a source says about a key, before the schema has checked it.
 
-All sources speak text here, so that `yes`, `0.7` and `null` mean the same in a file, in an
-environment variable and in an argument, and a word stays a word where a word is wanted.
+All values are text here, so that `yes`, `0.7` and `null` mean the same in a file, an environment
+variable and an argument, and a word stays a word where the schema takes a text.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class GivenText(msgspec.Struct, frozen=True):
     """Whether it stood in quotes: then it never means null."""
 
     def readings(self) -> Iterator[object]:
-        """Everything the text may mean; the schema takes the first that fits."""
+        """Yield everything the text may mean; the first that fits the schema is taken."""
         if not self.quoted and self.text in NULLS:
             yield None
             return
@@ -49,33 +49,33 @@ class GivenText(msgspec.Struct, frozen=True):
         yield self.text
 
     def described(self) -> str:
-        """The text as a warning shows it."""
+        """Return the text as a warning shows it."""
         return "nothing" if self.text in NULLS and not self.quoted else quoted(self.text)
 
 
 class GivenList(msgspec.Struct, frozen=True):
-    """Several words."""
+    """A list of words."""
 
     items: tuple[str, ...]
 
     def readings(self) -> Iterator[object]:
-        """A list means itself."""
+        """Yield the list: it has one meaning only."""
         yield self.items
 
     def described(self) -> str:
-        """The list as a warning shows it."""
+        """Return the list as a warning shows it."""
         return quoted(", ".join(self.items)) if self.items else "an empty list"
 
 
 class GivenEntry(msgspec.Struct, frozen=True):
-    """A name in a table; what it is made of is given by keys of their own."""
+    """A name in a table; its fields are given by keys of their own."""
 
     def readings(self) -> Iterator[object]:
-        """An entry where everything is at its default."""
+        """Yield an entry in which everything is at its default."""
         yield {}
 
     def described(self) -> str:
-        """What it is."""
+        """Return what a warning calls it."""
         return "an entry"
 
 
@@ -85,11 +85,11 @@ class GivenOther(msgspec.Struct, frozen=True):
     what: str
 
     def readings(self) -> Iterator[object]:
-        """It means nothing."""
+        """Yield nothing: it has no meaning."""
         return iter(())
 
     def described(self) -> str:
-        """What it is, without what is in it."""
+        """Return what it is, without its content."""
         return self.what
 
 
@@ -97,7 +97,7 @@ Given = GivenText | GivenList | GivenEntry | GivenOther
 
 
 class Assignment(msgspec.Struct, frozen=True):
-    """One key of one source."""
+    """What one source gives for one key."""
 
     path: KeyPath
     """The key in the spelling of the schema."""

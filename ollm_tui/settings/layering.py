@@ -17,7 +17,7 @@ from ollm_tui.settings.warning import SettingsWarning, dotted, holds_secret, pla
 
 
 class Layering:
-    """Settings in the making: later layers win, and a bad key costs only itself."""
+    """Builds the settings key by key: later layers win, and a bad key costs only itself."""
 
     def __init__(self, user_config: str) -> None:
         self.warnings: list[SettingsWarning] = []
@@ -26,9 +26,10 @@ class Layering:
         self._sources: dict[KeyPath, Source] = {}
 
     def take(self, layer: Layer, assignment: Assignment) -> None:
-        """Put one key on top, or say why not."""
+        """Lay one key over what is there, or add a warning why not."""
         path = assignment.path
         if layer == "project" and not may_set(path):
+            # The fields of an entry are refused one by one; the entry needs no warning.
             if not isinstance(assignment.given, GivenEntry):
                 self._warn(assignment, self._refusal("set", path))
             return
@@ -44,13 +45,13 @@ class Layering:
             self._sources[path] = Source(layer, where)
 
     def settings(self) -> Settings:
-        """Everything taken so far, with defaults for the rest."""
+        """Return everything taken so far, with defaults for the rest."""
         if not self._values:  # the usual case; the first conversion costs milliseconds
             return Settings()
         return msgspec.convert(nested(self._values), Settings)
 
     def sources(self) -> Mapping[KeyPath, Source]:
-        """Where each key comes from that is not at its default."""
+        """Return where each key comes from; keys at their default are left out."""
         return dict(self._sources)
 
     def _current(self, path: KeyPath) -> object:

@@ -1,4 +1,4 @@
-"""The settings as they were found: their values, where each comes from, what was wrong."""
+"""The settings as they were loaded: their values, where each comes from, and what was wrong."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class Source(msgspec.Struct, frozen=True):
 
 
 class Loaded(msgspec.Struct, frozen=True):
-    """The settings, and what there is to say about them."""
+    """The settings, with their sources and the warnings about them."""
 
     settings: Settings
     warnings: tuple[SettingsWarning, ...]
     sources: Mapping[KeyPath, Source]
-    """Where each key comes from; keys at their default are not named."""
+    """Where each key comes from; keys at their default are left out."""
     locations: Locations

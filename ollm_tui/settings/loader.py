@@ -1,7 +1,7 @@
-"""All settings from all places: default < user < project < environment < arguments.
+"""Loading the settings from all sources: default < user < project < environment < arguments.
 
 Nothing in a file or variable can keep the program from starting; what is wrong with them
-comes back as warnings.
+becomes a warning.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _HOME = "OLLM_HOME"
 
 
 def load_settings(environ: Mapping[str, str], cwd: Path, arguments: Mapping[str, object]) -> Loaded:
-    """The effective settings. SettingsError only where there is no home directory.
+    """Return the effective settings. SettingsError only where there is no home directory.
 
-    `arguments` maps dotted keys ("retention.mode") to values; None is "not given".
+    `arguments` maps dotted keys ("retention.mode") to values; None means not given.
     """
     places = find_locations(environ, cwd)
     if not (_any_file(places) or _any_variable(environ) or arguments):
         return Loaded(Settings(), (), {}, places)
-    # Reading settings takes 10 ms more than having none, which most people have.
+    # Imported late: reading settings takes 10 ms, and most people have none.
     from ollm_tui.settings.gathering import gather
 
     return gather(places, environ, arguments)

@@ -1,4 +1,4 @@
-"""Where things are: the program's home, the project, their settings, the sessions."""
+"""The locations of the program's home, the project, their settings and the sessions."""
 
 from __future__ import annotations
 
@@ -15,39 +15,39 @@ CONFIG = "config.yaml"
 
 
 class Locations(msgspec.Struct, frozen=True):
-    """The places that follow from the environment and the current directory."""
+    """The locations that follow from the environment and the current directory."""
 
     home: Path
     """The program's own directory."""
     user_home: Path | None
-    """What ~ stands for."""
+    """The directory that ~ stands for; None where the environment names none."""
     project: Path
     """The root of the project the user is in."""
 
     @property
     def user_config(self) -> Path:
-        """The user's settings."""
+        """The settings file of the user."""
         return self.home / CONFIG
 
     @property
     def project_config(self) -> Path | None:
-        """The project's settings; None where they would be the user's own."""
+        """The settings file of the project; None where it would be the user's own."""
         folder = self.project / FOLDER
         return None if _is_users(folder, self.home, self.user_home) else folder / CONFIG
 
     def sessions(self, settings: Settings) -> Path:
-        """The directory of the session files."""
+        """Return the directory of the session files."""
         if settings.retention.mode == "session":
             return self.project / FOLDER / "sessions"
         data_dir = settings.sessions.data_dir
         if data_dir == DEFAULT_DATA_DIR:
             return self.home / "sessions"
-        # A relative path must not mean another place in every directory.
+        # Relative to the home: it must not mean another directory wherever ollm is started.
         return self.home / _expanded(data_dir, self.user_home)
 
 
 def ollm_home(environ: Mapping[str, str]) -> Path:
-    """$OLLM_HOME, or .ollm in the user's home. SettingsError if there is neither."""
+    """Return $OLLM_HOME, or .ollm in the user's home. SettingsError if there is neither."""
     own = environ.get("OLLM_HOME")
     if own:
         return _expanded(own, _user_home(environ)).absolute()
@@ -55,7 +55,7 @@ def ollm_home(environ: Mapping[str, str]) -> Path:
 
 
 def find_locations(environ: Mapping[str, str], cwd: Path) -> Locations:
-    """All places. SettingsError if there is no home directory."""
+    """Find all locations. SettingsError if there is no home directory."""
     home, user_home = ollm_home(environ), _user_home(environ)
     return Locations(home, user_home, _project_root(cwd.absolute(), home, user_home))
 
@@ -77,7 +77,7 @@ def _expanded(text: str, user_home: Path | None) -> Path:
 
 
 def _project_root(cwd: Path, home: Path, user_home: Path | None) -> Path:
-    # In a shared parent such as /tmp anybody could leave a marker: only ours count.
+    # In a shared parent such as /tmp anybody could create a .git: only the user's own count.
     ours = {_identity(cwd).owner, _identity(user_home or home).owner} - {None}
     for folder in (cwd, *cwd.parents):
         if _identity(folder / ".git").owner in ours:
@@ -96,7 +96,7 @@ def _is_users(folder: Path, home: Path, user_home: Path | None) -> bool:
 
 
 def _same(one: Path, other: Path) -> bool:
-    """Whether two paths are one place, also through links."""
+    """Whether two paths lead to the same file or directory, also through links."""
     if one == other:
         return True
     return (found := _identity(one)).inode is not None and found == _identity(other)

@@ -39,7 +39,7 @@ STRICTER_ONLY: Mapping[KeyPath, tuple[object, ...]] = {
     ("fileDiscovery", "followSymlinks"): (True, False),
     ("search", "retrieval"): (True, False),
 }
-"""Keys a project may only move towards the right end."""
+"""Keys a project may only make stricter, with their values from the loosest to the strictest."""
 
 
 def may_set(path: KeyPath) -> bool:
@@ -55,5 +55,5 @@ def loosens(path: KeyPath, value: object, current: object) -> bool:
 
 def _matches(path: KeyPath, pattern: KeyPath) -> bool:
     return len(path) == len(pattern) and all(
-        wanted in ("*", name) for name, wanted in zip(path, pattern, strict=True)
+        part in ("*", name) for name, part in zip(path, pattern, strict=True)
     )

@@ -6,16 +6,17 @@ from pathlib import Path
 
 
 def default_config() -> Path:
-    """The file that lists every setting with its default."""
+    """Return the file that lists every setting with its default."""
     return resources_root() / "config" / "default.yaml"
 
 
 def themes_directory() -> Path:
-    """The directory of the colour themes."""
+    """Return the directory of the colour themes."""
     return resources_root() / "themes"
 
 
 def resources_root(package: Path = Path(__file__).parent.parent) -> Path:
-    """The directory that holds config/ and themes/."""
+    """Return the directory that holds config/ and themes/."""
+    # A wheel carries them inside the package; in a checkout they lie beside it.
     installed = package / "resources"
     return installed if installed.is_dir() else package.parent

@@ -19,6 +19,7 @@ Name = Annotated[
 ]
 Line = Annotated[str, Meta(pattern=rf"\A{_LINE}+\Z", description="one line of text")]
 Prose = Annotated[str, Meta(pattern=r"\A[^\x00\ud800-\udfff]*\Z", description="text")]
+# ~name, the home of another user, is refused: it is never expanded.
 Folder = Annotated[
     str,
     Meta(pattern=rf"\A(?!~[^/]){_LINE}+\Z", description="a path; ~ is the home directory"),

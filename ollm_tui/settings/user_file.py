@@ -1,7 +1,7 @@
 """Writing one setting into the user's file; every other line of it stays as it is.
 
-The place is found in the parsed document, the text is changed there, and the result is
-read again: it is written only if that key, and no other, says something else now.
+The position is found in the parsed document and the text is changed there. The result is parsed
+again and written only if that key, and no other, has changed.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from ollm_tui.settings.yaml_source import read_yaml
 Scalar = str | int | float | bool | None
 BY_HAND = "nothing was changed; edit the file by hand"
 _PLAIN_WORD = re.compile(r"[A-Za-z_~./][A-Za-z0-9_./-]*")
+"""Texts that need no quotes in YAML, unless they are among `_NOT_WORDS`."""
 _NOT_WORDS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n", "~"})
 
 
@@ -45,7 +46,7 @@ def set_user_value(file: Path, path: KeyPath, value: Scalar) -> None:
 
 
 def unset_user_value(file: Path, path: KeyPath) -> None:
-    """Take one key out, so that its default counts again. SettingsError as above."""
+    """Remove one key, so that its default counts again. SettingsError as for `set_user_value`."""
     text, before = _read(file)
     found = _find(compose(text), path)
     if found is None:
@@ -74,7 +75,7 @@ def _parsed(text: str) -> dict[KeyPath, Given]:
 def _only_change(
     file: Path, path: KeyPath, before: dict[KeyPath, Given], changed: str
 ) -> Given | None:
-    """What a changed text says about a key. SettingsError if it says more than that."""
+    """Return what a changed text says about a key. SettingsError if another key changed too."""
     try:
         after = _parsed(changed)
     except UnusableFile as error:
@@ -104,7 +105,7 @@ def _with_value(text: str, path: KeyPath, scalar: str) -> str:
 
 
 def _below(text: str, group: _Pair, pair: str) -> str:
-    """The text with a pair as the first one below the line of its group."""
+    """Insert a pair as the first one below the line of its group."""
     column = group.key.start_mark.column + 2
     for key, _ in _pairs(group.value):
         column = key.start_mark.column
@@ -116,7 +117,7 @@ def _below(text: str, group: _Pair, pair: str) -> str:
 
 
 def _find(node: Node | None, path: KeyPath, group: KeyPath = ()) -> _Pair | None:
-    """The pair that sets a key or opens a group, by whatever spelling; the last one counts."""
+    """Return the pair that sets a key or opens a group, in any spelling; the last one counts."""
     found: _Pair | None = None
     for key, value in _pairs(node):
         name = resolved(group, cast(str, key.value))
@@ -161,7 +162,8 @@ def _unsafe(file: Path, path: KeyPath) -> SettingsError:
 
 
 def _write(file: Path, text: str) -> None:
-    """Put the file in place at once, for its owner only; a link to it stays a link."""
+    """Replace the file atomically, readable for its owner only."""
+    # Resolved first: a link to the file stays a link.
     target = file.resolve()
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:

@@ -1,4 +1,4 @@
-"""What was wrong with the settings, as lines fit for a terminal whatever the files held."""
+"""Warnings about settings, as lines that are safe for a terminal whatever the files hold."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ SHOWN_CHARACTERS = 60
 _SECRET_NAME = re.compile(
     r"key(?!map)|token(?!s$)|secret|passw|credential|auth|header|url|hook", re.IGNORECASE
 )
+"""Names whose values may be secrets. `keymap` and counts of tokens are none; an address, a header
+or a hook may contain one."""
 
 
 class SettingsWarning(msgspec.Struct, frozen=True):
@@ -31,12 +33,12 @@ class SettingsWarning(msgspec.Struct, frozen=True):
 
 
 def place(source: str, line: int | None) -> str:
-    """FILE:LINE, or only the source where there are no lines."""
+    """Return FILE:LINE, or only the source where there is no line."""
     return source if line is None else f"{source}:{line}"
 
 
 def printable(text: str) -> str:
-    """A text without anything a terminal would act on: such characters are written out."""
+    """Escape everything in a text that a terminal would act on."""
     if text.isprintable():
         return text
     return "".join(
@@ -46,13 +48,13 @@ def printable(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """Foreign text in quotes, escaped and cut."""
+    """Put foreign text into quotes, escaped and cut."""
     cut = text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"
     return repr(cut)
 
 
 def dotted(path: tuple[str, ...]) -> str:
-    """A key as it is shown: parts joined by dots, odd names in quotes."""
+    """Return a key as it is shown: parts joined by dots, unusual names in quotes."""
     return ".".join(
         part if re.fullmatch(r"[A-Za-z0-9_-]{1,60}", part) else quoted(part) for part in path
     )

@@ -1,4 +1,4 @@
-"""A settings file in YAML as assignments, one per key, with warnings for all the rest."""
+"""Turning a settings file in YAML into assignments, one per key, and warnings for the rest."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from ollm_tui.settings.keys import (
 from ollm_tui.settings.warning import SettingsWarning, dotted, printable
 
 MAX_PAIRS = 5_000
-"""Merge keys can multiply what a small file holds."""
+"""Bounds the work, since merge keys can multiply what a small file holds."""
 
 MAX_MERGES = 20
-"""A mapping can merge itself."""
+"""Bounds the depth, since a mapping can merge itself."""
 
 _STANDARD_TAG = "tag:yaml.org,2002:"
 _MERGE_TAG = _STANDARD_TAG + "merge"
@@ -42,7 +42,7 @@ Pair = tuple[Node, Node]
 
 
 def read_yaml(text: str, file: str) -> tuple[list[Assignment], list[SettingsWarning]]:
-    """The keys a file sets. UnusableFile if the whole of it has to be skipped."""
+    """Return the keys a file sets, and warnings. UnusableFile if all of it has to be skipped."""
     document = compose(text)
     walk = _Walk(file)
     if document is not None:
@@ -51,7 +51,7 @@ def read_yaml(text: str, file: str) -> tuple[list[Assignment], list[SettingsWarn
 
 
 class _Walk:
-    """One way through a document, along the schema."""
+    """Walks through a document along the schema and collects what it finds."""
 
     def __init__(self, file: str) -> None:
         self.found: list[Assignment] = []
@@ -60,7 +60,7 @@ class _Walk:
         self._pairs_seen = 0
 
     def group(self, node: MappingNode, path: KeyPath, written: KeyPath) -> None:
-        """Take what stands below a group; `written` is how the file calls it."""
+        """Collect what stands below a group; `written` is how the file spells the group."""
         lines: dict[str, int] = {}
         for key, value in self._pairs(node, written):
             name = cast(str, key.value)
@@ -91,7 +91,7 @@ class _Walk:
             self.group(value, path, written)
 
     def _pairs(self, node: MappingNode, written: KeyPath, depth: int = 0) -> list[Pair]:
-        """The pairs of a mapping, those of its merge keys first, unless it has them itself."""
+        """Return the pairs of a mapping after those it merges, as far as it does not set them."""
         pairs = cast(list[Pair], node.value)
         self._pairs_seen += len(pairs) + 1
         if self._pairs_seen > MAX_PAIRS or depth > MAX_MERGES:
@@ -132,7 +132,7 @@ class _Walk:
 
 
 def _settled(found: list[Assignment], warnings: list[SettingsWarning]) -> list[Assignment]:
-    """One assignment per key: the schema's own spelling wins over others, then the later."""
+    """Keep one assignment per key: the spelling of the schema wins, then the later one."""
     winners: dict[KeyPath, Assignment] = {}
     for one in found:
         before = winners.get(one.path)

@@ -1,1 +1,1 @@
-"""Bytes on disk: knows formats, decides nothing."""
+"""Everything on disk: this package knows the formats and decides nothing."""

@@ -1,4 +1,4 @@
-"""Where everything of a store lies, and which names may stand there."""
+"""The paths of a store, the names allowed in it, and making and removing its directories."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ FILE_MODE = 0o600
 SESSION_SUFFIX = ".json"
 JOURNAL_SUFFIX = ".journal"
 
-# No name ends like a file of ours: session "x.json" would own the file of session "x".
+# No name may end like a file of ours: session "x.json" would own the file of session "x".
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}(?<!\.json)(?<!\.journal)")
 SESSION_OR_JOURNAL = re.compile(rf"({_NAME.pattern})(\.json|\.journal)")
 """The name of a file that belongs to a session: the session's name and which file it is."""
 
 
 class StoreLayout:
-    """The paths of one store. `root` holds what belongs to the sessions beside them."""
+    """The paths of one store. `root` holds what belongs to the sessions besides their files."""
 
     def __init__(self, sessions: Path) -> None:
         self.sessions = sessions
@@ -34,41 +34,41 @@ class StoreLayout:
         self.older_snapshots = self.root / "context-storage"
 
     def session(self, session_id: str) -> Path:
-        """The session file."""
+        """Return the path of the session file."""
         return self.sessions / f"{session_id}{SESSION_SUFFIX}"
 
     def journal(self, session_id: str) -> Path:
-        """What was recorded since the session file was written."""
+        """Return the path of the journal: what was recorded since the session file was written."""
         return self.sessions / f"{session_id}{JOURNAL_SUFFIX}"
 
     def side_files(self, session_id: str) -> Path:
-        """Values too large for the session file, named by their hash."""
+        """Return the directory of values too large for the session file, named by their hash."""
         return self.sessions / f"{session_id}.files"
 
     def original(self, session_id: str) -> Path:
-        """The file of an older version, as it was before this one continued the session."""
+        """Return where an earlier program's file is kept once this one continues the session."""
         return self.sessions / f"{session_id}.original"
 
     def quarantine(self, session_id: str) -> Path:
-        """Bytes of the journal that could not be read."""
+        """Return the file for bytes of the journal that cannot be read."""
         return self.sessions / f"{session_id}.quarantine"
 
     def older_session(self, session_id: str) -> Path:
-        """A session where earlier versions of the program put them."""
+        """Return where an earlier program would have put the session."""
         return self.older_sessions / f"{session_id}{SESSION_SUFFIX}"
 
     def snapshot_folders(self, session_id: str) -> tuple[Path, ...]:
-        """Where the snapshots of a session may lie; new ones are written to the first."""
+        """Return the folders a session's snapshots may be in; new ones are written to the first."""
         places = (self.snapshots, self.older_snapshots, self.older_sessions)
         return tuple(place / session_id / "snapshots" for place in places)
 
     @property
     def snapshot_map(self) -> Path:
-        """Which snapshot belongs to which session, for those who only know its id."""
+        """The file that tells which session a snapshot belongs to."""
         return self.snapshots / "snapshot-map.json"
 
     def belongings(self, session_id: str) -> dict[str, Path]:
-        """Everything a session has on disk, and a name for each where all lie together."""
+        """Return everything a session may have on disk, by the names it has in the trash."""
         return {
             "session.json": self.session(session_id),
             "session.json.tmp": temporary_name(self.session(session_id)),
@@ -86,12 +86,12 @@ class StoreLayout:
 
 
 def is_valid_name(session_id: str) -> bool:
-    """Whether an id can be a file name and nothing more than that."""
+    """Whether an id can be a file name and nothing more, such as a path."""
     return _NAME.fullmatch(session_id) is not None
 
 
 def temporary_name(path: Path) -> Path:
-    """Where a file is written before it takes the place of the old one; one name per file."""
+    """Return where a file is written before it replaces the old one; one name per file."""
     return path.with_name(f".{path.name}.tmp")
 
 
@@ -120,10 +120,8 @@ def sync_directory(path: Path) -> None:
 
 
 def remove_tree(path: Path) -> None:
-    """Remove a file, or a directory and all below it; it need not be there.
-
-    (shutil takes 3 ms to load, which every start would pay.)
-    """
+    """Remove a file, or a directory and all below it; it need not be there."""
+    # Not shutil, which takes 3 ms to load, at every start.
     for folder, folders, files in os.walk(path, topdown=False):
         for name in (*files, *folders):
             _remove(Path(folder, name))

@@ -24,7 +24,7 @@ from ollm_tui.core.session.message import (
     UnknownPart,
 )
 from ollm_tui.core.session.session import Session
-from ollm_tui.storage.importers import older_session
+from ollm_tui.storage.importers.older_sessions import older_session
 
 GOLDEN = Path(__file__).parent / "golden"
 SESSION_ID = "0b6c1f2e-4d3a-4f59-9a57-1c2d3e4f5a6b"

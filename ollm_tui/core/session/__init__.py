@@ -1,1 +1,1 @@
-"""What a session is made of: messages, records, branches, goals, checkpoints. Values only."""
+"""The values a session is made of: messages, records, branches, goals and checkpoints."""

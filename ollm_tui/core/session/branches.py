@@ -1,4 +1,4 @@
-"""The branches of a session: the ends of its message tree, each with words to know it by."""
+"""The branches of a session: the ends of its message tree, each with a name."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.session.titles import title_of
 
 MAIN = "main"
-_LOOKED_AT = 500
-"""Characters of a message that are enough for a name."""
+_TITLE_CHARACTERS = 500
+"""Characters of a message that are read for a name."""
 
 
 class Branch(NamedTuple):
-    """One way through the conversation, from the first message to an end."""
+    """One path through the conversation, from the first message to an end."""
 
     leaf: str
     name: str
-    """How it begins to differ from the branches before it; the first is called main."""
+    """The first words that earlier branches do not have; the first branch is called main."""
     messages: int
     at: str
-    """When its last message was said."""
+    """The time of its last message."""
     is_current: bool
 
 
 def branches_of(state: SessionState) -> tuple[Branch, ...]:
-    """Every branch, the first one first, then in the order in which they began.
+    """Return every branch, the first one first, then in the order in which they began.
 
-    Where the conversation was set back, its present end has later messages; it is one as well.
+    Where the conversation was set back, its head is no leaf; it ends a branch as well.
     """
     ends = _ends(state)
     depths = _depths(state)
@@ -50,8 +50,8 @@ def branches_of(state: SessionState) -> tuple[Branch, ...]:
 
 
 def words_of(message: Message) -> str:
-    """The first words of a message, or the name of what it brought along."""
-    if text := message.text[:_LOOKED_AT].strip():
+    """Return the first words of a message, or the names of its attachments and tool calls."""
+    if text := message.text[:_TITLE_CHARACTERS].strip():
         return title_of(text)
     names = [part.name for part in message.parts if isinstance(part, Attachment)]
     names += [call.name for call in message.tool_calls]
@@ -59,8 +59,9 @@ def words_of(message: Message) -> str:
 
 
 def holders(branches: Iterable[Branch], state: SessionState) -> dict[str, str]:
-    """The leaf of the branch each message belongs to: the current one where it is on it."""
+    """Return the leaf of a branch for each message: of the current branch where it is on that."""
     found: dict[str, str] = {}
+    # The first branch that reaches a message gets it, so the current one goes first.
     for branch in sorted(branches, key=lambda branch: not branch.is_current):
         step: str | None = branch.leaf
         while step is not None and step not in found:
@@ -72,13 +73,14 @@ def holders(branches: Iterable[Branch], state: SessionState) -> dict[str, str]:
 def calls_along(
     state: SessionState, branch: Sequence[Message], until: str | None = None
 ) -> tuple[ToolCall, ...]:
-    """The tool calls of a branch: those its messages name, and those of the user, which no
-    message names and which stand by their times; of these none that came after `until`.
+    """Return the tool calls of a branch: those its messages name, and commands of the user.
 
-    Nobody wrote down on which branch the user was: a call goes along with the message said
-    before it and with the one that was continued after it.
+    No message names a command, and the branch it was run on is not recorded. It belongs to the
+    message said before it and to the one that was continued after it, unless it came after
+    `until`.
     """
     messages = list(state.messages())
+    # Clocks go back and older data has odd times: a position is found by the latest time so far.
     times = list(accumulate((message.timestamp for message in messages), max))
     on_branch = {message.id for message in branch}
     named = {call.call_id: message.id for message in messages for call in message.tool_calls}
@@ -97,7 +99,7 @@ def calls_along(
 
 
 def _ends(state: SessionState) -> list[str]:
-    """The leaves, that of the first branch first; last the present end, if it is none."""
+    """Return the leaves, that of the first branch first; the head comes last if it is none."""
     next_of: dict[str | None, str] = {}
     for message in state.messages():
         next_of.setdefault(state.parent(message.id), message.id)
@@ -116,7 +118,7 @@ def _ends(state: SessionState) -> list[str]:
 
 
 def _depths(state: SessionState) -> dict[str, int]:
-    """How many messages there are up to each. A parent is recorded before its children."""
+    """Count the messages up to each one. A parent is recorded before its children."""
     depths: dict[str, int] = {}
     for message in state.messages():
         parent = state.parent(message.id)
@@ -125,7 +127,7 @@ def _depths(state: SessionState) -> dict[str, int]:
 
 
 def _first_new(state: SessionState, leaf: str, known: set[str]) -> str | None:
-    """The first message of a branch that no branch before it has; all of them are known then."""
+    """Return the first message that no earlier branch has, and add the branch to `known`."""
     step: str | None = leaf
     first: str | None = None
     while step is not None and step not in known:

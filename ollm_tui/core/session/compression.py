@@ -1,4 +1,4 @@
-"""What a compression leaves in the context: checkpoints in the place of messages, data cut short.
+"""What a compression leaves in the context: checkpoints for older messages, and data cut short.
 
 Only the context changes; every message stays in the session.
 """
@@ -28,24 +28,24 @@ FactKind = Literal[
     "identifier",
     "note",
 ]
-"""A note is a sentence of no kind that may be worth its room."""
+"""`note` is a sentence of no other kind that may still be worth keeping."""
 
 
 class Fact(Value, frozen=True, omit_defaults=True):
-    """One thing worth knowing, on one line, in the words it was said with."""
+    """One thing worth knowing, on one line, in the words in which it was said."""
 
     kind: FactKind
     text: str
     about: str = ""
-    """What a value is the value of, how the runs of a command ended, or whether a task was
-    only perhaps done."""
+    """What a value belongs to, how the runs of a command ended, or that a task is only perhaps
+    done."""
     source: str = ""
     """The message or tool call it was last seen in."""
     from_user: bool = False
     current: bool = True
-    """False: done, replaced or taken back. Kept so that earlier ledgers learn of it."""
+    """False if it was done, replaced or taken back; kept so that earlier ledgers learn of it."""
     now: str = ""
-    """What was said of the same thing later, where it may have taken this one's place."""
+    """What was said later about the same subject, where it may have replaced this fact."""
 
 
 class Ledger(Value, frozen=True, omit_defaults=True):
@@ -54,17 +54,17 @@ class Ledger(Value, frozen=True, omit_defaults=True):
     facts: tuple[Fact, ...] = ()
 
     def without_sources(self, sources: Container[str]) -> Ledger:
-        """The ledger without what was said in some messages, where those stay in the prompt."""
+        """Return the ledger without the facts of some messages, which stay in the prompt."""
         kept = tuple(fact for fact in self.facts if fact.source not in sources)
         return replace(self, facts=kept)
 
 
 Strategy = Literal["truncate", "summarize", "hybrid"]
 Trigger = Literal["auto", "manual", "overflow"]
-"""Why it was compressed: the threshold was reached, by hand, or a prompt did not fit."""
+"""Why it was compressed: the threshold was reached, the user asked, or a prompt did not fit."""
 
 DETAILED, MODERATE, COMPACT = 3, 2, 1
-"""How much a checkpoint still tells; it becomes less as it grows old."""
+"""The levels of a checkpoint; it becomes more compact as it ages."""
 
 
 class Checkpoint(Value, frozen=True):
@@ -75,7 +75,7 @@ class Checkpoint(Value, frozen=True):
     covers: tuple[str, str]
     """The first and the last message it stands for."""
     messages: tuple[str, ...]
-    """All of them; the user's own are only among them where the user agreed."""
+    """All of them; the user's own messages are included only where the user agreed."""
     summary: str
     """The model's words, or the user's; empty where no model was asked."""
     ledger: Ledger
@@ -90,11 +90,11 @@ class Checkpoint(Value, frozen=True):
     """Whether the user changed the summary."""
     trusted: bool = False
     compacted: CompactedPrompt | None = None
-    """The same in the form of the server that compacted it, for that server only."""
+    """The same messages in the form of the server that compacted them, for that server only."""
 
 
 class CompressedContext(Value, frozen=True):
-    """What of the conversation is not sent as it was said."""
+    """Which parts of the conversation are not sent as they were said."""
 
     checkpoints: tuple[str, ...] = ()
     """Ids of checkpoints of the history, in the order of the prompt."""
@@ -117,7 +117,7 @@ class Compression(Value, frozen=True, omit_defaults=True):
     before: CompressedContext
     after: CompressedContext
     created: tuple[Checkpoint, ...] = ()
-    """Checkpoints that are new, also those that are older ones made shorter."""
+    """New checkpoints, including older ones that were made shorter."""
     folded: tuple[str, ...] = ()
     """Messages that are part of a checkpoint since this compression."""
     elisions: dict[str, str] = msgspec.field(default_factory=dict[str, str])
@@ -125,14 +125,14 @@ class Compression(Value, frozen=True, omit_defaults=True):
     last: str | None = None
     """The last message of the conversation at that time."""
     above: str | None = None
-    """The message above which it was wanted, where the user chose one."""
+    """The message above which the user asked to compress, where one was chosen."""
     model: str | None = None
-    """Who summarised."""
+    """The model that summarised."""
     snapshot: str | None = None
-    """The context as it was before."""
+    """The id of the snapshot taken before it."""
     seconds: float = 0.0
     note: str = ""
-    """What the user should know: that no model could be asked."""
+    """What the user should know, such as that no model could be asked."""
     undone_at: str | None = None
 
     @property
@@ -151,14 +151,14 @@ History = tuple[Compression, ...]
 
 
 def checkpoints_of(compressed: CompressedContext, history: History) -> tuple[Checkpoint, ...]:
-    """The checkpoints of a context, in their order; what is unknown is left out."""
-    wanted = set(compressed.checkpoints)
-    found = {made.id: made for entry in history for made in entry.created if made.id in wanted}
+    """Return the checkpoints of a context in their order; unknown ids are left out."""
+    ids = set(compressed.checkpoints)
+    found = {made.id: made for entry in history for made in entry.created if made.id in ids}
     return tuple(found[key] for key in compressed.checkpoints if key in found)
 
 
 class Shortening(msgspec.Struct, frozen=True):
-    """What of a conversation is sent in another form, quick to ask."""
+    """Which messages are sent in another form, with the text that is sent instead."""
 
     checkpoints: tuple[Checkpoint, ...] = ()
     elided: Mapping[str, str] = MappingProxyType({})
@@ -166,7 +166,8 @@ class Shortening(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, compressed: CompressedContext, history: History) -> Shortening:
-        """What a session has."""
+        """Look up the text of a compressed context in the history of its session."""
+        # A message may be cut short more than once: the facts of the latest compression count.
         kept = {key: facts for entry in history for key, facts in entry.elisions.items()}
         elided = {key: kept.get(key, "") for key in compressed.elided}
         return cls(checkpoints_of(compressed, history), elided)
@@ -177,7 +178,7 @@ class Shortening(msgspec.Struct, frozen=True):
         return frozenset(key for checkpoint in self.checkpoints for key in checkpoint.messages)
 
     def within(self, branch: Collection[str]) -> Shortening:
-        """What holds on a branch: a checkpoint of messages that are not all there does not."""
+        """Keep only the checkpoints whose messages are all on a branch."""
         holding = tuple(
             checkpoint
             for checkpoint in self.checkpoints
@@ -187,7 +188,7 @@ class Shortening(msgspec.Struct, frozen=True):
 
 
 def last_undoable(history: History, now: CompressedContext) -> Compression | None:
-    """The compression that made the present context; None if something else did since."""
+    """Return the compression that made the present context; None if it was changed since."""
     for entry in reversed(history):
         if entry.undone_at is None:
             return entry if entry.after == now else None
@@ -195,8 +196,10 @@ def last_undoable(history: History, now: CompressedContext) -> Compression | Non
 
 
 def in_force(history: History, now: CompressedContext) -> tuple[Compression, ...]:
-    """The compressions that the present context came about by, the last one first: neither
-    those that were undone nor those from before which something was restored."""
+    """Return the compressions the present context results from, the last one first.
+
+    Those that were undone, or left behind by a restore, are not among them.
+    """
     found: list[Compression] = []
     for entry in reversed(history):
         if entry.undone_at is None and entry.after == now:
@@ -206,7 +209,8 @@ def in_force(history: History, now: CompressedContext) -> tuple[Compression, ...
 
 
 def was_undone(history: History) -> bool:
-    """Whether the last compression was taken back; what a restore brought along was none."""
+    """Whether the last compression was undone."""
+    # An entry that a restore added has the same context before and after.
     done = (entry for entry in reversed(history) if entry.before != entry.after)
     last = next(done, None)
     return last is not None and last.undone_at is not None

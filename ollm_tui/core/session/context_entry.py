@@ -1,5 +1,8 @@
-"""What stands in every prompt besides the conversation: the user's notes, and data from
-files, hooks and the project. Only the user's own words are told to the model as such."""
+"""Context entries: what stands in every prompt besides the conversation.
+
+They are the user's notes, and data from files, hooks and the project. Only the user's own words
+are presented to the model as such.
+"""
 
 from __future__ import annotations
 
@@ -13,28 +16,29 @@ from ollm_tui.core.session.message import Value
 USUAL_PRIORITY = 50
 LEAST_PRIORITY, HIGHEST_PRIORITY = 0, 100
 LONGEST_KEY = 50
+"""Characters."""
 
 EntrySource = Literal["hook", "extension", "user", "system"]
 """Who added it; `system` is this program."""
 
 _PLAIN_KEY = re.compile(r"[\w .:/@+-]+")
-"""Keys of data stand outside of its fence: they are names and no sentences."""
+"""The key of foreign data stands outside the fence around it, so it must be no sentence."""
 
 
 class ContextEntry(Value, frozen=True):
-    """One entry; its key names it."""
+    """One entry of the context; its key is unique in a session."""
 
     key: str
     content: str
     added_at: str
     priority: int = USUAL_PRIORITY
-    """The higher, the earlier in the prompt."""
+    """Entries with a higher priority come earlier in the prompt."""
     source: EntrySource = "user"
     origin: str = ""
-    """What the content was taken from, such as `file:docs/api.md`, `tree` or `instructions`;
-    empty for words that were typed."""
+    """Where the content comes from, such as `file:docs/api.md`, `tree` or `instructions`;
+    empty for text that was typed."""
     expires_at: str | None = None
-    """From then on it is not sent any more."""
+    """The time from which it is no longer sent."""
 
     @property
     def is_users_own(self) -> bool:
@@ -43,7 +47,7 @@ class ContextEntry(Value, frozen=True):
 
     @property
     def problem(self) -> str:
-        """Why it cannot be used, in words; empty for a good one."""
+        """Why it cannot be used, in words; empty if it can."""
         key = " ".join(self.key.split())
         if not key or len(key) > LONGEST_KEY:
             return f"its name must have 1 to {LONGEST_KEY} characters"
@@ -56,7 +60,7 @@ class ContextEntry(Value, frozen=True):
         return ""
 
     def is_over(self, moment: str) -> bool:
-        """Whether its time has run out. A time that cannot be read never comes."""
+        """Whether it has expired. A time that cannot be read counts as never."""
         try:
             return self.expires_at is not None and clock.parse(self.expires_at) <= clock.parse(
                 moment
@@ -69,27 +73,28 @@ Entries = tuple[ContextEntry, ...]
 
 
 def with_entry(entries: Entries, entry: ContextEntry) -> Entries:
-    """One more entry; another one of the same key is replaced."""
+    """Add an entry; another one with the same key is replaced."""
     return (*without_entry(entries, entry.key), entry)
 
 
 def without_entry(entries: Entries, key: str) -> Entries:
-    """All entries but one."""
+    """Return all entries but the one with this key."""
     return tuple(entry for entry in entries if entry.key != key)
 
 
 def without_expired(entries: Entries, moment: str) -> Entries:
-    """The entries whose time has not run out."""
+    """Return the entries that have not expired."""
     return tuple(entry for entry in entries if not entry.is_over(moment))
 
 
 def by_priority(entries: Entries) -> Entries:
-    """As they stand in the prompt: the most important first, ties by age."""
+    """Sort entries as in the prompt: the most important first, ties by age."""
+    # New entries are appended and sorting is stable, so equal priorities stay in order of age.
     return tuple(sorted(entries, key=lambda entry: -entry.priority))
 
 
 def expiry(moment: str, seconds: float | None) -> str | None:
-    """When something added at a moment ends that lives for so long."""
+    """Return when an entry added at a moment expires; None if it never does."""
     if seconds is None:
         return None
     return clock.iso(clock.parse(moment) + timedelta(seconds=seconds))

@@ -1,4 +1,4 @@
-"""What the user did to messages in the context: pinned, left out, or folded to their first words.
+"""Marks the user sets on messages in the context: pinned, excluded, or folded to their first words.
 
 Marks change what is sent, never what was said; a message has one at most.
 """
@@ -20,7 +20,7 @@ from ollm_tui.core.session.session import Metadata
 Mark = Literal["", "pinned", "excluded", "folded"]
 
 Action = Literal["pin", "unpin", "exclude", "include", "fold", "unfold", "drop", "fold-above"]
-"""`drop` leaves out the whole exchanges of the keys. `fold-above` folds what stands above the
+"""`drop` excludes the whole exchanges of the keys. `fold-above` folds what stands above the
 first of the keys and is neither the user's nor marked."""
 
 _GIVES: Mapping[Action, Mark] = MappingProxyType(
@@ -32,25 +32,25 @@ _TAKES: Mapping[Action, Mark] = MappingProxyType(
 
 
 class ContextChange(msgspec.Struct, frozen=True):
-    """What shall happen to messages of the context."""
+    """A change of the marks of some messages."""
 
     action: Action
     keys: tuple[str, ...]
 
 
 class MarksRestored(msgspec.Struct, frozen=True):
-    """The way back from a change: messages get the marks they had."""
+    """Undoes a change: messages get back the marks they had."""
 
     marks: tuple[tuple[str, Mark], ...]
     folded: tuple[tuple[str, int], ...] = ()
-    """The tokens of those that were folded."""
+    """The tokens each folded message had."""
 
 
 AnyContextChange = ContextChange | MarksRestored
 
 
 class Marks(msgspec.Struct, frozen=True):
-    """The marks of a session, quick to ask."""
+    """The marks of a session, for quick lookup."""
 
     pinned: frozenset[str] = frozenset()
     excluded: frozenset[str] = frozenset()
@@ -58,14 +58,14 @@ class Marks(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, metadata: Metadata) -> Marks:
-        """The marks as they are stored; where a file disagrees, what keeps most wins."""
+        """Take the stored marks; where a message has several, the one that keeps most wins."""
         pinned = frozenset(metadata.pins)
         excluded = frozenset(metadata.excluded) - pinned
         marked = pinned | excluded
         return cls(pinned, excluded, {k: n for k, n in metadata.folded.items() if k not in marked})
 
     def mark(self, key: str) -> Mark:
-        """The mark of one message."""
+        """Return the mark of a message; empty if it has none."""
         if key in self.pinned:
             return "pinned"
         if key in self.excluded:
@@ -73,12 +73,12 @@ class Marks(msgspec.Struct, frozen=True):
         return "folded" if key in self.folded else ""
 
     def including(self, key: str) -> Marks:
-        """The same, but one message is sent in any case: the one that is to be answered."""
+        """Return the marks without excluding one message: the one that is to be answered."""
         return replace(self, excluded=self.excluded - {key}) if key in self.excluded else self
 
 
 def resolved(change: AnyContextChange, branch: Sequence[Message], marks: Marks) -> dict[str, Mark]:
-    """The mark each message will have that gets another one. UsageError if a key is unknown."""
+    """Return the new mark of each message that gets another. UsageError if a key is unknown."""
     if isinstance(change, MarksRestored):
         return {key: mark for key, mark in change.marks if marks.mark(key) != mark}
     known = {message.id for message in branch}
@@ -98,14 +98,14 @@ def resolved(change: AnyContextChange, branch: Sequence[Message], marks: Marks) 
 def marked(
     metadata: Metadata, changes: Mapping[str, Mark], tokens_of: Callable[[str], int]
 ) -> Metadata:
-    """The session's metadata after messages got other marks; folding notes what each had."""
+    """Return the metadata with changed marks; folding a message notes the tokens it had."""
     others = {
         "pinned": tuple(key for key in metadata.pins if key not in changes),
         "excluded": tuple(key for key in metadata.excluded if key not in changes),
     }
     new = {
-        wanted: tuple(key for key, mark in changes.items() if mark == wanted)
-        for wanted in ("pinned", "excluded", "folded")
+        kind: tuple(key for key, mark in changes.items() if mark == kind)
+        for kind in ("pinned", "excluded", "folded")
     }
     folded = {key: n for key, n in metadata.folded.items() if key not in changes}
     return replace(
@@ -117,7 +117,7 @@ def marked(
 
 
 def way_back(changes: Iterable[str], marks: Marks) -> MarksRestored:
-    """What undoes a change of these messages."""
+    """Return the change that gives these messages back the marks they have now."""
     before: tuple[tuple[str, Mark], ...] = tuple((key, marks.mark(key)) for key in changes)
     folded = tuple((key, marks.folded[key]) for key, mark in before if mark == "folded")
     return MarksRestored(before, folded)
@@ -128,13 +128,16 @@ def _new(keys: Iterable[str], mark: Mark, marks: Marks) -> dict[str, Mark]:
 
 
 def _exchanges(branch: Sequence[Message], keys: Iterable[str]) -> list[str]:
-    """All messages of the exchanges that some belong to: from the user's to the next of theirs."""
+    """Return all messages of the exchanges of the keys.
+
+    An exchange begins with a message of the user and ends before the next one.
+    """
     exchange, number = dict[str, int](), 0
     for message in branch:
         number += message.role == "user"
         exchange[message.id] = number
-    wanted = {exchange[key] for key in keys}
-    return [message.id for message in branch if exchange[message.id] in wanted]
+    chosen = {exchange[key] for key in keys}
+    return [message.id for message in branch if exchange[message.id] in chosen]
 
 
 def _replies_above(branch: Sequence[Message], keys: Iterable[str], marks: Marks) -> list[str]:

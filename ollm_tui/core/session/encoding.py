@@ -1,4 +1,4 @@
-"""JSON in and out for the values of `core`: strict and fast, and nothing unknown is lost.
+"""The values of a session as JSON and back: strict and fast, and nothing unknown is lost.
 
 The fast way is one call into msgspec. Where it refuses (unknown fields or part types, lone
 surrogates, numbers it cannot hold) the tolerant way takes over: the standard library's JSON
@@ -71,7 +71,7 @@ _INSIDE: dict[type[Value], dict[str, type[Value]]] = {
     Checkpoint: {"ledger": Ledger},
     Ledger: {"facts": Fact},
 }
-"""Fields that are values or lists of them, which may have unknown fields of their own."""
+"""Fields that hold values or lists of values, which may have unknown fields of their own."""
 
 _encoder = msgspec.json.Encoder()
 
@@ -81,37 +81,37 @@ class CannotDecode(ValueError):
 
 
 def decode_session(data: bytes) -> Session:
-    """A session file's bytes as a value. CannotDecode if they are not one."""
+    """Decode a session file. CannotDecode if the bytes are none."""
     return _decode(data, Session, _absorb_session)
 
 
 def decode_tool_call(data: bytes) -> ToolCall:
-    """One tool call. CannotDecode if the bytes are not one."""
+    """Decode one tool call. CannotDecode if the bytes are none."""
     return _decode(data, ToolCall, _absorb_tool_call)
 
 
 def decode_message(data: bytes) -> Message:
-    """One message. CannotDecode if the bytes are not one."""
+    """Decode one message. CannotDecode if the bytes are none."""
     return _decode(data, Message, _absorb_message)
 
 
 def decode_record(data: bytes) -> AnyRecord:
-    """One journal record. CannotDecode if the bytes are not one."""
+    """Decode one journal record. CannotDecode if the bytes are none."""
     return _decode(data, cast(type[AnyRecord], AnyRecord), _absorb_record)
 
 
 def session_from_tree(tree: Tree) -> Session:
-    """A session from already parsed JSON. CannotDecode if it is not one."""
+    """Make a session from parsed JSON. CannotDecode if it is none."""
     return _convert(tree, Session, _absorb_session)
 
 
 def metadata_from_tree(tree: Tree) -> Metadata:
-    """The metadata of a session from already parsed JSON. CannotDecode if it is none."""
+    """Make the metadata of a session from parsed JSON. CannotDecode if it is none."""
     return _convert(tree, Metadata, _absorb_metadata)
 
 
 def encode(value: Value | AnyRecord) -> bytes:
-    """A value as compact JSON; what was unknown when it was read stands where it was."""
+    """Encode a value as compact JSON; what was unknown when it was read is put back."""
     if _is_plain(value):
         try:
             return _encoder.encode(value)
@@ -121,13 +121,14 @@ def encode(value: Value | AnyRecord) -> bytes:
 
 
 def to_tree(value: Value | AnyRecord) -> Tree:
-    """A value as plain dicts and lists, exactly as it is written."""
+    """Convert a value to plain dicts and lists, exactly as it is written."""
     tree = cast(Tree, msgspec.to_builtins(value))
     return _release(type(value), tree)
 
 
 def parse_json(data: bytes) -> Any:
-    """Any JSON. CannotDecode if it is none; NaN and infinities are none."""
+    """Parse any JSON. CannotDecode if it is invalid."""
+    # NaN and infinities are no JSON, but json.loads would accept them.
     try:
         return json.loads(data, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
@@ -136,7 +137,7 @@ def parse_json(data: bytes) -> Any:
 
 @cache
 def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
-    """Made when first needed: building them takes 10 ms, which a list of sessions can save."""
+    """Build a decoder when first needed: all take 10 ms, which a list of sessions can save."""
     return msgspec.json.Decoder(kind)
 
 
@@ -179,7 +180,7 @@ def _absorb(kind: type[Value], tree: Tree) -> Tree:
 
 @cache
 def _known_names(kind: type[Value]) -> frozenset[str]:
-    """Kept: msgspec reads the annotations of a class anew each time it is asked."""
+    """Cached: msgspec reads the annotations of a class anew each time it is asked."""
     names = {field.encode_name for field in msgspec.structs.fields(kind)}
     tag_field = kind.__struct_config__.tag_field
     return frozenset(names | {tag_field} if tag_field else names)
@@ -190,6 +191,7 @@ def _absorb_part(tree: Tree) -> Tree:
     if kind is None or kind is UnknownPart:
         return {"type": _UNKNOWN_PART, "raw": tree}
     absorbed = _absorb(kind, tree)
+    # A known type with another shape is kept as it came, so that it costs only itself.
     try:
         msgspec.convert(absorbed, kind)
     except msgspec.ValidationError:
@@ -217,7 +219,7 @@ def _absorb_metadata(tree: Tree) -> Tree:
 
 
 def _absorb_deep(kind: type[Value], tree: Tree) -> Tree:
-    """A value and the values inside it."""
+    """Set the unknown fields of a value and of the values inside it aside."""
     tree = _absorb(kind, tree)
     for name, inner in _INSIDE.get(kind, {}).items():
         if name in tree:
@@ -325,7 +327,7 @@ def _release(kind: type, tree: Tree) -> Tree:
 
 
 def _is_plain(value: object) -> bool:
-    """Whether msgspec alone writes this value right: nothing unknown anywhere inside."""
+    """Whether msgspec alone writes this value correctly: nothing unknown is inside."""
     match value:
         case Message():
             if value.extra is not msgspec.UNSET:

@@ -1,7 +1,7 @@
-"""What a session is for: goals with their steps and decisions, and what can happen to them.
+"""The goals of a session with their steps and decisions, and how they change.
 
-At most one goal is active; the others are paused or done. What was decided without a goal hangs
-on one that stands for the session and is never worked on.
+At most one goal is active; the others are paused or done. Decisions made without a goal belong
+to a goal that stands for the session and is never active.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Subtask(Value, frozen=True):
 
 
 class Milestone(Value, frozen=True):
-    """A mark of progress; without a time it is still ahead."""
+    """A mark of progress; without a time it is not reached yet."""
 
     id: str
     text: str
@@ -36,7 +36,7 @@ class Milestone(Value, frozen=True):
 
 
 class Decision(Value, frozen=True):
-    """Something that was settled. A locked one stands in every prompt until it is unlocked."""
+    """Something that was decided. A locked one stands in every prompt until it is unlocked."""
 
     id: str
     text: str
@@ -60,17 +60,17 @@ class Goal(Value, frozen=True):
 
 
 def active_goal(goals: Goals) -> Goal | None:
-    """The goal that is worked on."""
+    """Return the goal that is worked on; None if there is none."""
     return next((goal for goal in goals if goal.status == "active"), None)
 
 
 def with_goal(goals: Goals, goal: Goal) -> Goals:
-    """One more goal, which is the active one from now on."""
+    """Add a goal and make it the active one."""
     return (*map(_paused, goals), replace(goal, status="active"))
 
 
 def with_status(goals: Goals, goal_id: str, status: GoalStatus) -> Goals:
-    """A goal becomes active, paused or done; whatever was active before it makes way."""
+    """Make a goal active, paused or done; becoming active pauses the one that was."""
     others = tuple(map(_paused, goals)) if status == "active" else goals
     return tuple(
         replace(goal, status=status) if goal.id == goal_id else other
@@ -79,28 +79,28 @@ def with_status(goals: Goals, goal_id: str, status: GoalStatus) -> Goals:
 
 
 def changed(goals: Goals, goal_id: str, change: Callable[[Goal], Goal]) -> Goals:
-    """The goals with one of them changed."""
+    """Return the goals with one of them changed."""
     return tuple(change(goal) if goal.id == goal_id else goal for goal in goals)
 
 
 def goals_of_user(goals: Goals) -> Goals:
-    """The goals somebody set: all but the one that stands for the session."""
+    """Return the goals that were set: all but the one that stands for the session."""
     return tuple(goal for goal in goals if goal.id != SESSION_GOAL)
 
 
 def decisions(goals: Goals) -> tuple[Decision, ...]:
-    """What was decided, whichever goal it was decided for, the oldest first."""
+    """Return the decisions of all goals, the oldest first."""
     found = (decision for goal in goals for decision in goal.decisions)
     return tuple(sorted(found, key=lambda decision: decision.at))
 
 
 def locked_decisions(goals: Goals) -> tuple[Decision, ...]:
-    """What must not be decided anew, whichever goal it was decided for: as the prompt has it."""
+    """Return the locked decisions of all goals, in the order of the prompt."""
     return tuple(decision for goal in goals for decision in goal.decisions if decision.locked)
 
 
 def with_decision(goals: Goals, decision: Decision) -> Goals:
-    """One more decision: of the active goal, or of the session where there is none."""
+    """Add a decision to the active goal, or to the session where there is none."""
     goal = active_goal(goals)
     if goal is None and all(each.id != SESSION_GOAL for each in goals):
         goals = (*goals, _session_goal(decision.at))
@@ -111,7 +111,7 @@ def with_decision(goals: Goals, decision: Decision) -> Goals:
 
 
 def with_lock(goals: Goals, decision_id: str, locked: bool) -> Goals:
-    """The goals with one decision locked, or not any more."""
+    """Return the goals with one decision locked or unlocked."""
 
     def change(goal: Goal) -> Goal:
         decided = tuple(
@@ -124,7 +124,7 @@ def with_lock(goals: Goals, decision_id: str, locked: bool) -> Goals:
 
 
 def without_decision(goals: Goals, decision_id: str) -> Goals:
-    """The goals without one decision; what stands for the session goes with its last one."""
+    """Remove a decision; the goal that stands for the session goes with its last one."""
     left = (
         replace(goal, decisions=tuple(each for each in goal.decisions if each.id != decision_id))
         for goal in goals

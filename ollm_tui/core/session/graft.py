@@ -1,5 +1,7 @@
-"""Messages brought in from another branch or session: on their way they are attachments, so
-that prompt and drafts carry them; in the message that is sent they are retrievals."""
+"""Messages brought in from another branch or session.
+
+They are attachments while a prompt or a draft carries them, and retrievals once it is sent.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ from ollm_tui.core.session.message import (
 )
 
 GRAFTED = "text/x-ollm-message"
-"""The media type of a message that is brought in; its path is session/message."""
+"""The media type of a message that is brought in; its path is SESSION/MESSAGE."""
 WORDLESS = "[a message without words]"
 _NUMBER = re.compile(r"earlier message (\d+)")
 
@@ -26,8 +28,10 @@ _NUMBER = re.compile(r"earlier message (\d+)")
 def grafted(
     messages: Iterable[Message], session_id: str, beside: Sequence[Attachment] = ()
 ) -> list[Attachment]:
-    """Messages to be sent along with the next prompt, beside what is there already: each as one
-    text with all that is text in it, and its pictures as pictures."""
+    """Turn messages into attachments of the next prompt, numbered after those already there.
+
+    Each message becomes one text with everything in it that is text, and its pictures.
+    """
     named = (_NUMBER.match(part.name) for part in beside)
     last = max((int(found[1]) for found in named if found), default=0)
     return [
@@ -38,7 +42,7 @@ def grafted(
 
 
 def as_sent(attachment: Attachment) -> Attachment | Retrieval:
-    """What stands in the message for something that came along."""
+    """Return what an attachment becomes in the message that is sent."""
     if attachment.media_type != GRAFTED:
         return attachment
     session_id, _, message_id = (attachment.path or "").partition("/")
@@ -46,7 +50,7 @@ def as_sent(attachment: Attachment) -> Attachment | Retrieval:
 
 
 def as_written(message: Message) -> list[Attachment]:
-    """What a message brought along, to be written again."""
+    """Return what a message was sent with as attachments again, to edit it."""
     found = _attachments(message)
     brought = [part for part in message.parts if isinstance(part, Retrieval)]
     for number, part in enumerate(brought, 1):
@@ -55,7 +59,10 @@ def as_written(message: Message) -> list[Attachment]:
 
 
 def _carried(number: int, text: str, path: str) -> Attachment:
-    """Named by its number, so that the text that names it still does when it is edited."""
+    """Make the attachment of a message.
+
+    Its name has only the number: a text that refers to it stays true when it is edited again.
+    """
     return Attachment(name=f"earlier message {number}", media_type=GRAFTED, content=text, path=path)
 
 
@@ -64,16 +71,16 @@ def _brought(number: int, message: Message, session_id: str) -> Iterator[Attachm
     text = "\n\n".join(_texts(message))
     if text or not any(part.content for part in pictures):
         yield _carried(number, text or WORDLESS, f"{session_id}/{message.id}")
-    for place, part in enumerate(pictures, 1):
+    for index, part in enumerate(pictures, 1):
         if part.content:
-            which = f" {place}" if len(pictures) > 1 else ""
+            which = f" {index}" if len(pictures) > 1 else ""
             name = f"earlier message {number}, picture{which}: {part.name}"
+            # What is brought in is data, whatever it was in its own conversation.
             yield replace(part, name=name, path=part.path or part.name, trusted=False)
 
 
 def _texts(message: Message) -> Iterator[str]:
-    """What was said, what came along as text, and what tools answered; without any of it, what
-    they were asked."""
+    """Yield the message's text, its text attachments and tool results, or else its tool calls."""
     pieces = [message.text] if message.text.strip() else []
     for part in message.parts:
         match part:

@@ -20,7 +20,7 @@ EXTRA_KEY = "\ue000extra"
 class Value(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     """A frozen value that keeps what it does not know.
 
-    Strict decoding refuses unknown fields; `core.encoding` then puts them into `extra`
+    Strict decoding refuses unknown fields; `core.session.encoding` then puts them into `extra`
     and writes them back to where they were.
     """
 
@@ -28,7 +28,7 @@ class Value(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_un
 
 
 class Text(Value, frozen=True, tag_field="type", tag="text"):
-    """Plain words, of the user, the model or the program."""
+    """Plain text of the user, the model or the program."""
 
     text: str
     trusted: bool = True
@@ -63,7 +63,7 @@ class ToolResultPart(Value, frozen=True, tag_field="type", tag="tool-result"):
 
 
 class Attachment(Value, frozen=True, tag_field="type", tag="attachment"):
-    """A paste, file or image that came along; images are base64 in `content`."""
+    """A paste, file or image sent with a message; images are base64 in `content`."""
 
     name: str
     media_type: str
@@ -110,7 +110,7 @@ Part = (
 
 
 class Usage(Value, frozen=True, omit_defaults=True):
-    """What one request cost, as the provider measured it."""
+    """What one request cost in tokens and seconds, as the provider measured it."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -121,12 +121,12 @@ class Usage(Value, frozen=True, omit_defaults=True):
 
     @property
     def total_tokens(self) -> int:
-        """Everything that stood in the window when the reply ended."""
+        """Tokens in the window when the reply ended."""
         return self.input_tokens + self.output_tokens
 
 
 class FileRef(Value, frozen=True):
-    """A value kept in a file of its own, named by the hash of its JSON, because of its size."""
+    """Refers to a value that is too large for its place and has a file named by its hash."""
 
     sha256: str
     size: int
@@ -146,16 +146,16 @@ class Message(Value, frozen=True, omit_defaults=True):
     status: Status = "complete"
     error: str | None = None
     file: FileRef | None = None
-    """On disk only: where the whole message is, when this is no more than its place."""
+    """On disk only: the side file with the whole message, when this is just a stub."""
 
     @property
     def text(self) -> str:
-        """The words of the message, without reasoning, tools and attachments."""
+        """The text of the message, without reasoning, tools and attachments."""
         return "".join(part.text for part in self.parts if isinstance(part, Text))
 
     @property
     def reasoning(self) -> str:
-        """What the model thought, where it said so."""
+        """What the model thought, as far as it was given."""
         return "".join(part.text for part in self.parts if isinstance(part, Reasoning))
 
     @property
@@ -165,7 +165,7 @@ class Message(Value, frozen=True, omit_defaults=True):
 
 
 def sent_length(message: Message) -> int:
-    """The characters of a message that a model reads; pictures have none."""
+    """Count the characters of a message that a model reads; pictures have none."""
     length = 0
     for part in message.parts:
         if isinstance(part, Attachment) and part.media_type.startswith("image/"):
@@ -178,5 +178,5 @@ def sent_length(message: Message) -> int:
 
 
 def new_id() -> str:
-    """A fresh message id: short enough to type, long enough never to meet another."""
+    """Return a new message id: short enough to type, long enough to be unique."""
     return uuid4().hex[:16]

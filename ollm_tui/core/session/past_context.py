@@ -1,4 +1,4 @@
-"""A session as it was when an earlier message was the last one, as far as the record tells."""
+"""A session as it was when an earlier message was the last one, as far as it is recorded."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from ollm_tui.core.session.timeline import tokens_at
 from ollm_tui.core.snapshot import shortened_at, with_shortened
 
 _NEVER = "9999"
-"""Later than every time."""
+"""Sorts after every time."""
 
 
 def metadata_then(state: SessionState, message_id: str, at: str) -> Metadata:
-    """The metadata of a session that ends with an earlier message, from a moment on: what is
-    sent in another form is what was then, everything else stays."""
+    """Return the metadata of a session that is set back to an earlier message at a moment.
+
+    The messages sent in another form are those of that time; everything else stays.
+    """
     metadata = state.header.metadata
     if message_id == state.header.head:
         return metadata
@@ -26,13 +28,13 @@ def metadata_then(state: SessionState, message_id: str, at: str) -> Metadata:
 
 
 def state_then(state: SessionState, message_id: str, at: str) -> SessionState:
-    """A session as it is when it ends with an earlier message; the one there is stays."""
+    """Return a copy of a session that is set back to an earlier message."""
     metadata = metadata_then(state, message_id, at)
     return SessionState(replace(state.session(), head=message_id, metadata=metadata))
 
 
 def _left_at(state: SessionState, message_id: str) -> str:
-    """When a message was no longer the last one: something else was said, or gone back to."""
+    """Return when a message stopped being the last one, by another message or a restore."""
     begun = state[message_id].timestamp
     later = iter(state.messages())
     for message in later:
@@ -44,7 +46,8 @@ def _left_at(state: SessionState, message_id: str) -> str:
 
 
 def _tokens_then(state: SessionState, message_id: str, compressed: CompressedContext) -> int:
-    """About; the last message may have been compressed away from what was measured with it."""
+    """Return about how many tokens the context had."""
+    # A compression after the message made the context smaller than was measured with it.
     for entry in reversed(state.header.metadata.compression_history):
         if entry.last == message_id and entry.after == compressed:
             return entry.after_tokens

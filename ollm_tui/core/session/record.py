@@ -12,7 +12,7 @@ from ollm_tui.core.session.session import Session, ToolCall
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag_field="kind"):
-    """A fact with the time it was noted."""
+    """A fact and the time it was recorded."""
 
     at: str
 
@@ -57,7 +57,7 @@ class ToolCallAdded(Record, frozen=True, tag="toolCall"):
 class SessionChanged(Record, frozen=True, tag="changed"):
     """Fields of the session take new values, named as on disk (title, pinned, head, …).
 
-    Those of `messages` join the tree: a branch that comes along is there at once or not at all.
+    Messages among them join the tree, so that one record adds a whole branch or nothing of it.
     """
 
     fields: dict[str, Any]
@@ -70,7 +70,7 @@ class MetadataChanged(Record, frozen=True, tag="metadata"):
 
 
 class Compressed(Record, frozen=True, tag="compressed"):
-    """The context was compressed; every message is still there."""
+    """The context was compressed; the messages of the session stay as they are."""
 
     compression: Compression
 

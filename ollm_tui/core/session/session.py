@@ -18,7 +18,7 @@ SCHEMA_VERSION = 1
 
 
 class ToolResult(Value, frozen=True, omit_defaults=True):
-    """What a tool gave back: the text for the model and, if it differs, for the eye."""
+    """What a tool returned: the text for the model and, if it differs, for the user."""
 
     llm_content: str
     return_display: str | None = None
@@ -33,21 +33,21 @@ class ToolCall(Value, frozen=True, omit_defaults=True):
     result: ToolResult
     timestamp: str
     file: FileRef | None = None
-    """On disk only: where the whole call is, when this is no more than its place."""
+    """On disk only: the side file with the whole call, when this is just a stub."""
 
     @property
     def is_command(self) -> bool:
-        """Whether the user ran it as a job; what a model calls has an id of the model's."""
+        """Whether the user ran it as a job; calls of a model have ids the model chose."""
         return self.name == "exec" and self.id.startswith("job-")
 
     @property
     def command(self) -> str:
-        """What the user ran, as it stands in the stream."""
+        """What the user ran, as the transcript shows it."""
         return f"! {self.args.get('code', '')}"
 
 
 class ModeChange(Value, frozen=True, omit_defaults=True):
-    """A change of mode, who asked for it and how sure that was."""
+    """A change of mode, what triggered it, and how sure a suggestion was."""
 
     from_: str = msgspec.field(name="from")
     to: str
@@ -57,27 +57,27 @@ class ModeChange(Value, frozen=True, omit_defaults=True):
 
 
 class Restore(Value, frozen=True, omit_defaults=True):
-    """The context was set back to a snapshot; nothing was removed by it."""
+    """The context was set back to a snapshot or a message; nothing was removed by it."""
 
     at: str
     snapshot: str
     title: str = ""
-    """What the snapshot is called, or was taken for."""
+    """The name of the snapshot, or why it was taken."""
     safety: str | None = None
-    """The snapshot of the context as it was just before: the way back."""
+    """The snapshot taken just before, to undo the restore."""
     before: str | None = None
     """The last message until then; empty where nothing was said."""
     undoes: str | None = None
-    """The time of the restore that this one took back."""
+    """The time of the restore that this one undid."""
 
     @property
     def can_be_undone(self) -> bool:
-        """Whether there is a way back: going to a message needs no snapshot for that."""
+        """Whether it can be undone; going to a message needs no snapshot for that."""
         return self.safety is not None or self.is_to_message
 
     @property
     def is_to_message(self) -> bool:
-        """Whether it went to a message, and the record tells from which."""
+        """Whether it went to a message, and it is recorded from which."""
         return not self.snapshot and self.before is not None
 
 
@@ -89,18 +89,18 @@ class Metadata(Value, frozen=True):
     mode_history: tuple[ModeChange, ...] = ()
     goals: tuple[Goal, ...] = ()
     pins: tuple[str, ...] = ()
-    """Messages that stay in the context whatever happens."""
+    """Messages that always stay in the context."""
     excluded: tuple[str, ...] = ()
     """Messages that are not sent."""
     folded: dict[str, int] = msgspec.field(default_factory=dict[str, int])
     """Messages of which only the first words are sent, and the tokens each had."""
     context_entries: tuple[ContextEntry, ...] = ()
     compressed: CompressedContext = CompressedContext()
-    """What of the conversation is not sent as it was said."""
+    """Which parts of the conversation are not sent as they were said."""
     compression_history: tuple[Compression, ...] = ()
     restores: tuple[Restore, ...] = ()
     loops: tuple[LoopRecord, ...] = ()
-    """When the model repeated itself."""
+    """The loops that were found, and what was done about them."""
 
 
 class Session(Value, frozen=True):
@@ -130,51 +130,8 @@ class Session(Value, frozen=True):
     """The last journal record that is already in this file."""
 
 
-def next_number(metadata: Metadata) -> int:
-    """The number of the next compression: larger than any there was, here or where checkpoints
-    were brought along from, since by it they grow old."""
-    known = [metadata.compression_count]
-    for entry in metadata.compression_history:
-        known += (entry.number, *(each.compression_number for each in entry.created))
-    return max(known) + 1
-
-
-def compressed(metadata: Metadata, compression: Compression) -> Metadata:
-    """The metadata after a compression."""
-    return replace(
-        metadata,
-        token_count=compression.after_tokens,
-        compressed=compression.after,
-        compression_count=metadata.compression_count + 1,
-        compression_history=(*metadata.compression_history, compression),
-    )
-
-
-def uncompressed(metadata: Metadata, number: int, at: str) -> Metadata:
-    """The metadata after a compression was undone. That it happened stays on record."""
-    standing = (entry for entry in reversed(metadata.compression_history) if not entry.undone_at)
-    undone = next((entry for entry in standing if entry.number == number), None)
-    if undone is None:
-        return metadata
-    given_back = undone.before_tokens - undone.after_tokens
-    return replace(
-        metadata,
-        token_count=metadata.token_count + given_back,
-        compressed=undone.before,
-        compression_history=tuple(
-            replace(entry, undone_at=at) if entry is undone else entry
-            for entry in metadata.compression_history
-        ),
-    )
-
-
-def copied(metadata: Metadata) -> Metadata:
-    """The metadata of a copy. Snapshots stay with their session: the copy speaks of none, and
-    what was gone back to is not undone in it."""
-    history = tuple(replace(entry, snapshot=None) for entry in metadata.compression_history)
-    return replace(metadata, restores=(), compression_history=history)
-
-
+# A list may hold ten thousand of these and none refers to another: without `gc` the garbage
+# collector does not look at them.
 class SessionSummary(msgspec.Struct, frozen=True, rename="camel", gc=False):
     """What a list shows of a session, without opening it."""
 
@@ -194,13 +151,62 @@ class SessionSummary(msgspec.Struct, frozen=True, rename="camel", gc=False):
     """Why the session cannot be read, where it cannot."""
 
 
+def next_number(metadata: Metadata) -> int:
+    """Return the number of the next compression, larger than any before."""
+    # Checkpoints of another session count too: the age of a checkpoint is the difference
+    # between its number and the next one.
+    known = [metadata.compression_count]
+    for entry in metadata.compression_history:
+        known += (entry.number, *(each.compression_number for each in entry.created))
+    return max(known) + 1
+
+
+def compressed(metadata: Metadata, compression: Compression) -> Metadata:
+    """Return the metadata after a compression."""
+    return replace(
+        metadata,
+        token_count=compression.after_tokens,
+        compressed=compression.after,
+        compression_count=metadata.compression_count + 1,
+        compression_history=(*metadata.compression_history, compression),
+    )
+
+
+def uncompressed(metadata: Metadata, number: int, at: str) -> Metadata:
+    """Return the metadata after undoing a compression, which stays in the history."""
+    standing = (entry for entry in reversed(metadata.compression_history) if not entry.undone_at)
+    undone = next((entry for entry in standing if entry.number == number), None)
+    if undone is None:
+        return metadata
+    given_back = undone.before_tokens - undone.after_tokens
+    return replace(
+        metadata,
+        token_count=metadata.token_count + given_back,
+        compressed=undone.before,
+        compression_history=tuple(
+            replace(entry, undone_at=at) if entry is undone else entry
+            for entry in metadata.compression_history
+        ),
+    )
+
+
+def copied(metadata: Metadata) -> Metadata:
+    """Return the metadata for a copy of a session.
+
+    Snapshots stay with their session, so the copy refers to none and has no restores to undo.
+    """
+    history = tuple(replace(entry, snapshot=None) for entry in metadata.compression_history)
+    return replace(metadata, restores=(), compression_history=history)
+
+
 def new_session_id() -> str:
-    """A fresh session id."""
+    """Return a new session id."""
     return str(uuid4())
 
 
 def is_session_id(text: str) -> bool:
     """Whether a text is a UUID in its one canonical spelling."""
+    # UUID() also accepts braces, a urn: prefix and a text without dashes.
     try:
         return str(UUID(text)) == text
     except ValueError:

@@ -1,4 +1,4 @@
-"""One session as its records tell it: applying a record is the only way it changes."""
+"""The state of one session; applying a record is the only way to change it."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ from ollm_tui.core.session.session import (
 )
 
 NOTHING_SAID = ""
-"""The head of a stored session that was set back to before its first message. None says
-nothing: sessions of earlier programs have no head, they end with their last message."""
+"""The head of a stored session that was set back to before its first message. None cannot mean
+this: sessions of earlier programs have no head and end with their last message."""
 
 
 class SessionState:
@@ -50,6 +50,7 @@ class SessionState:
         self.tool_calls: list[ToolCall] = list(session.tool_calls)
         self._messages: dict[str, Message] = {}
         self._children: dict[str | None, list[str]] = {}
+        # The message recorded before each one, in case its parent is lost.
         self._before: dict[str, str | None] = {}
         self._last: str | None = None
         for message in session.messages:
@@ -62,18 +63,19 @@ class SessionState:
     def replayed(
         cls, base: Session | None, records: Iterable[tuple[int, AnyRecord]]
     ) -> SessionState | None:
-        """The state after a file and the journal beside it; None if neither begins a session."""
+        """Return the state after a file and its journal; None if neither begins a session."""
         state = cls(base) if base else None
         for seq, record in records:
             if state is None:
                 if isinstance(record, Created):
                     state = cls(replace(record.session, journal_seq=seq))
+            # After a crash the journal may still hold records that the file has already.
             elif seq > state.header.journal_seq:
                 state.apply(record, seq)
         return state
 
     def apply(self, record: AnyRecord, seq: int) -> None:
-        """Take one more fact into account. CannotDecode if it makes no sense here."""
+        """Apply one more record. CannotDecode if it does not fit this session."""
         match record:
             case MessageAdded():
                 self._put(record.message)
@@ -101,6 +103,7 @@ class SessionState:
                 self.header = record.session
             case RecordInFile() | UnknownRecord():
                 pass
+        # The last activity never goes back, even when the clock does.
         activity = clock.later(self.header.last_activity, record.at)
         self.header = replace(self.header, last_activity=activity, journal_seq=seq)
 
@@ -114,27 +117,28 @@ class SessionState:
         return len(self._messages)
 
     def messages(self) -> Iterator[Message]:
-        """All messages of all branches, in the order they were recorded."""
+        """Iterate over all messages of all branches, in the order they were recorded."""
         return iter(self._messages.values())
 
     def children(self, message_id: str | None) -> tuple[Message, ...]:
-        """The messages that directly follow a message; None asks for the roots."""
+        """Return the messages that directly follow a message; None asks for the roots."""
         return tuple(self._messages[child] for child in self._children.get(message_id, ()))
 
     def versions(self, message: Message) -> tuple[str, ...]:
-        """The ids of a message and of those that stand in its place on other branches."""
+        """Return the ids of a message and of its alternatives on other branches."""
         return tuple(self._children[message.parent_id])
 
     def parent(self, message_id: str) -> str | None:
-        """What a message follows. Where that was lost, it is the message recorded before it."""
+        """Return what a message follows; if that was lost, the message recorded before it."""
         parent = self._messages[message_id].parent_id
         if parent is None or parent in self._messages:
             return parent
         return self._before[message_id]
 
     def branch(self, leaf: str | None = None) -> list[Message]:
-        """The messages from the first one to a leaf, by default to the head."""
+        """Return the messages from the first one to a leaf, by default to the head."""
         path: list[Message] = []
+        # A damaged file may hold a circle of parents.
         seen: set[str] = set()
         step = leaf if leaf is not None else self.header.head
         while step is not None and step not in seen:
@@ -145,7 +149,7 @@ class SessionState:
         return path
 
     def latest_leaf(self, message_id: str) -> str:
-        """The end of the branch through a message that was written to last."""
+        """Return the end of the branch through a message that was begun last."""
         seen: set[str] = set()
         while (following := self._children.get(message_id)) and message_id not in seen:
             seen.add(message_id)
@@ -153,7 +157,7 @@ class SessionState:
         return message_id
 
     def session(self) -> Session:
-        """Everything as one frozen value."""
+        """Gather everything into one frozen value."""
         return replace(
             self.header,
             messages=tuple(self._messages.values()),
@@ -162,7 +166,7 @@ class SessionState:
         )
 
     def summary(self) -> SessionSummary:
-        """What a list shows."""
+        """Return what a list shows of the session."""
         header = self.header
         return SessionSummary(
             session_id=header.session_id,
@@ -221,31 +225,32 @@ class SessionState:
 
 
 class RecordedCalls(NamedTuple):
-    """Every tool call of a session, once."""
+    """Every tool call of a session, each once."""
 
     answered: Mapping[str, tuple[ToolCall, ...]]
-    """By the messages that have their results."""
+    """The calls by the ids of the messages that have their results."""
     apart: Mapping[str, ToolCall]
-    """Those no message speaks of, as the user's own commands, by names of their own."""
+    """Calls in no message, such as the user's own commands, by unique names."""
 
 
-_NONE = RecordedCalls({}, {})
+_NO_CALLS = RecordedCalls({}, {})
 
 
 def recorded_calls(state: SessionState) -> RecordedCalls:
-    """Which calls belong to which messages. Models give the same id to several calls: then the
-    answers tell them apart, and where these are the same too, their order."""
+    """Find the message of each call."""
     if not state.tool_calls:
-        return _NONE
-    places: dict[tuple[str, str], list[str]] = {}
+        return _NO_CALLS
+    # Models give the same id to several calls: then the answers tell them apart, and where
+    # these are the same too, their order.
+    holders: dict[tuple[str, str], list[str]] = {}
     for message in state.messages():
         for part in message.parts:
             if isinstance(part, ToolResultPart):
-                places.setdefault((part.call_id, part.content), []).append(message.id)
+                holders.setdefault((part.call_id, part.content), []).append(message.id)
     answered: dict[str, tuple[ToolCall, ...]] = {}
     apart: dict[str, ToolCall] = {}
     for call in state.tool_calls:
-        if found := places.get((call.id, call.result.llm_content)):
+        if found := holders.get((call.id, call.result.llm_content)):
             message_id = found.pop(0) if len(found) > 1 else found[0]
             answered[message_id] = (*answered.get(message_id, ()), call)
         else:

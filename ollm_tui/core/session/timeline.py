@@ -1,5 +1,4 @@
-"""The life of a session in a line: how full the context was message by message, and what
-happened to it when."""
+"""The timeline of a session: how full the context was at each message, and what happened to it."""
 
 from __future__ import annotations
 
@@ -13,32 +12,33 @@ from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.snapshot import SnapshotSummary
 
 MarkKind = Literal["named", "automatic", "compression", "restore", "model", "loop"]
-"""What happened. `named` are all snapshots that stay until somebody deletes them."""
+"""What happened. `named` are all snapshots that stay until the user deletes them."""
 
 _CHARACTERS_PER_TOKEN = 4
+"""A rough estimate, for messages that no model measured."""
 
 
 class TimelineMark(NamedTuple):
-    """Something that happened after this many messages."""
+    """Something that happened after `place` messages."""
 
     place: int
     kind: MarkKind
     key: str = ""
-    """The snapshot, for a snapshot."""
+    """The id of the snapshot, where it is one."""
 
 
 class Timeline(NamedTuple):
     """All messages of all branches, in the order they were said."""
 
     tokens: tuple[int, ...]
-    """The context up to each message: measured where a model was asked, else about."""
+    """Tokens of the context up to each message: measured by a model, else estimated."""
     marks: tuple[TimelineMark, ...]
-    """In the order of their places."""
+    """The marks in the order of their places."""
     window: int | None = None
 
 
 def timeline_of(state: SessionState, snapshots: Iterable[SnapshotSummary] = ()) -> Timeline:
-    """The timeline of a session."""
+    """Return the timeline of a session."""
     messages = list(state.messages())
     # Clocks go back and older data has odd times: a place is found by the latest time so far.
     times = list(accumulate((message.timestamp for message in messages), max))
@@ -48,7 +48,7 @@ def timeline_of(state: SessionState, snapshots: Iterable[SnapshotSummary] = ()) 
         *(
             TimelineMark(bisect_right(times, entry.at), "compression")
             for entry in metadata.compression_history
-            if entry.before != entry.after
+            if entry.before != entry.after  # equal where a restore added the entry
         ),
         *(TimelineMark(bisect_right(times, each.at), "restore") for each in metadata.restores),
         *(TimelineMark(bisect_right(times, each.at), "loop") for each in metadata.loops),
@@ -59,10 +59,10 @@ def timeline_of(state: SessionState, snapshots: Iterable[SnapshotSummary] = ()) 
 
 
 def tokens_at(state: SessionState, message_id: str) -> int:
-    """About how full the context was when a message was the last one."""
+    """Return about how many tokens the context had when a message was the last one."""
     messages = list(state.messages())
-    places = [message.id for message in messages]
-    return _tokens(state, messages)[places.index(message_id)]
+    ids = [message.id for message in messages]
+    return _tokens(state, messages)[ids.index(message_id)]
 
 
 def _snapshot_marks(
@@ -83,7 +83,7 @@ def _model_marks(messages: Iterable[Message]) -> Iterator[TimelineMark]:
 
 
 def _tokens(state: SessionState, messages: Iterable[Message]) -> tuple[int, ...]:
-    """What a model measured; what nobody did is that of the message before, and its own."""
+    """Return the tokens up to each message: measured, or its parent's plus an estimate."""
     compressed = {
         entry.last: entry.after_tokens
         for entry in state.header.metadata.compression_history

@@ -12,7 +12,7 @@ UNTITLED = "Untitled"
 
 _TEXT_LIMIT = 100_000
 _LINE_LIMIT = 2000
-"""Characters that are looked at: more than any title needs, whatever was pasted."""
+"""Characters that are read: more than any title needs, however much was pasted."""
 
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 _LEADING_MARKS = re.compile(r"(?:[>#/@\s]+|[-*+]\s+(?:\[[ xX]\]\s+)?|\d{1,3}[.)]\s+)+")
@@ -28,7 +28,7 @@ _UNDERSCORES = re.compile(r"(?<!\w)_(?=[^\W_])([^_]+)(?<=[^\W_])_(?!\w)")
 
 
 def title_of(text: str, limit: int = 60) -> str:
-    """A title of at most `limit` columns from a user's message; never empty."""
+    """Make a title of at most `limit` columns from a user's message; never empty."""
     candidates = [
         line for line in _lines(clean(text[:_TEXT_LIMIT])) if any(map(_column_count, line))
     ]
@@ -37,12 +37,12 @@ def title_of(text: str, limit: int = 60) -> str:
 
 
 def columns(text: str) -> int:
-    """How many terminal columns a text without controls takes."""
+    """Count the terminal columns a text without controls takes."""
     return sum(map(_column_count, text))
 
 
 def _lines(text: str) -> Iterator[str]:
-    """Lines as titles, best first: prose, then bare greetings, then what stands in fences."""
+    """Yield lines as titles, best first: prose, then greetings, then what stands in fences."""
     greetings: list[str] = []
     fenced: list[str] = []
     fence = ""
@@ -76,7 +76,7 @@ def _cut(text: str, limit: int) -> str:
         room += _column_count(character)
         if room > limit:
             break
-        if room < limit:
+        if room < limit:  # one column stays free for the ellipsis
             end = number
     else:
         return text

@@ -1,4 +1,4 @@
-"""Whole files, replaced atomically and read without surprises."""
+"""Whole files: replacing them atomically, and reading only what is a regular file."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ def write_atomically(path: Path, chunks: Iterable[bytes]) -> None:
         try:
             for chunk in chunks:
                 write_all(descriptor, chunk)
+            # Before the rename: otherwise a power cut can leave an empty file under the name.
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
@@ -33,22 +34,23 @@ def write_atomically(path: Path, chunks: Iterable[bytes]) -> None:
 
 
 def open_for_writing(path: Path, how: int) -> int:
-    """Open a file that is ours alone, creating it; a FIFO in its place is an error, no wait."""
+    """Open a file for this user only, creating it. OSError also for a link or a FIFO."""
+    # Without O_NONBLOCK, opening a FIFO waits for a reader.
     flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     return os.open(path, flags | how, FILE_MODE)
 
 
 def write_all(descriptor: int, data: bytes) -> None:
-    """Write every byte; a disk that takes only a part says why at the next one."""
+    """Write every byte; a disk that takes only some of them raises at the next write."""
     view = memoryview(data)
     while view:
         view = view[os.write(descriptor, view) :]
 
 
 def read_regular(path: Path, start: int = 0) -> bytes:
-    """The bytes of a file, or those after `start`.
+    """Return the bytes of a file, or those after `start`.
 
-    OSError also for what is there but is no file (a FIFO would hang).
+    OSError also for what is there but is no regular file (a FIFO would hang).
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:

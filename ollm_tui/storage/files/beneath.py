@@ -17,27 +17,27 @@ _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class FoundFile(NamedTuple):
-    """What lies there now."""
+    """A regular file as it is now."""
 
     size: int
     mode: int
     modified: int
-    """In nanoseconds."""
+    """Modification time in nanoseconds."""
     data: bytes | None
-    """None: too large to be looked at."""
+    """The content; None if it is too large."""
 
 
 class Beneath:
-    """One directory. Paths are relative to it, with slashes. OSError for whatever is refused."""
+    """One directory. Paths are relative to it, with slashes. OSError for what is refused."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
     def read(self, path: str, most_bytes: int) -> FoundFile | None:
-        """A regular file, with its bytes unless they are too many; None if there is nothing."""
+        """Read a regular file, without its bytes if they are too many; None if there is none."""
         try:
             with self._parent(path) as (parent, name):
-                # Looked at first: already the opening of a device may do something.
+                # Checked before opening: merely opening a device may do something.
                 _check_regular(os.lstat(name, dir_fd=parent).st_mode)
                 flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
                 descriptor = os.open(name, flags, dir_fd=parent)
@@ -46,7 +46,7 @@ class Beneath:
         with os.fdopen(descriptor, "rb") as file:
             status = os.fstat(descriptor)
             _check_regular(status.st_mode)
-            data = file.read(most_bytes + 1)
+            data = file.read(most_bytes + 1)  # one more tells whether the file is too large
         is_whole = len(data) <= most_bytes
         return FoundFile(
             len(data) if is_whole else status.st_size,
@@ -63,6 +63,7 @@ class Beneath:
         with self._parent(path, create=True) as (parent, name):
             temporary = f".{uuid4().hex}.tmp"
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+            # A file with a mode of its own stays private until its content is complete.
             at_first = 0o666 if mode is None else 0o600
             descriptor = os.open(temporary, flags, at_first, dir_fd=parent)
             try:
@@ -90,8 +91,9 @@ class Beneath:
 
     @contextmanager
     def _parent(self, path: str, *, create: bool = False) -> Generator[tuple[int, str]]:
-        """The open directory a file lies in, and its name there."""
+        """Open the directory a file lies in; yields its descriptor and the file's name there."""
         *folders, name = _steps(path)
+        # The root may be reached through a link; what lies below it may not.
         descriptor = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             for folder in folders:
@@ -112,7 +114,7 @@ def _step(parent: int, folder: str, *, create: bool) -> int:
     try:
         os.mkdir(folder, dir_fd=parent)
     except FileExistsError:
-        pass  # somebody else made it just now
+        pass  # another process made it just now
     return os.open(folder, _DIRECTORY, dir_fd=parent)
 
 

@@ -1,4 +1,4 @@
-"""Files that can be made anew from others at any time: written without syncing, or not at all."""
+"""Cache files, which can be made again from others at any time: written without syncing."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from ollm_tui.storage.store_layout import temporary_name
 
 
 def write_cache(path: Path, data: bytes) -> None:
-    """Replace a cache. Nothing happens where that fails, or where another process is at it.
+    """Replace a cache; if that fails or another process is writing it, the old one stays.
 
-    Readers must see by themselves that it is stale or, after a power cut, broken.
+    Readers have to notice that a cache is stale or, after a power cut, broken.
     """
+    # Locked, because two writers of one temporary file would mix their bytes.
     temporary = temporary_name(path)
     try:
         descriptor = open_locked(temporary)
@@ -33,7 +34,7 @@ def write_cache(path: Path, data: bytes) -> None:
 
 
 def is_json(data: bytes) -> bool:
-    """Whether somebody wrote this on purpose, though not in our shape."""
+    """Whether bytes are JSON: then they are no debris, but another program's file."""
     try:
         parse_json(data)
     except CannotDecode:

@@ -1,7 +1,7 @@
-"""Sealing what is written: AES-256-GCM, so that a stolen disk tells nothing.
+"""Encryption of what is written to disk: AES-256-GCM, or none.
 
-Sealed bytes are printable and begin with a mark no JSON begins with, so that plain and sealed
-sessions can lie side by side.
+Sealed bytes are printable and begin with a mark that no JSON begins with, so that plain and
+sealed sessions can lie side by side.
 """
 
 from __future__ import annotations
@@ -17,26 +17,27 @@ KEY_BYTES = 32
 NO_KEY = "it is encrypted"
 """Why something cannot be read where no key was given."""
 _NONCE_BYTES = 12
+"""The standard length for GCM."""
 
 
 class CannotOpenError(Exception):
-    """Sealed bytes that this key does not open, or no key where one is needed."""
+    """Sealed bytes cannot be opened: the key is wrong or missing, or they are damaged."""
 
 
 class Cipher(Protocol):
     """Seals bytes for a place; what is moved to another place does not open there."""
 
     def seal(self, data: bytes, place: str) -> bytes:
-        """Bytes as they are written."""
+        """Return the bytes to be written."""
         ...
 
     def open(self, data: bytes, place: str) -> bytes:
-        """Bytes as they were given. CannotOpenError."""
+        """Return the bytes that were sealed. CannotOpenError if that is impossible."""
         ...
 
 
 def record_place(session_id: str, seq: int) -> str:
-    """The place of a record: in another session, or under another number, it does not open."""
+    """Name the place of a record: it opens only in its session and under its number."""
     return f"{session_id}/{seq}"
 
 
@@ -44,11 +45,11 @@ class Plain:
     """No cipher: bytes are written as they are, and sealed ones cannot be read."""
 
     def seal(self, data: bytes, place: str) -> bytes:
-        """The same bytes."""
+        """Return the same bytes."""
         return data
 
     def open(self, data: bytes, place: str) -> bytes:
-        """The same bytes. CannotOpenError if they are sealed."""
+        """Return the same bytes. CannotOpenError if they are sealed."""
         if data.startswith(MARK):
             raise CannotOpenError(NO_KEY)
         return data
@@ -58,19 +59,19 @@ class AesGcm:
     """AES-256-GCM with a fresh nonce each time; bytes that were never sealed pass unchanged."""
 
     def __init__(self, key: bytes) -> None:
-        # An extra, and only for those who asked for it: 20 ms.
+        # Imported late: an optional dependency, and 20 ms that only its users should pay.
         ciphers: Any = importlib.import_module("cryptography.hazmat.primitives.ciphers.aead")
         self._invalid = importlib.import_module("cryptography.exceptions").InvalidTag
         self._aes = ciphers.AESGCM(key)
 
     def seal(self, data: bytes, place: str) -> bytes:
-        """Bytes only this key opens, and only in this place."""
+        """Return bytes that only this key opens, and only in this place."""
         nonce = os.urandom(_NONCE_BYTES)
         sealed = cast(bytes, self._aes.encrypt(nonce, data, place.encode()))
         return MARK + base64.b64encode(nonce + sealed)
 
     def open(self, data: bytes, place: str) -> bytes:
-        """The bytes again. CannotOpenError if the key or the place is another."""
+        """Return the bytes again. CannotOpenError if the key or the place is another."""
         if not data.startswith(MARK):
             return data
         try:

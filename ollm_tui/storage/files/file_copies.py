@@ -1,6 +1,6 @@
-"""Copies of files that tools may change, named by their content, as far as there is room.
+"""What tools changed in the workspace: the changes of a session, and copies of the files.
 
-They are not synced one by one: the name tells whether a copy is whole.
+Copies are named by their content. They are not synced: the name tells whether one is whole.
 """
 
 from __future__ import annotations
@@ -20,12 +20,16 @@ from ollm_tui.storage.store_layout import make_directory
 
 MOST_CHANGES = 5_000
 
+_NAME_LENGTH = 64
+"""Characters of a SHA-256 in hexadecimal."""
+_WRITING = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+
 Found = tuple[str, FileContent | None, FileContent | None]
-"""A path, and what was and is there."""
+"""A path with the file before and after a change; None where there was no file."""
 
 
 class FileChangeLog:
-    """The changes of one session, oldest first; of very many the oldest are forgotten."""
+    """The changes of one session, oldest first; the oldest of more than MOST_CHANGES go."""
 
     def __init__(self, path: Path, place: str, cipher: Cipher) -> None:
         self._path = path
@@ -34,7 +38,7 @@ class FileChangeLog:
         self.changes = self._read()
 
     def add(self, found: Iterable[Found]) -> tuple[FileChange, ...]:
-        """Make changes durable, numbered. OSError."""
+        """Number changes and make them durable. OSError if they cannot be written."""
         number = self.changes[-1].number if self.changes else 0
         moment = clock.now()
         new = tuple(FileChange(n, moment, *each) for n, each in enumerate(found, number + 1))
@@ -47,7 +51,7 @@ class FileChangeLog:
         return new
 
     def names(self) -> set[str]:
-        """The contents it speaks of."""
+        """Return the names of all contents in the log."""
         contents = (each for change in self.changes for each in (change.before, change.after))
         return {content.sha256 for content in contents if content and content.sha256}
 
@@ -56,11 +60,7 @@ class FileChangeLog:
             data = self._cipher.open(read_regular(self._path), self._place)
             return msgspec.json.decode(data, type=list[FileChange])
         except (OSError, CannotOpenError, msgspec.MsgspecError):
-            return []  # then there is nothing to go back to
-
-
-_NAME_LENGTH = 64
-_WRITING = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+            return []  # without a readable log there is nothing to go back to
 
 
 class FileCopies:
@@ -74,9 +74,12 @@ class FileCopies:
         self._bytes = sum(self._sizes.values())
 
     def put(self, data: bytes) -> str:
-        """Keep bytes, if there is room; answers with their name in any case. OSError."""
+        """Keep bytes if there is room, and return their name in any case.
+
+        OSError if the folder cannot be created.
+        """
         name = hashlib.sha256(data).hexdigest()
-        # One that is shorter was cut off when the machine or the program stopped.
+        # A shorter copy was cut off by a crash; a sealed one is longer than its content.
         is_kept = self._sizes.get(name, -1) >= len(data)
         if not is_kept and self._bytes + len(data) <= self._most_bytes:
             if not self._sizes:
@@ -85,7 +88,7 @@ class FileCopies:
         return name
 
     def get(self, name: str) -> bytes | None:
-        """The bytes again; None if there is no copy, or it is not the same any more."""
+        """Return the bytes of a copy; None if there is none, or it is damaged."""
         try:
             data = self._cipher.open(read_regular(self._folder / name), name)
         except (OSError, CannotOpenError):
@@ -93,11 +96,11 @@ class FileCopies:
         return data if hashlib.sha256(data).hexdigest() == name else None
 
     def sizes(self, names: Collection[str]) -> int:
-        """The bytes some copies take, those that there are."""
+        """Return the bytes on disk of those of these copies that exist."""
         return sum(self._sizes.get(name, 0) for name in names)
 
     def keep_only(self, names: Collection[str]) -> None:
-        """Remove copies nobody needs any more; what resists is in nobody's way."""
+        """Remove all other copies; those that cannot be removed stay."""
         for name in [name for name in self._sizes if name not in names]:
             try:
                 (self._folder / name).unlink(missing_ok=True)
@@ -106,7 +109,8 @@ class FileCopies:
             self._bytes -= self._sizes.pop(name)
 
     def _write(self, name: str, data: bytes) -> None:
-        """Not at all where that fails. A workspace may have thousands: no lock and no renaming."""
+        """Write a copy; if that fails there is none."""
+        # No temporary file and no lock: a workspace may have thousands of files.
         path = f"{self._folder}/{name}"
         self._bytes -= self._sizes.pop(name, 0)
         try:

@@ -1,4 +1,4 @@
-"""One writer per session: an advisory lock on the journal file itself."""
+"""Advisory file locks: a session, a cache file or the trash has one writer at a time."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from ollm_tui.storage.store_layout import FILE_MODE
 def open_locked(path: Path) -> int:
     """Open a file for appending, creating it, and hold its lock until it is closed.
 
-    Another process may remove the file between opening and locking; a lock on a removed
-    file protects nothing, so the name is compared with what was locked.
+    SessionBusy if another process holds the lock, OSError if it is no regular file.
     """
+    # Another process may remove the file between opening and locking; a lock on a removed
+    # file protects nothing, so the name is compared with what was locked.
     flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     while True:
         descriptor = os.open(path, flags, FILE_MODE)
@@ -39,7 +40,7 @@ def open_locked(path: Path) -> int:
 
 
 def is_in_place(path: Path, descriptor: int) -> bool:
-    """Whether a name still means the file that was opened."""
+    """Whether a path still leads to the file that was opened."""
     try:
         named = path.stat()
     except OSError:

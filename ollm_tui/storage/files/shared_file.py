@@ -1,4 +1,4 @@
-"""Small files that several processes write: each takes its turn, none sees half a file."""
+"""Small files that several processes write: one at a time, and no reader sees half a file."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from ollm_tui.storage.store_layout import FILE_MODE, make_directory
 
 TRIES = 50
 PAUSE_SECONDS = 0.02
+"""Between tries: together one second, while a write takes milliseconds."""
 LOCK = ".lock"
-"""Never removed: a lock on a file that is gone protects nothing."""
+"""The lock file is never removed: a lock on a file that is gone protects nothing."""
 
 
 def append_line(path: Path, line: bytes) -> None:
-    """Add a line at the end of a file; a line that a crash or a full disk cut off stays alone."""
-    with _turn(path.parent):
+    """Append a line to a file; it never joins an earlier line that a crash cut off."""
+    with _locked(path.parent):
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
         descriptor = os.open(path, flags, FILE_MODE)
         try:
@@ -41,8 +42,8 @@ def append_line(path: Path, line: bytes) -> None:
 
 
 def keep_last_lines(path: Path, count: int, most_bytes: int) -> None:
-    """Cut a file of lines back to its last ones."""
-    with _turn(path.parent):
+    """Cut a file back to its last lines, at most `count` with at most `most_bytes`."""
+    with _locked(path.parent):
         lines = read_regular(path).splitlines(keepends=True)
         first, room = len(lines), most_bytes
         while first and len(lines) - first < count and len(lines[first - 1]) <= room:
@@ -53,14 +54,14 @@ def keep_last_lines(path: Path, count: int, most_bytes: int) -> None:
 
 
 def replace(path: Path, chunks: Iterable[bytes]) -> None:
-    """Give a file another content, whole or not at all."""
-    with _turn(path.parent):
+    """Replace the content of a file, whole or not at all."""
+    with _locked(path.parent):
         write_atomically(path, chunks)
 
 
 @contextmanager
-def _turn(directory: Path) -> Generator[None]:
-    """The only one who writes in a directory, for a moment. OSError if another never ends."""
+def _locked(directory: Path) -> Generator[None]:
+    """Hold the lock of a directory. OSError if another process keeps it for too long."""
     make_directory(directory)
     descriptor = open_for_writing(directory / LOCK, 0)
     try:

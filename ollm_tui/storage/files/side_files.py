@@ -1,4 +1,4 @@
-"""Values too large for the session file: files of their own, named by their hash."""
+"""Side files: values too large for the session file or the journal, named by their hash."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ollm_tui.storage.files.cipher import CannotOpenError, Cipher, Plain
 from ollm_tui.storage.store_layout import make_directory
 
 SIDE_FILE_FROM_BYTES = 256 * 1024
+"""Keeps every line of a journal under 1 MB, also when it is sealed."""
 
 
 class SideFiles:
@@ -21,10 +22,11 @@ class SideFiles:
         self._directory = directory
         self._cipher = cipher or Plain()
         self.kept: set[str] = set()
-        """Names put through this object; what else lies there may be swept away."""
+        """Names put by this object; other files may be removed by `keep_only`."""
 
     def put(self, data: bytes) -> FileRef:
-        """Keep bytes, durably, and say where."""
+        """Write bytes durably and return a reference to them."""
+        # The hash is that of the sealed bytes, so that damage is found without the key.
         data = self._cipher.seal(data, self._directory.name)
         reference = FileRef(hashlib.sha256(data).hexdigest(), len(data))
         if not self._has(reference):
@@ -34,7 +36,7 @@ class SideFiles:
         return reference
 
     def get(self, reference: FileRef) -> bytes:
-        """The bytes again. OSError if they are gone or are not the same any more."""
+        """Return the bytes again. OSError if they are gone, damaged or cannot be opened."""
         data = self.remains(reference)
         if hashlib.sha256(data).hexdigest() != reference.sha256:
             raise OSError(f"side file {reference.sha256[:12]} is damaged")
@@ -44,13 +46,14 @@ class SideFiles:
             raise OSError(f"side file {reference.sha256[:12]}: {error}") from error
 
     def remains(self, reference: FileRef) -> bytes:
-        """Whatever lies where the bytes were put. OSError if that is nothing."""
+        """Return the file as it is, damaged or not. OSError if there is none."""
+        # The name comes from a file: as a path it could lead out of the directory.
         if len(reference.sha256) != 64 or not reference.sha256.isalnum():
             raise OSError("a side file has a name that is no hash")
         return read_regular(self._directory / reference.sha256)
 
     def keep_only(self, names: Collection[str]) -> None:
-        """Remove the files nothing refers to any more; what resists is in nobody's way."""
+        """Remove all other files; those that cannot be removed stay."""
         try:
             for path in list(self._directory.iterdir()):
                 if path.name not in names:

@@ -15,16 +15,17 @@ _ROLES = {
     "developer": "system",
 }
 UNREADABLE = "unreadable"
-"""Type of the part that carries what is no part at all."""
+"""The type of a part that carries a value which is no part."""
 
 
 def read_messages(items: list[tuple[int, Tree]], session_id: str) -> list[Tree]:
-    """Messages in today's shape and the file's order; a time may be missing still."""
+    """Read messages into today's shape, in the file's order; times may still be missing."""
     taken: set[str] = set()
+    # The tool of each call: a result may name only the call.
     names: dict[str, str] = {}
     return [
-        _read_message(ForeignObject(item), derived_id(session_id, "message", place), taken, names)
-        for place, item in items
+        _read_message(ForeignObject(item), derived_id(session_id, "message", index), taken, names)
+        for index, item in items
     ]
 
 
@@ -47,6 +48,7 @@ def _read_message(
 
 
 def _read_role(fields: ForeignObject) -> tuple[str, bool]:
+    """Return today's role, and whether the one in the file is known; `system` if it is not."""
     role = fields.text("role")
     known = _ROLES.get(role.strip().lower()) if role else None
     if known:
@@ -72,6 +74,7 @@ def _as_part(item: Any) -> Tree:
         return {"type": "text", "text": item}
     if isinstance(item, dict):
         part = cast(Tree, item)
+        # Our own mark inside foreign data would be taken for fields set aside.
         if isinstance(part.get("type"), str) and EXTRA_KEY not in part:
             return part
         if isinstance(part.get("text"), str) and "type" not in part:
@@ -80,14 +83,14 @@ def _as_part(item: Any) -> Tree:
 
 
 def _distrust(parts: list[Tree]) -> None:
-    """What is not the user's, the model's or our own is data, whatever role it ends up in."""
-    for place, part in enumerate(parts):
+    """Mark text as data that is not the user's, the model's or our own, whatever its role."""
+    for index, part in enumerate(parts):
         if part["type"] == "text":
-            parts[place] = {"trusted": False, **part}
+            parts[index] = {"trusted": False, **part}
 
 
 def _read_calls(fields: ForeignObject, names: dict[str, str]) -> list[Tree]:
-    """Calls that stand beside the content; all of them or, if one is odd, none."""
+    """Read the calls beside the content; if one of them is not understood, none is taken."""
     items = fields.items("toolCalls") or []
     calls = [_as_call(cast(Tree, item)) for item in items if isinstance(item, dict)]
     understood = [call for call in calls if call]
@@ -109,7 +112,7 @@ def _as_call(item: Tree) -> Tree | None:
 
 
 def _as_result(fields: ForeignObject, parts: list[Tree], names: dict[str, str]) -> list[Tree]:
-    """A tool message's words as the answer to the call it names."""
+    """Turn the text of a tool message into the result of the call it names."""
     if len(parts) != 1 or parts[0].keys() != {"type", "text", "trusted"}:
         return parts
     call_id = fields.text("toolCallId")

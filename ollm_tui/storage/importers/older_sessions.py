@@ -28,98 +28,12 @@ from ollm_tui.storage.importers.foreign_fields import (
 )
 from ollm_tui.storage.importers.older_messages import read_messages
 
-
-def read_tool_calls(items: list[tuple[int, Tree]], session_id: str) -> list[Tree]:
-    """Tool calls in today's shape and the file's order; a time may be missing still."""
-    taken: set[str] = set()
-    return [
-        _read_call(ForeignObject(item), derived_id(session_id, "call", place), taken)
-        for place, item in items
-    ]
-
-
-def interleave(messages: list[Tree], calls: list[Tree], session_id: str) -> list[Tree]:
-    """The messages with each call that is not among them put in at its time.
-
-    A call stands before the first message that is later than it.
-    """
-    called, answered = _held(messages, "tool-call"), _held(messages, "tool-result")
-    missing = [call for call in calls if call["id"] not in answered]
-    missing.sort(key=lambda call: call["timestamp"])
-    ids = {message["id"] for message in messages}
-    result: list[Tree] = []
-    at = 0
-    for message in messages:
-        while at < len(missing) and missing[at]["timestamp"] < message["timestamp"]:
-            result += _as_messages(missing[at], called, session_id, ids)
-            at += 1
-        result.append(message)
-    for call in missing[at:]:
-        result += _as_messages(call, called, session_id, ids)
-    return result
-
-
-def _read_call(fields: ForeignObject, derived: str, taken: set[str]) -> Tree:
-    tree: Tree = {
-        "id": fields.own_id(derived, taken),
-        "name": fields.text("name") or "unknown",
-        "args": fields.tree("args") or {},
-        "result": _read_result(fields),
-    }
-    moment = fields.time("timestamp")
-    if moment:
-        tree["timestamp"] = moment
-    return fields.rest(ToolCall) | tree
-
-
-def _read_result(fields: ForeignObject) -> Tree:
-    words = fields.text("result")
-    if words is not None:
-        return {"llmContent": words}
-    result = fields.tree("result")
-    if result is None:
-        return {"llmContent": ""}
-    if not isinstance(result.get("llmContent"), str):
-        # An answer in a shape of its own: the model saw it as JSON.
-        return {"llmContent": json.dumps(result, ensure_ascii=False)}
-    inner = ForeignObject(result)
-    content = inner.text("llmContent") or ""
-    display = inner.valid(ToolResult, "returnDisplay")
-    return inner.rest(ToolResult) | display | {"llmContent": content}
-
-
-def _held(messages: list[Tree], kind: str) -> set[str]:
-    parts = (part for message in messages for part in message["parts"])
-    ids = (part.get("callId") for part in parts if part["type"] == kind)
-    return {call_id for call_id in ids if isinstance(call_id, str)}
-
-
-def _as_messages(call: Tree, called: set[str], session_id: str, ids: set[str]) -> list[Tree]:
-    """The question and the answer, or the answer alone where the question is there already."""
-    part = {"callId": call["id"], "name": call["name"]}
-    content = call["result"]["llmContent"]
-    parts: list[tuple[str, Tree]] = [
-        ("tool", {"type": "tool-result", **part, "content": content}),
-    ]
-    if call["id"] not in called:
-        parts.insert(0, ("assistant", {"type": "tool-call", **part, "args": call["args"]}))
-    return [
-        {
-            "id": fresh_id(derived_id(session_id, role, call["id"]), ids),
-            "role": role,
-            "parts": [each],
-            "timestamp": call["timestamp"],
-        }
-        for role, each in parts
-    ]
-
-
 _UNKNOWN = "unknown"
 _KEPT_FIELDS = ("title", "project", "pinned", "archived", "tags")
 
 
 def older_session(tree: dict[str, Any], session_id: str, modified: str) -> Session | None:
-    """A session of an earlier program in today's shape; None if it is of today already.
+    """Read a session of an earlier program into today's shape; None if it has that already.
 
     `modified` is the file's own time, for a session that tells none. Reading the same file
     twice gives equal values. CannotDecode if it holds no list of messages.
@@ -157,6 +71,7 @@ def _todays_tree(fields: ForeignObject, session_id: str, modified: str) -> Tree:
 
 def _header(fields: ForeignObject, session_id: str) -> Tree:
     own = fields.text("sessionId")
+    # The name of the file decides; another id inside it is kept, but not used.
     if own and own != session_id:
         fields.keep("sessionId", own)
     return {
@@ -168,7 +83,7 @@ def _header(fields: ForeignObject, session_id: str) -> Tree:
 
 
 def _timed(values: list[Tree], otherwise: str) -> list[Tree]:
-    """Missing times are the one before; at the beginning the first one there is."""
+    """Fill in missing times with the one before; at the beginning with the first there is."""
     known = (value["timestamp"] for value in values if "timestamp" in value)
     time = next(known, otherwise)
     for value in values:
@@ -209,3 +124,85 @@ def _read_mode_change(item: object) -> Tree | None:
     if moment is None or not change.keys() >= {"from", "to", "trigger"}:
         return None
     return fields.rest(ModeChange) | change | {"timestamp": moment}
+
+
+def read_tool_calls(items: list[tuple[int, Tree]], session_id: str) -> list[Tree]:
+    """Read tool calls into today's shape, in the file's order; times may still be missing."""
+    taken: set[str] = set()
+    return [
+        _read_call(ForeignObject(item), derived_id(session_id, "call", index), taken)
+        for index, item in items
+    ]
+
+
+def _read_call(fields: ForeignObject, derived: str, taken: set[str]) -> Tree:
+    tree: Tree = {
+        "id": fields.own_id(derived, taken),
+        "name": fields.text("name") or "unknown",
+        "args": fields.tree("args") or {},
+        "result": _read_result(fields),
+    }
+    moment = fields.time("timestamp")
+    if moment:
+        tree["timestamp"] = moment
+    return fields.rest(ToolCall) | tree
+
+
+def _read_result(fields: ForeignObject) -> Tree:
+    words = fields.text("result")
+    if words is not None:
+        return {"llmContent": words}
+    result = fields.tree("result")
+    if result is None:
+        return {"llmContent": ""}
+    if not isinstance(result.get("llmContent"), str):
+        # A result in a shape of its own: the model saw it as JSON.
+        return {"llmContent": json.dumps(result, ensure_ascii=False)}
+    inner = ForeignObject(result)
+    content = inner.text("llmContent") or ""
+    display = inner.valid(ToolResult, "returnDisplay")
+    return inner.rest(ToolResult) | display | {"llmContent": content}
+
+
+def interleave(messages: list[Tree], calls: list[Tree], session_id: str) -> list[Tree]:
+    """Insert each call that no message answers at its time: before the first later message."""
+    called, answered = _held(messages, "tool-call"), _held(messages, "tool-result")
+    missing = [call for call in calls if call["id"] not in answered]
+    missing.sort(key=lambda call: call["timestamp"])
+    ids = {message["id"] for message in messages}
+    result: list[Tree] = []
+    at = 0
+    for message in messages:
+        while at < len(missing) and missing[at]["timestamp"] < message["timestamp"]:
+            result += _as_messages(missing[at], called, session_id, ids)
+            at += 1
+        result.append(message)
+    for call in missing[at:]:
+        result += _as_messages(call, called, session_id, ids)
+    return result
+
+
+def _held(messages: list[Tree], kind: str) -> set[str]:
+    parts = (part for message in messages for part in message["parts"])
+    ids = (part.get("callId") for part in parts if part["type"] == kind)
+    return {call_id for call_id in ids if isinstance(call_id, str)}
+
+
+def _as_messages(call: Tree, called: set[str], session_id: str, ids: set[str]) -> list[Tree]:
+    """Return the messages of a call and its result; only the result if the call is there."""
+    part = {"callId": call["id"], "name": call["name"]}
+    content = call["result"]["llmContent"]
+    parts: list[tuple[str, Tree]] = [
+        ("tool", {"type": "tool-result", **part, "content": content}),
+    ]
+    if call["id"] not in called:
+        parts.insert(0, ("assistant", {"type": "tool-call", **part, "args": call["args"]}))
+    return [
+        {
+            "id": fresh_id(derived_id(session_id, role, call["id"]), ids),
+            "role": role,
+            "parts": [each],
+            "timestamp": call["timestamp"],
+        }
+        for role, each in parts
+    ]

@@ -1,6 +1,6 @@
 """Snapshots of earlier programs: version "1.0" in its variants, and the snapshot data before it.
 
-The user's messages stand apart, among the others, or in both places.
+The user's messages may stand apart, among the others, or both.
 """
 
 from __future__ import annotations
@@ -17,6 +17,13 @@ from ollm_tui.core.snapshot_encoding import snapshot_from_tree
 from ollm_tui.storage.importers.foreign_fields import ForeignObject, Tree, derived_id, time_of
 from ollm_tui.storage.importers.older_messages import read_messages
 
+_VERSION = "1.0"
+_ROLE_ORDER = {"system": 0, "user": 1}
+_FACTS = (
+    *("model", "contextSize", "compressionRatio", "totalUserMessages", "activeGoalId"),
+    *("totalGoalsCompleted", "totalCheckpoints", "isReasoningModel", "totalThinkingTokens"),
+)
+
 _TEXTS = ("text", "title", "description", "goal")
 _STATUS = {
     **dict.fromkeys(("done", "completed", "complete", "finished", "abandoned"), "done"),
@@ -25,61 +32,13 @@ _STATUS = {
 _PARTS = ("subtasks", "milestones", "decisions", "artifacts", "blockers")
 
 
-def read_goals(fields: ForeignObject, session_id: str, moment: str) -> Tree:
-    """The goals of a snapshot in today's shape. What had to be rewritten stays in its field too;
-    of several that are worked on the first one is."""
-    valid = fields.valid(ContextSnapshot, "goalStack")
-    if valid and valid["goalStack"].get("goals"):
-        return valid
-    stack = fields.tree("goalStack")
-    items: object = fields.items("goals")
-    if stack:
-        fields.keep("goalStack", stack)
-        items = items or stack.get("goals")
-    if not isinstance(items, list) or not items:
-        return valid
-    if not stack:
-        fields.keep("goals", items)
-    found = [_read(item, session_id, moment) for item in cast(list[Any], items)]
-    goals = [goal for goal in found if goal]
-    for goal in [goal for goal in goals if goal["status"] == "active"][1:]:
-        goal["status"] = "paused"
-    return {"goalStack": {"goals": goals}} if goals else valid
-
-
-def _read(item: object, session_id: str, moment: str) -> Tree | None:
-    if isinstance(item, str):
-        item = {"text": item}
-    if not isinstance(item, dict):
-        return None
-    goal = ForeignObject(cast(Tree, item))
-    text = next(filter(None, map(goal.text, _TEXTS)), None)
-    if text is None:
-        return None
-    return {
-        "id": goal.text("id") or derived_id(session_id, "goal", text),
-        "text": text,
-        "createdAt": goal.time("createdAt", "timestamp", "created") or moment,
-        "status": _STATUS.get((goal.text("status") or "").lower(), "active"),
-        **goal.valid(Goal, *_PARTS),
-    }
-
-
-_VERSION = "1.0"
-_ROLE_ORDER = {"system": 0, "user": 1}
-_FACTS = (
-    *("model", "contextSize", "compressionRatio", "totalUserMessages", "activeGoalId"),
-    *("totalGoalsCompleted", "totalCheckpoints", "isReasoningModel", "totalThinkingTokens"),
-)
-
-
 def older_snapshot(
     tree: dict[str, Any], session_id: str, snapshot_id: str, modified: str
 ) -> ContextSnapshot | None:
-    """A snapshot of an earlier program in today's shape; None if it is of today already.
+    """Read a snapshot of an earlier program into today's shape; None if it has that already.
 
-    Its place on disk says which one it is; `modified` is the file's own time. Reading the
-    same file twice gives equal values. CannotDecode if it holds no messages at all.
+    Its path says which one it is; `modified` is the file's own time. Reading the same file
+    twice gives equal values. CannotDecode if it has no list of messages.
     """
     if "order" in tree:
         return None
@@ -116,7 +75,7 @@ def _todays_tree(tree: Tree, session_id: str, snapshot_id: str, modified: str) -
 
 
 def _with_its_state(tree: Tree) -> Tree:
-    """The data before version 1.0 had messages, checkpoints and goals one level below."""
+    """Lift messages, checkpoints and goals, which stood one level below before version 1.0."""
     state = tree.get("conversationState")
     if not isinstance(state, dict):
         return tree
@@ -127,25 +86,27 @@ def _with_its_state(tree: Tree) -> Tree:
     return tree | taken | ({"conversationState": left} if left else {})
 
 
-def _own(fields: ForeignObject, name: str, place: str) -> str:
+def _own(fields: ForeignObject, name: str, by_path: str) -> str:
+    """Return the id the path says; another one inside the file is kept, but not used."""
     own = fields.text(name)
-    if own and own != place:
+    if own and own != by_path:
         fields.keep(name, own)
-    return place
+    return by_path
 
 
 def _read_messages(fields: ForeignObject, session_id: str, otherwise: str) -> list[Tree]:
-    """All messages, each once, in the order of time."""
+    """Read all messages, each once, in the order of time."""
     rest = fields.objects("messages")
     users = fields.objects("userMessages")
     if rest is None and users is None:
         raise CannotDecode("no list of messages")
     others, own = _objects(rest), _objects(users)
-    are_among = any(_is_user(item) for item in others)
-    items = _each_once([*others, *own] if are_among else [*own, *others])
+    users_among = any(_is_user(item) for item in others)
+    items = _each_once([*others, *own] if users_among else [*own, *others])
     messages = read_messages(list(enumerate(items)), session_id)
     _fill_in_times(messages, otherwise)
-    if are_among:
+    # Two lists do not tell the order of equal times: what the user said then precedes replies.
+    if users_among:
         messages.sort(key=lambda message: message["timestamp"])
     else:
         messages.sort(key=lambda each: (each["timestamp"], _ROLE_ORDER.get(each["role"], 2)))
@@ -173,7 +134,7 @@ def _each_once(items: list[Tree]) -> list[Tree]:
 
 
 def _identity(item: Tree) -> str:
-    """Its id, or what it says and when, where it has none."""
+    """Return the id of a message or, where it has none, its role, content and time."""
     own = item.get("id")
     if isinstance(own, str | int) and own:
         return f"id {own}"
@@ -182,7 +143,7 @@ def _identity(item: Tree) -> str:
 
 
 def _fill_in_times(messages: list[Tree], otherwise: str) -> None:
-    """Missing times are the one before; at the beginning the first one there is."""
+    """Fill in missing times with the one before; at the beginning with the first there is."""
     known = (message["timestamp"] for message in messages if "timestamp" in message)
     time = next(known, otherwise)
     for message in messages:
@@ -190,7 +151,7 @@ def _fill_in_times(messages: list[Tree], otherwise: str) -> None:
 
 
 def _notes(fields: ForeignObject, session_id: str, time: str) -> list[Tree]:
-    """What the checkpoints said, as notes before the conversation; they stay in their field too."""
+    """Turn the texts of checkpoints into notes before the conversation; the field stays too."""
     items = fields.items("checkpoints") or []
     if items:
         fields.keep("checkpoints", items)
@@ -244,3 +205,47 @@ def _read_one_archived(item: object) -> Tree | None:
 def _read_facts(facts: ForeignObject) -> Tree:
     found = facts.valid(SnapshotMetadata, *_FACTS)
     return facts.rest(SnapshotMetadata) | found
+
+
+def read_goals(fields: ForeignObject, session_id: str, moment: str) -> Tree:
+    """Read the goals of a snapshot into today's shape.
+
+    Goals that had to be converted stay in their field too. Of several active ones only the
+    first stays active.
+    """
+    valid = fields.valid(ContextSnapshot, "goalStack")
+    if valid and valid["goalStack"].get("goals"):
+        return valid
+    stack = fields.tree("goalStack")
+    items: object = fields.items("goals")
+    if stack:
+        fields.keep("goalStack", stack)
+        items = items or stack.get("goals")
+    if not isinstance(items, list) or not items:
+        return valid
+    if not stack:
+        fields.keep("goals", items)
+    found = [_read_goal(item, session_id, moment) for item in cast(list[Any], items)]
+    goals = [goal for goal in found if goal]
+    # Today at most one goal is active.
+    for goal in [goal for goal in goals if goal["status"] == "active"][1:]:
+        goal["status"] = "paused"
+    return {"goalStack": {"goals": goals}} if goals else valid
+
+
+def _read_goal(item: object, session_id: str, moment: str) -> Tree | None:
+    if isinstance(item, str):
+        item = {"text": item}
+    if not isinstance(item, dict):
+        return None
+    goal = ForeignObject(cast(Tree, item))
+    text = next(filter(None, map(goal.text, _TEXTS)), None)
+    if text is None:
+        return None
+    return {
+        "id": goal.text("id") or derived_id(session_id, "goal", text),
+        "text": text,
+        "createdAt": goal.time("createdAt", "timestamp", "created") or moment,
+        "status": _STATUS.get((goal.text("status") or "").lower(), "active"),
+        **goal.valid(Goal, *_PARTS),
+    }

@@ -27,16 +27,16 @@ from ollm_tui.storage.sessions.directory import Fingerprint
 from ollm_tui.storage.store_layout import FILE_MODE
 
 RANKED = 500
-"""Of the messages that match, so many of the latest are compared with each other."""
+"""How many of the latest matches are compared with each other."""
 BUSY_MILLISECONDS = 10_000
-"""Another process may be building it; nobody records in this thread."""
+"""Long, because another process may be building the index, and recording never waits for it."""
 _CACHE_KILOBYTES = 16_384
 _PAGE_BYTES = 16_384
-"""In smaller pages a sixth would be empty: a message seldom fills what another left."""
+"""Smaller pages would be a sixth empty: a message seldom fits into the room another left."""
 _TABLES = ("sessions", "messages", "texts", "words")
 
 _RANK = "bm25(words, 2.0, 1.0, 0.5, 0.4)"
-"""What the user asked weighs most, then what was answered, thought, and given to tools."""
+"""The user's text weighs most, then the answers, the thoughts, and what tools were given."""
 _FOUND = (
     "SELECT m.number, s.session_id, s.title, s.project, s.pinned, s.archived, m.id, m.role, m.at, "
     f"{MODEL}, m.on_branch, m.has_tool, m.pinned, t.asked || t.said, t.aside, t.tools "
@@ -44,15 +44,16 @@ _FOUND = (
     "WHERE m.number IN ({})"
 )
 _DAMAGE = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-"""The file is not what we wrote."""
+"""Errors that say the file is not what we wrote."""
 _PASSING = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+"""Errors that end when another process does."""
 
 Row = tuple[Any, ...]
-"""What SQLite gives back."""
+"""A row of a result of SQLite."""
 
 
 class IndexLost(Exception):
-    """The index was damaged or could not be written: it is empty now and has to be filled."""
+    """The index was damaged or could not be written; it is empty now and has to be filled."""
 
 
 class FoundMessage(NamedTuple):
@@ -78,8 +79,9 @@ class FoundMessage(NamedTuple):
 class MessageIndex:
     """One connection to the search index, opened when first needed.
 
-    Used by one thread at a time, but for `interrupt`. A damaged file is replaced; where none
-    can be written, or no path is given, the index lives in memory.
+    Used by one thread at a time, except for `interrupt`. A damaged file is replaced; where none
+    can be written, or no path is given, the index lives in memory. Whatever reads or writes it
+    raises IndexLost where it had to be replaced, or StoreError while another process writes.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -87,7 +89,7 @@ class MessageIndex:
         self._connection: sqlite3.Connection | None = None
 
     def marks(self) -> dict[str, Fingerprint]:
-        """The sessions it knows, and the files they were made from. IndexLost."""
+        """Return the sessions it knows, with the fingerprints of the files they are made from."""
         rows = self._rows(
             "SELECT session_id, file_size, file_time, journal_size, journal_time FROM sessions"
         )
@@ -99,13 +101,13 @@ class MessageIndex:
         gone: Collection[str] = (),
         before_words: Callable[[], None] | None = None,
     ) -> None:
-        """Take in sessions as they are now and drop others, all or none. IndexLost.
+        """Write sessions as they are now and drop others, all or none.
 
-        `before_words` is called when what is left lets other threads of Python run.
+        `before_words` is called when the rest of the work lets other threads run.
         """
         connection = self._open()
         try:
-            # What is gone is overwritten. What is merely written anew would cost twice by it.
+            # Deleted text is overwritten on disk; for rows written again that would cost twice.
             connection.execute(f"PRAGMA secure_delete = {'ON' if gone else 'FAST'}")
             connection.execute("BEGIN IMMEDIATE")
             with connection:
@@ -117,12 +119,14 @@ class MessageIndex:
             raise self._lost(error) from error
 
     def find(self, query: Query, where: Where, order: Order) -> list[int] | None:
-        """The numbers of up to RANKED messages, the best or the latest first.
+        """Return the numbers of up to RANKED messages, the best or the latest first.
 
-        None if it was interrupted. IndexLost.
+        None if it was interrupted.
         """
         source = source_of(query, where, self._slack(query))
         ranked = order == "relevance" and source.has_rank
+        # Numbers follow time: the latest matches are found without sorting all of them, and
+        # only these are ranked.
         latest = (
             f"SELECT {source.number} AS number{f', {_RANK} AS rank' if ranked else ''} "
             f"{source.sql} ORDER BY {source.number} DESC LIMIT {RANKED}"
@@ -133,9 +137,9 @@ class MessageIndex:
         return None if rows is None else [row[0] for row in rows]
 
     def hours(self, query: Query, where: Where) -> list[tuple[int, int, int]] | None:
-        """All that match: hour since 1970, number of the session, and how many messages.
+        """Count all matches by hour since 1970 and number of the session.
 
-        None if it was interrupted. IndexLost.
+        None if it was interrupted.
         """
         source = source_of(query, where, self._slack(query), with_messages=True)
         return self._rows_unless_interrupted(  # its columns are known
@@ -144,7 +148,7 @@ class MessageIndex:
         )
 
     def activity(self) -> list[tuple[int, str, int, int, int]]:
-        """What was said by hour since 1970 and model: messages, answers, tokens. IndexLost."""
+        """Count messages, answers and tokens by hour since 1970 and model."""
         return self._rows(  # its columns are known
             f"SELECT m.at / 3600000000, {MODEL}, count(*), "
             "sum(m.role = 'assistant'), sum(m.tokens) "
@@ -153,24 +157,24 @@ class MessageIndex:
         )
 
     def messages(self, numbers: Sequence[int]) -> list[FoundMessage]:
-        """What is known of messages, in the order of their numbers here. IndexLost."""
+        """Return the messages with these numbers, in the order in which they are given."""
         rows = self._rows(_FOUND.format(", ".join(map(str, numbers))))
         found = {row[0]: FoundMessage(*row[1:]) for row in rows}
         return [found[number] for number in numbers if number in found]
 
     def interrupt(self) -> None:
-        """End what another thread is finding."""
+        """End the search that another thread is doing."""
         if self._connection:
             self._connection.interrupt()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the connection."""
         if self._connection:
             self._connection.close()
             self._connection = None
 
     def _slack(self, query: Query) -> int:
-        """How far numbers may be from the times they stand for."""
+        """Return by how many seconds numbers may be later than their times."""
         if not query.before:
             return SLACK_SECONDS
         rows = self._rows("SELECT max(late) FROM sessions")
@@ -199,7 +203,7 @@ class MessageIndex:
         return self._connection
 
     def _lost(self, error: Exception) -> IndexLost | StoreError:
-        """What to raise. Unless the error passes by itself, the next connection is to a new index:
+        """Return what to raise. Unless the error passes, the next connection is to a new index:
         in place of the damaged file, or in memory where a file cannot be written.
         """
         if _code(error) in _PASSING:
@@ -211,13 +215,13 @@ class MessageIndex:
 
 
 def remove_index(path: Path) -> None:
-    """Take a search index away, where there is one. OSError."""
+    """Remove a search index, where there is one. OSError if that fails."""
     for suffix in ("", "-journal", "-wal", "-shm"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
 def forget_session(path: Path, session_id: str) -> None:
-    """Take what a session said out of an index, where there is one, or the whole index."""
+    """Remove a session from an index, where there is one; if that fails, the whole index."""
     if not path.exists():
         return
     index = MessageIndex(path)
@@ -272,7 +276,7 @@ def _create_tables(connection: sqlite3.Connection) -> None:
 
 
 def _create_private(path: Path) -> None:
-    """SQLite would create it readable for everybody."""
+    """Create a file for this user only; SQLite would make it readable for everybody."""
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE))
     except OSError:
@@ -280,4 +284,5 @@ def _create_private(path: Path) -> None:
 
 
 def _code(error: Exception) -> int:
+    # The low byte is the kind of error; the rest of the code says more about it.
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF

@@ -1,4 +1,4 @@
-"""A query as SQL: which messages of the search index it is about."""
+"""A query as SQL: which messages of the search index match it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,17 @@ from typing import NamedTuple
 from ollm_tui.core.search import Query, Term, Where
 
 TOKENIZER = "unicode61 remove_diacritics 2"
-"""Words are runs of letters and digits; case and accents make no difference."""
+"""The tokenizer of FTS5: words are runs of letters and digits, without case and accents."""
+
+SLACK_SECONDS = 3600
+"""By how many seconds a number may be later than its time; more is noted with the session."""
+MODEL = "iif(m.model = '', s.model, m.model)"
+"""The model of a message, or that of its session where it has none of its own."""
+RANKED_FROM = 3
+"""Letters a prefix needs for its matches to be ranked by relevance."""
+_LITERALLY = "(" + " OR ".join(f"t.{name} LIKE ? ESCAPE '\\'" for name in
+                               ("asked", "said", "aside", "tools")) + ")"  # fmt: skip
+_AMONG_WORDS = "m.number IN (SELECT rowid FROM words WHERE words MATCH ?)"
 
 # Scripts that put no spaces between words, and Korean, whose words grow endings: each character
 # counts as a word there, so that any part of a sentence is found.
@@ -19,51 +29,8 @@ _UNSPACED = re.compile(
 )
 
 
-def as_words(text: str) -> str:
-    """The text with a space on both sides of each character that is a word."""
-    return text if text.isascii() else _UNSPACED.sub(r" \1 ", text)
-
-
-def has_unspaced(text: str) -> bool:
-    """Whether there are characters in a text that are words."""
-    return not text.isascii() and _UNSPACED.search(text) is not None
-
-
-def is_unspaced(text: str) -> bool:
-    """Whether a text begins in a script whose words have no spaces between them."""
-    return _UNSPACED.match(text) is not None
-
-
-def match_expression(terms: tuple[Term, ...], *, any_of: bool = False) -> str:
-    """What FTS5 is asked for; in its quotes nothing but a quote means anything to it."""
-    either = " OR " if any_of else " "
-    return either.join(_phrase(term) for term in terms if term.has_word)
-
-
-def like_pattern(term: Term) -> str:
-    """The pattern for LIKE, with a backslash before what would mean something to it."""
-    return "%" + re.sub(r"([%_\\])", r"\\\1", term.text) + "%"
-
-
-def _phrase(term: Term) -> str:
-    quoted = as_words(term.text).replace('"', '""')
-    ends = term.whole or not term.text[-1:].isalnum()
-    return f'"{quoted}"' + ("" if ends else "*")
-
-
-SLACK_SECONDS = 3600
-"""How much later than its second a number may be; where it is more, its session says so."""
-MODEL = "iif(m.model = '', s.model, m.model)"
-"""The model of a message: where it has none of its own, that of its session."""
-RANKED_FROM = 3
-"""Letters of a beginning from which messages are compared by how well they fit."""
-_LITERALLY = "(" + " OR ".join(f"t.{name} LIKE ? ESCAPE '\\'" for name in
-                               ("asked", "said", "aside", "tools")) + ")"  # fmt: skip
-_AMONG_WORDS = "m.number IN (SELECT rowid FROM words WHERE words MATCH ?)"
-
-
 class Condition(NamedTuple):
-    """A part of a statement and the values in it."""
+    """A part of a WHERE clause and its values."""
 
     sql: str
     values: tuple[object, ...] = ()
@@ -75,17 +42,17 @@ class Source(NamedTuple):
     sql: str
     values: tuple[object, ...]
     number: str
-    """What to order by: newest first costs nothing that way."""
+    """The column to order by: with it, newest first needs no sorting."""
     has_rank: bool
-    """Whether `words` can tell how well a message fits, and that means something."""
+    """Whether matches can be ranked by relevance in a way that means something."""
 
 
 def source_of(
     query: Query, where: Where, slack: int = SLACK_SECONDS, *, with_messages: bool = False
 ) -> Source:
-    """The messages a query is about; tables that are not asked for anything are left out.
+    """Return the source of the messages that match a query; tables it does not need are left out.
 
-    The joins are CROSS joins because those are done in the order in which they stand.
+    The joins are CROSS joins because SQLite keeps their order.
     """
     match = ""
     if where == "words":
@@ -111,13 +78,40 @@ def source_of(
     return Source(sql, values, number, bool(match) and not any(map(_is_vague, query.terms)))
 
 
+def match_expression(terms: tuple[Term, ...], *, any_of: bool = False) -> str:
+    """Return the query for FTS5."""
+    # Every term is quoted: inside quotes nothing but a quote has a meaning for FTS5.
+    either = " OR " if any_of else " "
+    return either.join(_phrase(term) for term in terms if term.has_word)
+
+
+def like_pattern(term: Term) -> str:
+    """Return the pattern for LIKE, with a backslash before characters that have a meaning there."""
+    return "%" + re.sub(r"([%_\\])", r"\\\1", term.text) + "%"
+
+
+def as_words(text: str) -> str:
+    """Put spaces around each character that counts as a word."""
+    return text if text.isascii() else _UNSPACED.sub(r" \1 ", text)
+
+
+def has_unspaced(text: str) -> bool:
+    """Whether a text has characters that count as words."""
+    return not text.isascii() and _UNSPACED.search(text) is not None
+
+
+def is_unspaced(text: str) -> bool:
+    """Whether a text begins with a character that counts as a word."""
+    return _UNSPACED.match(text) is not None
+
+
 def microseconds(moment: datetime) -> int:
-    """Microseconds since 1970."""
+    """Convert a moment to microseconds since 1970."""
     return round(moment.timestamp() * 1_000_000)
 
 
 def _is_vague(term: Term) -> bool:
-    """A beginning of two letters is in so many words that comparing them says nothing."""
+    """Whether a term is a prefix of so many words that ranking its matches says nothing."""
     return len(term.text) < RANKED_FROM and term.text.isascii() and not term.whole
 
 
@@ -132,7 +126,7 @@ def _literally(term: Term) -> Condition:
 
 
 def _anywhere(term: Term) -> Condition:
-    """As among words, or literally in the middle of one."""
+    """Match a term as a word, or literally in the middle of one."""
     ways: list[Condition] = []
     if term.has_word and not term.is_literal:
         ways.append(Condition(_AMONG_WORDS, (match_expression((term,)),)))
@@ -143,6 +137,7 @@ def _anywhere(term: Term) -> Condition:
 
 
 def _range(query: Query, number: str, slack: int) -> list[Condition]:
+    # The number narrows the rows to be read, the exact time decides.
     found: list[Condition] = []
     if query.after:
         at = microseconds(query.after)
@@ -169,9 +164,9 @@ def _filters(query: Query) -> list[Condition]:
         "m.on_branch": query.on_branch,
     }
     found += [
-        Condition(f"{column} = {int(wanted)}")
-        for column, wanted in flags.items()
-        if wanted is not None
+        Condition(f"{column} = {int(value)}")
+        for column, value in flags.items()
+        if value is not None
     ]
     return found
 
@@ -182,7 +177,7 @@ def _any_of(sql: str, names: tuple[str, ...]) -> Condition:
 
 
 def _projects(names: tuple[str, ...]) -> Condition:
-    """A folder, what lies in it, or any folder of that name."""
+    """Match a folder, the folders in it, or any folder of that name."""
     one = "(s.project = ? OR s.project LIKE ? ESCAPE '\\' OR s.project LIKE ? ESCAPE '\\')"
     values: list[object] = []
     for name in names:
@@ -190,3 +185,9 @@ def _projects(names: tuple[str, ...]) -> Condition:
         inner = like_pattern(Term(folder.rstrip("/")))[1:-1]
         values += [folder, f"{inner}/%", f"%/{inner}"]
     return Condition("(" + " OR ".join([one] * len(names)) + ")", tuple(values))
+
+
+def _phrase(term: Term) -> str:
+    quoted = as_words(term.text).replace('"', '""')
+    ends = term.whole or not term.text[-1:].isalnum()
+    return f'"{quoted}"' + ("" if ends else "*")

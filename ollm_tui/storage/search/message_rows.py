@@ -1,4 +1,4 @@
-"""The rows of the search index: what a session says, kept equal to its files."""
+"""The tables of the search index, and writing sessions into them."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ SCHEMA_VERSION = 4
 _PENDING_BYTES = 16 * 1024 * 1024
 """What FTS5 may gather before it writes: more than a batch, so that each is written once."""
 _MERGED_FROM = 16
-"""So many batches lie side by side before they are merged: that costs more than finding in them."""
+"""Batches that lie side by side before FTS5 merges them: merging costs more than searching."""
 
 # The number of a message is the second it was said in, or the next free one: so the latest of
 # all that match come first without sorting, and a range of time is a range of numbers.
-# What is not there is '': of each None, as of each bool, Python's module asks how to adapt it.
+# Missing text is '', not NULL: sqlite3 looks for an adapter for each None, as for each bool.
 SCHEMA = f"""
 CREATE TABLE sessions (
     number INTEGER PRIMARY KEY,
@@ -71,7 +71,7 @@ PRAGMA user_version = {SCHEMA_VERSION};
 """
 _WORDS = "asked, said, aside, tools"
 _BY_SESSION = "CREATE INDEX IF NOT EXISTS by_session ON messages (session)"
-"""Made when a session that is known changes: building needs none, and takes longer with it."""
+"""Created when a known session changes first: filling the index needs none and is faster."""
 _PUT_WORDS = f"""
 INSERT INTO words (rowid, {_WORDS})
 SELECT number,
@@ -82,8 +82,10 @@ SELECT number,
 FROM json_each(?) CROSS JOIN texts
 ON number = iif(type = 'array', json_extract(value, '$[0]'), value)
 """
-"""Numbers of messages whose texts are indexed as they stand, or lists: number and words."""
+"""Takes a JSON list of numbers of messages, whose texts are indexed as they are, and of lists
+of a number and the words to index instead."""
 _LATEST_SECOND = 2**40
+"""Later times are cut to this."""
 _FIELDS = (
     "title, project, model, pinned, archived, file_size, file_time, journal_size, journal_time"
 )
@@ -105,7 +107,7 @@ _ROWS = (
 
 class IndexedMessage(msgspec.Struct, frozen=True, gc=False):
     """What the index keeps of a message. A hundred thousand of them are made when it is built, so
-    the garbage collector does not look at them: none refers to another.
+    the garbage collector is told to ignore them: none refers to another.
     """
 
     id: str
@@ -113,39 +115,39 @@ class IndexedMessage(msgspec.Struct, frozen=True, gc=False):
     at: int
     """Microseconds since 1970."""
     model: str
-    """Nothing where it is the session's."""
+    """Empty where it is the session's."""
     on_branch: bool
     has_tool: bool
     pinned: bool
     tokens: int
-    """What the server measured: read and written."""
+    """Tokens read and written, as the server measured them."""
     said: str
     aside: str
-    """What was thought or came along."""
+    """Reasoning, attachments and the like."""
     tools: str
     """What tools were asked for, and what they answered."""
     is_call: bool = False
-    """Whether it is a tool call that no message speaks of, as the user's own commands."""
+    """Whether it is a tool call in no message, such as a command of the user."""
 
     @property
     def facts(self) -> tuple[str, bool, bool, bool, int]:
-        """What may change without anything else being said."""
+        """The columns that may change while the texts stay the same."""
         return self.model, self.on_branch, self.has_tool, self.pinned, self.tokens
 
     @property
     def texts(self) -> tuple[str, str, str]:
-        """What can be found in it."""
+        """The texts that can be searched."""
         return self.said, self.aside, self.tools
 
 
 NumberedMessages = list[tuple[int, IndexedMessage]]
-"""Messages by their numbers, in order."""
-_New = tuple[int, IndexedMessage]
-"""A message and the number of its session."""
+"""Messages with their numbers, in order."""
+_NewMessage = tuple[int, IndexedMessage]
+"""The number of a session, and a message of it."""
 
 
 class IndexedSession(NamedTuple):
-    """A session as the index keeps it, and the files that was made from."""
+    """A session as the index keeps it; `marks` are those of the files it is made from."""
 
     session_id: str
     title: str
@@ -160,16 +162,16 @@ class IndexedSession(NamedTuple):
 def write_sessions(
     connection: sqlite3.Connection, changed: Sequence[IndexedSession], gone: Collection[str]
 ) -> NumberedMessages:
-    """Make the tables say what these sessions say, and nothing of those that are gone.
+    """Bring the tables up to date with these sessions, and remove those that are gone.
 
-    Within a transaction of the caller's, in which `write_words` follows.
+    Runs within a transaction of the caller, who calls `write_words` with the result.
     """
     known = dict[str, int](connection.execute("SELECT session_id, number FROM sessions"))
     if gone or any(session.session_id in known for session in changed):
         connection.execute(_BY_SESSION)
     for session_id in gone:
         _forget(connection, session_id)
-    new: list[_New] = []
+    new: list[_NewMessage] = []
     for session in changed:
         number: int = connection.execute(_PUT_SESSION, _header(session)).fetchone()[0]
         messages: Sequence[IndexedMessage] = session.messages
@@ -180,9 +182,9 @@ def write_sessions(
 
 
 def write_words(connection: sqlite3.Connection, new: NumberedMessages) -> None:
-    """Index what was written. One statement: other threads of Python run meanwhile, and FTS5,
-    which writes out what it has before another one, writes once.
-    """
+    """Index the words of messages that `write_sessions` has written."""
+    # One statement for all: other threads run meanwhile, and FTS5 writes out only once what it
+    # has gathered.
     rows = [
         (number, *map(as_words, _columns(message))) if _is_split(message) else number
         for number, message in new
@@ -205,7 +207,7 @@ def _forget(connection: sqlite3.Connection, session_id: str) -> None:
 def _changes(
     connection: sqlite3.Connection, session: int, messages: Sequence[IndexedMessage]
 ) -> list[IndexedMessage]:
-    """Take away the rows that are no longer true; gives back what has to be put in."""
+    """Remove or update outdated rows; returns the messages that have to be inserted."""
     rows: dict[str, tuple[int, IndexedMessage]] = {}
     for number, *values in connection.execute(_ROWS, (session,)):
         message = IndexedMessage(*values)
@@ -231,6 +233,7 @@ def _is_as_said(one: IndexedMessage, other: IndexedMessage) -> bool:
 
 
 def _delete(connection: sqlite3.Connection, rows: list[tuple[int, IndexedMessage]]) -> None:
+    # The words table keeps no content: FTS5 has to be given the words that it shall forget.
     connection.executemany(
         f"INSERT INTO words (words, rowid, {_WORDS}) VALUES ('delete', ?, ?, ?, ?, ?)",
         [(number, *map(as_words, _columns(message))) for number, message in rows],
@@ -241,12 +244,12 @@ def _delete(connection: sqlite3.Connection, rows: list[tuple[int, IndexedMessage
         )
 
 
-def _insert(connection: sqlite3.Connection, new: list[_New]) -> NumberedMessages:
+def _insert(connection: sqlite3.Connection, new: list[_NewMessage]) -> NumberedMessages:
     new.sort(key=lambda each: each[1].at)
     seconds = [_second(message) for _, message in new]
     numbers = _FreeNumbers(connection, seconds)
     numbered = sorted((numbers.take(at), *each) for at, each in zip(seconds, new, strict=True))
-    # Made one by one: rows that wait in a list would all be looked at by the garbage collector.
+    # Generators, not lists: the garbage collector would look at every row that waits in a list.
     connection.executemany(
         "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (_row(number, session, message) for number, session, message in numbered),
@@ -267,7 +270,8 @@ def _insert(connection: sqlite3.Connection, new: list[_New]) -> NumberedMessages
 
 
 def _row(number: int, session: int, m: IndexedMessage) -> tuple[str | int, ...]:
-    """Flags as numbers, which need no adapting."""
+    """Return the row of a message."""
+    # Flags become numbers here: sqlite3 would look for an adapter for each bool.
     flags = 1 & m.on_branch, 1 & m.has_tool, 1 & m.pinned
     return (number, session, m.id, m.role, m.at, m.model, *flags, m.tokens, 1 & m.is_call)
 
@@ -282,13 +286,13 @@ def _is_split(m: IndexedMessage) -> bool:
 
 
 def _columns(message: IndexedMessage) -> tuple[str, str, str, str]:
-    """What the user said has a column of its own, so that it can weigh more."""
+    """Return the texts by column; the user's text has one of its own, so that it weighs more."""
     said, aside, tools = message.said, message.aside, message.tools
     return (said, "", aside, tools) if message.role == "user" else ("", said, aside, tools)
 
 
 class _FreeNumbers:
-    """Numbers that no message has: those of the seconds asked for, or soon after them."""
+    """Gives out numbers that no message has: a second, or the next free number after it."""
 
     def __init__(self, connection: sqlite3.Connection, seconds: list[int]) -> None:
         self._connection = connection
@@ -301,7 +305,7 @@ class _FreeNumbers:
         self._next: dict[int, int] = {}
 
     def take(self, second: int) -> int:
-        """One that nobody else gets."""
+        """Return a free number for a second and take it."""
         number = second
         if number in self._taken:
             number = self._next.get(second, second)

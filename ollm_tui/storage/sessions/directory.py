@@ -1,4 +1,4 @@
-"""Which sessions there are, from the directories alone: no session is opened."""
+"""Which sessions exist, from the directories alone: no session is opened."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ Mark = tuple[int, int]
 
 _NONE: Mark = (0, 0)
 _LATEST_NS = 2**63 - 1
+"""The largest integer of SQLite, in which the indexes keep these times."""
 
 
 class SessionDirectory:
@@ -34,14 +35,14 @@ class SessionDirectory:
         self._trash = Trash(layout)
 
     def fingerprints(self) -> dict[str, Fingerprint]:
-        """Every session there is, with size and time of its files, from the directories alone."""
+        """Return every session with the size and time of its files."""
         marks = self._marks()
         for name in [name for name, each in marks.items() if _is_unbegun(each)]:
             del marks[name]
         return marks
 
     def journals_alone(self, before_ns: int) -> list[str]:
-        """Names with a journal and no session file, last written before a time."""
+        """Return the sessions with a journal but no session file, last written before a time."""
         return [
             name
             for name, marks in self._marks().items()
@@ -49,7 +50,7 @@ class SessionDirectory:
         ]
 
     def fingerprint(self, session_id: str) -> Fingerprint:
-        """The same for one session."""
+        """Return the size and time of the files of one session."""
         marks: list[int] = []
         for path in (self._layout.session(session_id), self._layout.journal(session_id)):
             try:
@@ -59,12 +60,12 @@ class SessionDirectory:
         return (marks[0], marks[1], marks[2], marks[3])
 
     def has(self, session_id: str) -> bool:
-        """Whether there is such a session."""
+        """Whether a session exists and is not in the trash."""
         if not is_valid_name(session_id) or self._trash.has(session_id):
             return False
         layout = self._layout
-        places = (layout.session, layout.journal, layout.older_session)
-        return any(os.path.lexists(place(session_id)) for place in places)
+        paths = (layout.session, layout.journal, layout.older_session)
+        return any(os.path.lexists(path(session_id)) for path in paths)
 
     def is_own(self, session_id: str) -> bool:
         """Whether a session lies in this store itself, not among an earlier program's data."""
@@ -88,12 +89,12 @@ class SessionDirectory:
 
 
 def _is_unbegun(marks: Fingerprint) -> bool:
-    """No file, and a journal that is empty: its lock is held before anything is written."""
+    """Whether there is only an empty journal: it is locked before anything is written."""
     return marks[3] != 0 and marks[:3] == (0, 0, 0)
 
 
 def file_time(nanoseconds: int) -> str:
-    """The time of a file as text; file systems can hold times that no calendar has."""
+    """Convert the time of a file to text; the epoch if no calendar has such a time."""
     try:
         return clock.iso(datetime.fromtimestamp(nanoseconds / 1e9, UTC))
     except (ValueError, OverflowError, OSError):
@@ -101,7 +102,7 @@ def file_time(nanoseconds: int) -> str:
 
 
 def _scan(directory: Path) -> tuple[dict[str, Mark], dict[str, Mark]]:
-    """The session files and the journals of a directory, by the names of their sessions."""
+    """Return the session files and the journals of a directory, by session."""
     files: dict[str, Mark] = {}
     journals: dict[str, Mark] = {}
     try:
@@ -121,7 +122,7 @@ def _scan(directory: Path) -> tuple[dict[str, Mark], dict[str, Mark]]:
 
 
 def _size_and_time(status: os.stat_result) -> Mark:
-    """Zeros for a FIFO and the like; times no index can hold are cut."""
+    """Return zeros for a FIFO and the like; a time no index can hold becomes 0."""
     if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
         return _NONE
     time = status.st_mtime_ns

@@ -1,4 +1,4 @@
-"""The journal: one line a record, each with checksum and number, durable one by one."""
+"""The journal of a session: one line per record, with checksum and number; writing and reading."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ _sync_data = getattr(os, "fdatasync", os.fsync)  # macOS has no fdatasync
 Entry = tuple[int, AnyRecord]
 """A record with its number."""
 OpenPayload = Callable[[int, bytes], bytes]
-"""Gives the JSON of a record from its number and what stands in the line."""
+"""Returns the JSON of a record from its number and what stands in the line."""
 
 
 def journal_line(seq: int, payload: bytes) -> bytes:
-    """A record as it is written: checksum, number, JSON."""
+    """Return a record as it is written: checksum, number, JSON."""
     body = b"%d %s" % (seq, payload)
     return b"%08x %s\n" % (zlib.crc32(body), body)
 
 
 def as_it_is(seq: int, payload: bytes) -> bytes:
-    """For journals that are not sealed."""
+    """Return the payload unchanged: for journals that are not sealed."""
     return payload
 
 
 class JournalContents(NamedTuple):
-    """What a journal's bytes say."""
+    """What the bytes of a journal hold."""
 
     entries: list[Entry]
     damaged: list[bytes]
@@ -45,13 +45,13 @@ class JournalContents(NamedTuple):
 
 
 def parse_journal(data: bytes, open_payload: OpenPayload = as_it_is) -> JournalContents:
-    """Read every record that is whole, whatever stands between them."""
+    """Read every complete record, whatever stands between them."""
     entries: list[Entry] = []
     damaged: list[bytes] = []
     for line in data.split(b"\n"):
         if not line:
             continue
-        # A block of zeros, as a power cut leaves it, has no line end of its own.
+        # A block of zeros, as a power cut leaves it, has no line end: a record may follow it.
         before, zero, line_after = line.rpartition(b"\0")
         entry = _parse_line(line_after, open_payload)
         if entry is not None:
@@ -89,8 +89,8 @@ class JournalWriter:
     def append(self, lines: list[bytes]) -> None:
         """Write lines, each by one write, and return when they are on disk.
 
-        If that fails nothing of them stays: half a line would spoil the next one, and
-        after a failed sync nobody knows what the disk really has.
+        If that fails none of them stays: half a line would spoil the next one, and after a
+        failed sync it is unknown what the disk has.
         """
         if self._torn:
             self._cut_back()
@@ -105,7 +105,7 @@ class JournalWriter:
         self.length += sum(map(len, lines))
 
     def empty(self) -> None:
-        """Forget the records; the session file has them."""
+        """Remove all records, which the session file has by now."""
         os.ftruncate(self._descriptor, 0)
         os.fsync(self._descriptor)
         self.length = 0
@@ -116,7 +116,7 @@ class JournalWriter:
         return is_in_place(self._path, self._descriptor)
 
     def remove(self) -> None:
-        """Take the file away, if it is still this one; the lock is held until `close`."""
+        """Remove the file, if it is still this one; the lock is held until `close`."""
         try:
             if self.in_place:
                 self._path.unlink()
@@ -143,7 +143,7 @@ class LostRecord(NamedTuple):
 
 
 class RecordsRead(NamedTuple):
-    """The records of a journal that can be read, and what is left of the others."""
+    """The records of a journal that can be read, and what remains of the others."""
 
     entries: list[Entry]
     damaged: list[bytes]
@@ -156,7 +156,7 @@ class RecordsRead(NamedTuple):
     """Why the journal cannot be read at all."""
 
     def without_losses_up_to(self, seq: int) -> RecordsRead:
-        """The same where the session file has the records up to a number itself."""
+        """Drop the losses up to a number: the session file has these records itself."""
         return self._replace(lost=[record for record in self.lost if record.seq > seq])
 
     @property
@@ -168,6 +168,7 @@ class RecordsRead(NamedTuple):
     def torn(self) -> tuple[bytes, ...]:
         """Everything that cannot be read; not empty if the journal must not be continued."""
         lines = [*self.damaged, *(line for lost in self.lost for line in lost[1:] if line)]
+        # Nothing is lost by a missing line end, but the journal must not be continued either.
         return (*lines, b"") if self.unended else tuple(lines)
 
 
@@ -201,6 +202,7 @@ def read_records(
         contents.damaged,
         lost,
         unended=bool(data) and not data.endswith(b"\n"),
+        # The number of the first record stands after the 8 digits of its checksum.
         breaks_off_at_once=b"\n" not in data and b" 1 ".startswith(data[8:11]),
     )
 

@@ -1,4 +1,4 @@
-"""What can still be read of a damaged session, gathered into a new one; nothing is altered."""
+"""Rescuing a damaged session: what can still be read becomes a new one; nothing is altered."""
 
 from __future__ import annotations
 
@@ -23,13 +23,15 @@ from ollm_tui.core.session.session import Session, ToolCall
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.storage.files.atomic_file import read_regular
 from ollm_tui.storage.files.side_files import SideFiles
-from ollm_tui.storage.importers import older_session
+from ollm_tui.storage.importers.older_sessions import older_session
 from ollm_tui.storage.sessions.journal import read_records
 from ollm_tui.storage.sessions.session_file import whole_message, whole_tool_call
 from ollm_tui.storage.store_layout import StoreLayout
 
 _OPENING = re.compile(r'\{\s*"(?:id|role|parts)"\s*:')
+"""How messages and tool calls begin, in today's files and in older ones."""
 LONGEST_TRIES = 100_000
+"""Openings that are tried, so that a file of broken ones does not take for ever."""
 
 
 class _Found(NamedTuple):
@@ -38,7 +40,7 @@ class _Found(NamedTuple):
 
 
 def salvage(layout: StoreLayout, session_id: str, new_id: str) -> Session | None:
-    """A new session from what its files still hold; None if that is nothing."""
+    """Make a new session from what the files still hold; None if that is no message."""
     data = _bytes_of(layout.session(session_id)) or _bytes_of(layout.older_session(session_id))
     side_files = SideFiles(layout.side_files(session_id))
     entries = read_records(layout.journal(session_id), side_files).entries
@@ -55,7 +57,7 @@ def salvage(layout: StoreLayout, session_id: str, new_id: str) -> Session | None
     )
     state = SessionState(base)
     for seq, record in entries:
-        # A record may stand there twice: written again after it was not known to be.
+        # A record may be there twice: it is written again when its first writing was uncertain.
         if not isinstance(record, Created) and seq > state.header.journal_seq:
             try:
                 state.apply(record, seq)
@@ -75,7 +77,7 @@ def _bytes_of(path: Path) -> bytes:
 
 
 def _header(data: bytes) -> Session | None:
-    """The beginning of a session file, closed by hand where the file breaks off."""
+    """Read the fields before the messages, as if the lists after them were empty."""
     before, found, _ = data.partition(b'"messages":[')
     if not found:
         return None
@@ -86,7 +88,7 @@ def _header(data: bytes) -> Session | None:
 
 
 def _values(data: bytes, side_files: SideFiles) -> _Found:
-    """Every whole message and tool call in the bytes, wherever it stands."""
+    """Find every complete message and tool call in the bytes, wherever it stands."""
     found = _Found({}, {})
     problems: list[str] = []
     for fields in _objects(data.decode("utf-8", "replace")):

@@ -1,4 +1,4 @@
-"""The session file: the full record as one JSON document, a message a line."""
+"""The session file: the full record as one JSON document, with one message per line."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from ollm_tui.core.session.encoding import (
 from ollm_tui.core.session.message import Message
 from ollm_tui.core.session.session import Session, ToolCall, ToolResult
 from ollm_tui.storage.files.side_files import SIDE_FILE_FROM_BYTES, SideFiles
-from ollm_tui.storage.importers import older_session
+from ollm_tui.storage.importers.older_sessions import older_session
 
 V = TypeVar("V", Message, ToolCall)
 
 LINES_PER_CHUNK = 100
-"""Few enough that other threads get their turn, enough that writing them is one call."""
+"""Few enough that other threads get to run, many enough that writing takes few calls."""
 
 _EMPTY_LISTS = b'"messages":[],"toolCalls":[]'
-"""Where the lists go. Inside a JSON string the quotes would be escaped, so it stands once."""
+"""Where the lists are put in. In a JSON string the quotes would be escaped, so it is unique."""
 
 
 class ParsedSession(NamedTuple):
-    """What a session file says."""
+    """A session as its file has it."""
 
     session: Session
     older: bool
@@ -40,7 +40,7 @@ class ParsedSession(NamedTuple):
 
 
 def session_chunks(session: Session, side_files: SideFiles) -> Iterator[bytes]:
-    """The bytes of a session file, piece by piece so that other threads get their turn."""
+    """Yield the bytes of a session file piece by piece, so that other threads get to run."""
     header = encode(replace(session, messages=(), tool_calls=()))
     before, _, after = header.partition(_EMPTY_LISTS)
     yield before + b'"messages":['
@@ -53,7 +53,7 @@ def session_chunks(session: Session, side_files: SideFiles) -> Iterator[bytes]:
 def parse_session(
     data: bytes, session_id: str, modified: str, side_files: SideFiles
 ) -> ParsedSession:
-    """A session from the bytes of its file, of this version or an older one. CannotDecode."""
+    """Read a session file of this version or an older one. CannotDecode if it is none."""
     session, older = _decoded(data, session_id, modified)
     problems: list[str] = []
     session = replace(
@@ -67,12 +67,12 @@ def parse_session(
 
 
 def _decoded(data: bytes, session_id: str, modified: str) -> tuple[Session, bool]:
-    """The session, and whether it is of an earlier program: those had no version."""
+    """Return the session, and whether it is of an earlier program: those had no version."""
     if b'"schemaVersion"' in data:
         try:
             return decode_session(data), False
         except CannotDecode:
-            pass  # what a tool was given there may have had one
+            pass  # in an older file the name may stand in the arguments of a tool
     tree = parse_json(data)
     if not isinstance(tree, dict):
         raise CannotDecode(f"expected an object, found {type(tree).__name__}")
@@ -81,17 +81,17 @@ def _decoded(data: bytes, session_id: str, modified: str) -> tuple[Session, bool
 
 
 def whole_message(message: Message, files: SideFiles, problems: list[str]) -> Message:
-    """A message with what lies in its side file; what cannot be read is told in `problems`."""
+    """Complete a message from its side file; one that cannot be read is added to `problems`."""
     return _whole(message, decode_message, files, problems)
 
 
 def whole_tool_call(call: ToolCall, files: SideFiles, problems: list[str]) -> ToolCall:
-    """The same for a tool call."""
+    """Complete a tool call from its side file; one that cannot be read is added to `problems`."""
     return _whole(call, decode_tool_call, files, problems)
 
 
 def referenced_files(session: Session) -> set[str]:
-    """The side files that were missing when the session was read: never to be cleaned up."""
+    """Return the side files that could not be read with the session: they must be kept."""
     values = (*session.messages, *session.tool_calls)
     return {value.file.sha256 for value in values if value.file}
 
@@ -103,13 +103,14 @@ def _lines(values: tuple[Message, ...] | tuple[ToolCall, ...], files: SideFiles)
         for value in values[start : start + LINES_PER_CHUNK]:
             data = encode(value)
             if len(data) > SIDE_FILE_FROM_BYTES:
-                data = encode(_place_of(value, data, files))
+                data = encode(_stub(value, data, files))
             lines.append(data)
         yield separator + b",\n".join(lines)
         separator = b",\n"
 
 
-def _place_of(value: Message | ToolCall, data: bytes, files: SideFiles) -> Message | ToolCall:
+def _stub(value: Message | ToolCall, data: bytes, files: SideFiles) -> Message | ToolCall:
+    """Put a value into a side file and return what stands for it in the session file."""
     reference = files.put(data)
     if isinstance(value, Message):
         return replace(value, parts=(), extra=msgspec.UNSET, file=reference)

@@ -20,10 +20,10 @@ from ollm_tui.storage.store_layout import FILE_MODE
 
 SCHEMA_VERSION = 3
 BUSY_MILLISECONDS = 250
-"""Records wait in the same thread: better no row than a late record."""
+"""Short, because recording waits in the same thread: better no row than a late record."""
 
 IndexRow = tuple[SessionSummary, Fingerprint]
-"""What is shown of a session, and the files that was made from."""
+"""What is shown of a session, and the fingerprint of the files it is made from."""
 
 _SCHEMA = f"""
 CREATE TABLE sessions (
@@ -39,7 +39,7 @@ CREATE TABLE sessions (
 CREATE INDEX by_activity ON sessions (last_activity DESC);
 PRAGMA user_version = {SCHEMA_VERSION};
 """
-# What is shown is one value: ten thousand of them are read twice as fast as their columns.
+# `shown` is one encoded value: ten thousand of them are read twice as fast as columns.
 _MARKS = "file_size, file_time, journal_size, journal_time"
 _SELECT = f"SELECT shown, {_MARKS} FROM sessions ORDER BY last_activity DESC, number LIMIT ?"
 _COLUMNS = f"session_id, last_activity, shown, {_MARKS}"
@@ -52,7 +52,7 @@ _SIZE = "SELECT coalesce(sum(file_size + journal_size), 0) FROM sessions"
 _DELETE = "DELETE FROM sessions WHERE session_id = ?"
 
 _DAMAGE = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-"""The file is not what we wrote; any other error (locked, full, read-only) may pass."""
+"""Errors that say the file is not what we wrote; others (locked, full, read-only) may pass."""
 _LARGEST_INTEGER = 2**63 - 1
 
 
@@ -69,7 +69,7 @@ class SessionIndex:
         self._connection: sqlite3.Connection | None = None
 
     def rows(self, most: int = -1) -> list[IndexRow]:
-        """The sessions the index knows, the latest first; all of them, or so many at most."""
+        """Return the sessions the index knows, the latest first; `most` of them, or all (-1)."""
         try:
             decode = msgspec.msgpack.Decoder(SessionSummary).decode
             return [(decode(row[0]), row[1:]) for row in self._open().execute(_SELECT, (most,))]
@@ -78,7 +78,7 @@ class SessionIndex:
             return []
 
     def stored_bytes(self) -> int:
-        """How large the files were that the rows were made from."""
+        """Return the size in bytes of all files the rows are made from."""
         try:
             return self._open().execute(_SIZE).fetchone()[0]
         except sqlite3.Error as error:
@@ -86,9 +86,9 @@ class SessionIndex:
             return 0
 
     def update(self, changed: Iterable[IndexRow], gone: Iterable[str] = ()) -> None:
-        """Take in new rows and drop old ones, all or none.
+        """Write new rows and drop old ones, all or none.
 
-        If it is none, whoever lists next sees by size and time that the rows are stale.
+        If it is none, the next list sees by size and time that the rows are stale.
         """
         try:
             with self._open() as connection:
@@ -99,7 +99,7 @@ class SessionIndex:
                 self._begin_anew(error)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the connection."""
         if self._connection:
             self._connection.close()
             self._connection = None
@@ -127,7 +127,7 @@ class SessionIndex:
 
 
 def showable(summary: SessionSummary) -> SessionSummary:
-    """What can be shown and kept: no lone surrogates, no endless numbers."""
+    """Replace what cannot be shown or stored: lone surrogates and numbers too large for SQLite."""
     return replace(
         summary,
         title=_encodable(summary.title),
@@ -161,7 +161,7 @@ def _connect(path: Path | None) -> sqlite3.Connection:
 
 
 def _create_private(path: Path) -> None:
-    """SQLite would create it readable for everybody."""
+    """Create a file for this user only; SQLite would make it readable for everybody."""
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE))
     except OSError:

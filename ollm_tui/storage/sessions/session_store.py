@@ -23,7 +23,7 @@ from ollm_tui.storage.sessions.trash import Trash
 from ollm_tui.storage.store_layout import StoreLayout
 
 READ_ATTEMPTS = 10
-"""A session that is written and folded without pause is still read whole long before."""
+"""More than enough, even for a session that is written and folded without pause."""
 
 
 class LoadedSession(NamedTuple):
@@ -35,7 +35,7 @@ class LoadedSession(NamedTuple):
     read_only: str | None = None
     """Why it must not be written, if so."""
     damaged: bool = False
-    """Whether its file or its journal cannot be read at all; this is what the other has."""
+    """Whether its file or its journal cannot be read at all; `state` is what the other has."""
     older: bool = False
     """Whether the file is in the shape of an earlier program."""
     torn: tuple[bytes, ...] = ()
@@ -54,14 +54,12 @@ class SessionStore:
 
     @property
     def cipher(self) -> Cipher:
-        """What else belongs to a session is sealed by it too."""
+        """The cipher, with which whatever else belongs to a session is sealed too."""
         return self._cipher
 
     def load(self, session_id: str) -> LoadedSession:
-        """Read a session. SessionNotFound, or SessionDamaged if it cannot be read.
-
-        Readers hold no lock: what looks damaged is read again if it changed meanwhile.
-        """
+        """Read a session. SessionNotFound, or SessionDamaged if it cannot be read."""
+        # Readers hold no lock: what looks damaged is read again if it changed meanwhile.
         for attempts_left in reversed(range(READ_ATTEMPTS)):
             before = self.directory.fingerprint(session_id)
             try:
@@ -75,11 +73,11 @@ class SessionStore:
         return self._load(session_id)
 
     def create(self, session_id: str) -> SessionWriter:
-        """A writer for a session that begins; nothing is on disk before the first record."""
+        """Return a writer for a new session; nothing is on disk before the first record."""
         return SessionWriter(self.layout, session_id, self._cipher)
 
     def open(self, session_id: str) -> tuple[SessionWriter, LoadedSession]:
-        """Lock a session for writing and read it. A damaged end is put aside first.
+        """Lock a session for writing and read it. Damaged bytes of its journal are put aside.
 
         SessionNotFound, SessionBusy, SessionDamaged, SessionReadOnly, or OSError where
         nothing can be written at all.
@@ -95,13 +93,14 @@ class SessionStore:
             raise
 
     def open_later(self, session_id: str) -> tuple[SessionWriter, LoadedSession]:
-        """Read a session where nothing can be written yet; the lock is taken when it can.
+        """Read a session where nothing can be written yet; the lock is taken at the first write.
 
-        That is SessionBusy if another process has written the session in between.
+        That raises SessionBusy if another process has written the session in between.
         """
         loaded = self.load(session_id)
         _refuse_read_only(loaded)
-        last_seq = loaded.state.header.journal_seq  # now: the state goes on without the disk
+        # Noted now: the state goes on changing before anything is written.
+        last_seq = loaded.state.header.journal_seq
 
         def take_over(writer: SessionWriter) -> None:
             found = self._take_over(writer, session_id)
@@ -114,6 +113,8 @@ class SessionStore:
         return SessionWriter(self.layout, session_id, self._cipher, take_over), loaded
 
     def _take_over(self, writer: SessionWriter, session_id: str) -> LoadedSession:
+        """Read a session that has just been locked, and put damaged bytes aside."""
+        # Read only now: until it was locked another process may have written it.
         loaded = self.load(session_id)
         if not writer.holds_lock:
             raise SessionBusy("another ollm is moving this session", "try again in a moment")
@@ -125,12 +126,12 @@ class SessionStore:
         return loaded
 
     def _load(self, session_id: str) -> LoadedSession:
-        """The journal is read first: if it is folded into the file in between, the file has
-        what the journal had, and the numbers tell which records are in it already.
-        """
+        """Read a session once, as it is now."""
         if not self.directory.has(session_id):
             raise _not_found(session_id)
         side_files = SideFiles(self.layout.side_files(session_id), self._cipher)
+        # The journal is read first: if it is folded into the file in between, the file has
+        # what the journal had, and the numbers tell which records are in it already.
         journal = read_records(
             self.layout.journal(session_id),
             side_files,
@@ -158,7 +159,7 @@ class SessionStore:
     def _read_file(
         self, session_id: str, side_files: SideFiles
     ) -> tuple[ParsedSession | None, str | None]:
-        """The session file, or why it cannot be used; neither if there is none."""
+        """Return the session file, or why it cannot be used; neither if there is none."""
         for path in (self.layout.session(session_id), self.layout.older_session(session_id)):
             if not os.path.lexists(path):
                 continue
@@ -176,7 +177,7 @@ class SessionStore:
 
 
 def _replay(base: Session | None, entries: list[Entry]) -> tuple[SessionState | None, bool]:
-    """The state after the file and the journal, and whether some of it is beyond us."""
+    """Return the state after file and journal, and whether a newer version wrote some of it."""
     state = SessionState(base) if base else None
     newer = False
     for seq, record in entries:

@@ -1,4 +1,4 @@
-"""Reading on in a session that another process writes: without its lock, and only what is new."""
+"""Following a session that another process writes: without its lock, reading only what is new."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from ollm_tui.storage.sessions.journal import Entry, parse_journal
 from ollm_tui.storage.sessions.session_store import SessionStore
 
 Mark = tuple[int, int, int]
-"""Inode, size and time of a file: one that is replaced has another inode."""
+"""Inode, size and time of a file; a file that replaces it has another inode."""
 
 
 class TailUpdate(NamedTuple):
-    """What is on disk since the last look."""
+    """What is new on disk since the last look."""
 
     is_held: bool
-    """Whether the writer is still there: the last one takes an empty journal away."""
+    """Whether there still is a writer: one that closes removes its empty journal."""
     entries: tuple[Entry, ...] = ()
-    """The records that follow those known before."""
+    """The records after those that were known."""
     state: SessionState | None = None
-    """The whole session, where single records would not do: it is new, or was folded."""
+    """The whole session, where single records are not enough: it is new, or was folded."""
 
 
 class SessionTail:
@@ -40,12 +40,12 @@ class SessionTail:
         self._seq = 0
 
     def look(self) -> TailUpdate | None:
-        """What is new, None if nothing; the first look reads everything.
+        """Return what is new, None if nothing; the first look reads everything.
 
-        The errors of `SessionStore.load`, or OSError.
+        Raises the errors of `SessionStore.load`, or OSError.
         """
         before, layout = self._marks, self._store.layout
-        # Before reading: what changes meanwhile is seen again, never missed.
+        # Taken before reading: what changes meanwhile is seen twice, never missed.
         file, journal = _mark(layout.session(self._id)), _mark(layout.journal(self._id))
         self._marks = (file, journal)
         if self._marks == before:
@@ -69,7 +69,7 @@ class SessionTail:
         return TailUpdate(is_held, state=state)
 
     def _read_on(self, path: Path) -> tuple[Entry, ...]:
-        """The records after the last one known. CannotDecode where the lines make no sense."""
+        """Return the records after the last known one. CannotDecode if a line is damaged."""
         data = read_regular(path, self._offset)
         whole = data[: data.rfind(b"\n") + 1]  # the rest is still being written
         contents = parse_journal(whole, self._open_payload)

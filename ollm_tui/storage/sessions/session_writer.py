@@ -1,4 +1,4 @@
-"""Writing a session: records into its journal, now and then everything into its file."""
+"""Writing a session: records into its journal, and from time to time all into its file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ollm_tui.storage.store_layout import StoreLayout, make_directory, sync_dire
 
 
 class SessionWriter:
-    """The only one who writes a session, from its first record or from `lock` to `close`.
+    """The only writer of a session, from its first record or from `lock` to `close`.
 
     `take_over` is called once, as soon as the lock is held and before anything is written.
     """
@@ -37,11 +37,12 @@ class SessionWriter:
         self._take_over = take_over
         self._journal: JournalWriter | None = None
         self.older = False
+        """Whether the session file is an earlier program's, which is kept when it is replaced."""
 
     def lock(self) -> JournalWriter:
         """Take the lock, creating the journal if there is none. SessionBusy or OSError.
 
-        Where somebody removed or moved the session's files by hand it is taken anew.
+        If the journal was removed or moved by hand, the lock is taken on a new one.
         """
         if self._journal and not self._journal.in_place:
             self.close()
@@ -65,7 +66,7 @@ class SessionWriter:
 
     @property
     def journal_bytes(self) -> int:
-        """How much is in the journal and not yet in the session file."""
+        """Bytes in the journal that are not yet in the session file."""
         return self._journal.length if self._journal else 0
 
     def append(self, entries: Sequence[Entry]) -> None:
@@ -91,11 +92,12 @@ class SessionWriter:
             chunks = [self._cipher.seal(b"".join(chunks), self._id)]
         write_atomically(path, chunks)
         self.older = False
+        # Only now: after a crash before this the records are in both, and their numbers tell.
         journal.empty()
         side_files.keep_only(side_files.kept | referenced_files(session))
 
     def quarantine(self, torn: Sequence[bytes]) -> None:
-        """Keep bytes nobody can read beside the session, durably."""
+        """Write unreadable bytes durably into a file beside the session."""
         lines = [line for line in torn if line]
         if not lines:
             return
@@ -108,7 +110,7 @@ class SessionWriter:
         sync_directory(self._layout.sessions)
 
     def close(self) -> None:
-        """Release the lock; an empty journal is taken away, one with records stays."""
+        """Release the lock; an empty journal is removed, one with records stays."""
         if self._journal is None:
             return
         if self._journal.length == 0:
@@ -127,6 +129,7 @@ class SessionWriter:
         return SideFiles(self._layout.side_files(self._id), self._cipher)
 
     def _keep_original(self, path: Path) -> None:
+        # A second link is enough: replacing the file leaves the old bytes untouched.
         try:
             os.link(path, self._layout.original(self._id))
         except FileExistsError:

@@ -1,8 +1,8 @@
-"""The trash: a session moves in, comes back, or goes for good; a crash in between is finished.
+"""The trash: sessions are moved in, restored or deleted for good; a crash in between is repaired.
 
-One directory per session. Creating or renaming it is the moment that counts: `ID` is in the
-trash, `ID~restoring` is on its way back, `ID~deleting` is going for good. The files follow,
-and whoever looks next moves what a crash left behind. Only one process moves at a time.
+Each session has a directory. Creating or renaming it decides: `ID` is in the trash,
+`ID~restoring` is being restored, `ID~deleting` is being deleted. The files follow, and the next
+process finishes what a crash left behind. Only one process moves files at a time.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from ollm_tui.storage.store_layout import (
     temporary_name,
 )
 
-# No session name has a tilde in it.
+# No name of a session contains a tilde.
 _RESTORING = "~restoring"
 _DELETING = "~deleting"
 _STATES = ("", _RESTORING, _DELETING)
 _NOTE = "trashed.json"
 _LOCK = ".lock"
 WAIT_SECONDS = 10
-"""Moves take milliseconds; whoever takes longer hangs."""
+"""Moving takes milliseconds: a process that takes longer hangs."""
 
 
 class TrashNote(msgspec.Struct, frozen=True, rename="camel"):
@@ -50,7 +50,7 @@ class TrashNote(msgspec.Struct, frozen=True, rename="camel"):
     trashed_at: str = clock.EPOCH
 
 
-class _Place(NamedTuple):
+class _TrashedSession(NamedTuple):
     session_id: str
     state: str
     path: Path
@@ -64,11 +64,11 @@ class Trash:
         self._wait_seconds = wait_seconds
 
     def ids(self) -> set[str]:
-        """Sessions that are not, or not yet again, in the store, whatever lies there."""
-        return {place.session_id for place in self._places()}
+        """Return the sessions that do not count as in the store, whatever files are there."""
+        return {trashed.session_id for trashed in self._trashed_sessions()}
 
     def has(self, session_id: str) -> bool:
-        """Whether a session is in the trash, on its way out or on its way back."""
+        """Whether a session is in the trash, or being restored or deleted."""
         here = self._layout.trash / session_id
         return any(_is_directory(f"{here}{state}") for state in _STATES)
 
@@ -77,6 +77,7 @@ class Trash:
         entry = self._layout.trash / note.session_id
         prepared = temporary_name(entry)
         with self._moving(self._wait_seconds):
+            # Renamed only when complete: no session in the trash is without its note.
             make_directory(prepared)
             write_atomically(prepared / _NOTE, [_encoded(note)])
             prepared.rename(entry)
@@ -84,7 +85,7 @@ class Trash:
             self._move_in(note.session_id, entry)
 
     def restore(self, session_id: str) -> None:
-        """Bring a session back. SessionNotFound, or StoreError if its place is taken."""
+        """Restore a session. SessionNotFound, or StoreError if the store has one of that id."""
         entry = self._layout.trash / session_id
         with self._moving(self._wait_seconds):
             if not is_valid_name(session_id) or not entry.is_dir():
@@ -106,36 +107,36 @@ class Trash:
         except OSError as error:
             if error.errno not in (errno.ENOSPC, errno.EDQUOT):
                 raise
-            # A full disk has no room for the directory, and this is how it gets some.
+            # A full disk has no room for the directory in the trash; deleting makes some.
             for path in self._layout.belongings(session_id).values():
                 remove_tree(path)
 
     def notes(self) -> list[TrashNote]:
-        """What is in the trash, newest first."""
-        places = [place for place in self._places() if not place.state]
-        notes = [_read_note(place) for place in places]
+        """Return the notes of the sessions in the trash, newest first."""
+        found = [trashed for trashed in self._trashed_sessions() if not trashed.state]
+        notes = [_read_note(trashed) for trashed in found]
         return sorted(notes, key=lambda note: note.trashed_at, reverse=True)
 
     def recover(self) -> None:
-        """Finish what a crash interrupted, if that can be done now. Cheap when nothing was."""
-        if not any(map(self._is_unfinished, self._places())):
+        """Finish what a crash interrupted, if possible. Cheap when there is nothing to do."""
+        if not any(map(self._is_unfinished, self._trashed_sessions())):
             return
         try:
             with self._moving(0):
-                pass  # finishing comes before everything else
+                pass  # taking the lock finishes everything
         except (OSError, SessionBusy):
-            pass  # somebody is at it, or nothing can be moved here; until then it is not listed
+            pass  # another process does it, or nothing can be moved; it stays unlisted
 
     @contextmanager
     def _moving(self, wait_seconds: float) -> Generator[None]:
-        """Have the trash for oneself, with nothing left over in it. SessionBusy or OSError."""
+        """Lock the trash and finish what a crash left in it. SessionBusy or OSError."""
         make_directory(self._layout.trash)
         descriptor = _turn_to_move(self._layout.trash / _LOCK, wait_seconds)
         try:
             for prepared in self._layout.trash.glob(".*.tmp"):
                 remove_tree(prepared)
-            for place in filter(self._is_unfinished, self._places()):
-                self._finish(place)
+            for trashed in filter(self._is_unfinished, self._trashed_sessions()):
+                self._finish(trashed)
             yield
         finally:
             os.close(descriptor)
@@ -152,36 +153,37 @@ class Trash:
             self._move_in(session_id, deleting)
             remove_tree(deleting)
 
-    def _is_unfinished(self, place: _Place) -> bool:
-        belongings = self._layout.belongings(place.session_id).values()
-        return bool(place.state) or any(map(os.path.lexists, belongings))
+    def _is_unfinished(self, trashed: _TrashedSession) -> bool:
+        belongings = self._layout.belongings(trashed.session_id).values()
+        return bool(trashed.state) or any(map(os.path.lexists, belongings))
 
-    def _finish(self, place: _Place) -> None:
+    def _finish(self, trashed: _TrashedSession) -> None:
         try:
-            if place.state == _RESTORING:
-                self._move_out(place.session_id, place.path)
+            if trashed.state == _RESTORING:
+                self._move_out(trashed.session_id, trashed.path)
                 return
-            self._move_in(place.session_id, place.path)
-            if place.state == _DELETING:
-                remove_tree(place.path)
+            self._move_in(trashed.session_id, trashed.path)
+            if trashed.state == _DELETING:
+                remove_tree(trashed.path)
         except OSError:
             pass  # one that cannot be moved does not hold up the others
 
-    def _places(self) -> list[_Place]:
+    def _trashed_sessions(self) -> list[_TrashedSession]:
         try:
             entries = list(os.scandir(self._layout.trash))
         except OSError:
             return []
-        places: list[_Place] = []
+        found: list[_TrashedSession] = []
         for entry in entries:
             session_id, tilde, state = entry.name.partition("~")
             state = tilde + state
             if state in _STATES and is_valid_name(session_id) and _is_directory(entry.path):
-                places.append(_Place(session_id, state, Path(entry.path)))
-        return places
+                found.append(_TrashedSession(session_id, state, Path(entry.path)))
+        return found
 
     def _move_in(self, session_id: str, entry: Path) -> None:
-        """Whatever is there already came first: what lies in the store then is not part of it."""
+        """Move the files of a session into its directory in the trash."""
+        # What is already there belongs to it; a file of that name in the store then does not.
         changed = {entry}
         for name, path in self._layout.belongings(session_id).items():
             if os.path.lexists(path) and not os.path.lexists(entry / name):
@@ -199,7 +201,8 @@ class Trash:
         remove_tree(entry)
 
     def _is_taken(self, session_id: str) -> bool:
-        """An empty journal is a lock that somebody tried in vain, no session."""
+        """Whether the store has a session of that id."""
+        # An empty journal is no session: it is left of an attempt to lock one.
         journal = self._layout.journal(session_id)
         return any(
             os.path.lexists(path) and (path != journal or path.lstat().st_size > 0)
@@ -228,14 +231,14 @@ def _turn_to_move(path: Path, wait_seconds: float) -> int:
 
 
 def _encoded(note: TrashNote) -> bytes:
-    # Only an escape could hold a lone surrogate; here a title is for the eye.
+    # UTF-8 cannot hold a lone surrogate, and this title is only shown.
     title = note.title.encode("utf-8", "replace").decode()
     return msgspec.json.encode(msgspec.structs.replace(note, title=title))
 
 
-def _read_note(place: _Place) -> TrashNote:
+def _read_note(trashed: _TrashedSession) -> TrashNote:
     try:
-        note = msgspec.json.decode(read_regular(place.path / _NOTE), type=TrashNote)
+        note = msgspec.json.decode(read_regular(trashed.path / _NOTE), type=TrashNote)
     except (OSError, msgspec.MsgspecError):
-        return TrashNote(place.session_id)
-    return msgspec.structs.replace(note, session_id=place.session_id)
+        return TrashNote(trashed.session_id)
+    return msgspec.structs.replace(note, session_id=trashed.session_id)

@@ -1,4 +1,4 @@
-"""The file of one snapshot, of today or of earlier programs; sealed where the store is."""
+"""The file of one snapshot, of this or an earlier program; sealed where the store is."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from ollm_tui.storage.sessions.directory import file_time
 from ollm_tui.storage.store_layout import is_valid_name
 
 Decode = Callable[[bytes], ContextSnapshot]
-"""Gives a snapshot of this version, or CannotDecode."""
+"""Decodes a snapshot of this version, or raises CannotDecode."""
 
 _FILE_NAME = re.compile(r"snapshot-(.+)\.json")
 
 
 class SnapshotRead(NamedTuple):
-    """A snapshot as its file tells it."""
+    """A snapshot as its file has it."""
 
     snapshot: ContextSnapshot
     older: bool
-    """Whether the file is in the shape of an earlier program, and never to be altered."""
+    """Whether the file is in the shape of an earlier program; then it is never altered."""
 
 
 def file_name(snapshot_id: str) -> str:
-    """The name of a snapshot's file."""
+    """Return the name of the file of a snapshot."""
     return f"snapshot-{snapshot_id}.json"
 
 
 def id_in(name: str) -> str | None:
-    """Which snapshot a file is, by its name; None if it is none."""
+    """Return the id of the snapshot in the name of a file; None if it is no snapshot."""
     match = _FILE_NAME.fullmatch(name)
     return match[1] if match and is_valid_name(match[1]) else None
 
@@ -46,7 +46,7 @@ def id_in(name: str) -> str | None:
 def write_snapshot(
     path: Path, snapshot: ContextSnapshot, cipher: Cipher, written: MessageBytes
 ) -> int:
-    """Make a snapshot durable, whole or not at all; answers with the size of its file."""
+    """Write a snapshot durably, whole or not at all; returns the size of its file in bytes."""
     chunks = snapshot_chunks(snapshot, written)
     if not isinstance(cipher, Plain):
         chunks = [cipher.seal(b"".join(chunks), _place(snapshot.session_id, snapshot.id))]
@@ -61,12 +61,12 @@ def read_snapshot(
     cipher: Cipher,
     decode: Decode = decode_snapshot,
 ) -> SnapshotRead:
-    """A snapshot from its file. OSError, CannotOpenError or CannotDecode."""
+    """Read a snapshot from its file. OSError, CannotOpenError or CannotDecode if that fails."""
     data = cipher.open(read_regular(path), _place(session_id, snapshot_id))
     try:
         snapshot, older = decode(data), False
     except CannotDecode:
-        # Then it has no order of its messages, or is damaged.
+        # Either it is an earlier program's, without the field `order`, or it is damaged.
         snapshot, older = _of_earlier_program(data, session_id, snapshot_id, path), True
     # A copied file is another snapshot: its place decides.
     return SnapshotRead(replace(snapshot, id=snapshot_id, session_id=session_id), older)

@@ -1,7 +1,7 @@
 """The index of a session's snapshots: what a list shows of each, without opening its file.
 
-A cache. It remembers of every file how it looked when it was read, so what changed since, by
-whomever, is seen and read again.
+It is a cache with the size, time and inode of every file, so files that changed since are seen
+and read again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ollm_tui.storage.files.cipher import MARK, CannotOpenError, Cipher, Plain
 INDEX_NAME = "snapshots-index.json"
 
 FileMark = tuple[int, int, int]
-"""Size, time and inode of a file: a file that is replaced has another one."""
+"""Size, time and inode of a file; a file that replaces it has another inode."""
 
 Rows = dict[str, tuple[SnapshotSummary, FileMark]]
 
@@ -32,11 +32,12 @@ class _IndexFile(msgspec.Struct, frozen=True):
 
 
 Owner = Literal["nobody", "ours", "another"]
-"""Whose index lies there: none that can be read, ours, or an earlier program's or key's."""
+"""Whose index is there: `nobody`'s if there is none or it is broken, ours, or `another`'s, which
+is that of an earlier program or one sealed with another key."""
 
 
 class Listing(NamedTuple):
-    """The snapshots of a session, and what its index says or should say of them."""
+    """The snapshots of a session, and the rows its index should have."""
 
     summaries: list[SnapshotSummary]
     """Newest first; those that cannot be read say why."""
@@ -53,11 +54,11 @@ class SnapshotIndex:
         self._cipher = cipher
 
     def rows(self) -> tuple[Rows, Owner]:
-        """What it knows by the ids of the snapshots, and who wrote it."""
+        """Return the rows by the ids of the snapshots, and whose index it is."""
         try:
             data = read_regular(self._path)
             if not isinstance(self._cipher, Plain) and not data.startswith(MARK):
-                return {}, "nobody"  # from before encryption: to be replaced soon
+                return {}, "nobody"  # from before encryption was switched on
             data = self._cipher.open(data, self._place)
         except OSError:
             return {}, "nobody"
@@ -73,8 +74,7 @@ class SnapshotIndex:
         )
 
     def write(self, rows: Rows, owner: Owner) -> None:
-        """Remember all this in the place of an index of that owner; another program's stays
-        beside it under another name."""
+        """Write rows in place of an index of that owner; `another`'s is kept under a new name."""
         index = _IndexFile(
             SNAPSHOT_VERSION,
             tuple(summary for summary, _ in rows.values()),
@@ -85,7 +85,7 @@ class SnapshotIndex:
         try:
             data = msgspec.json.encode(index)
         except UnicodeEncodeError:
-            return  # a lone surrogate in some title: this session is then read from its files
+            return  # a lone surrogate in a title: without an index the files are read
         write_cache(self._path, self._cipher.seal(data, self._place))
 
     def _keep_original(self) -> None:

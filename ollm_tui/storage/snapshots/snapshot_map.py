@@ -1,7 +1,7 @@
-"""The map of all snapshots: which session each belongs to, for those who only know its id.
+"""The map of all snapshots: which session each belongs to, for lookups by id alone.
 
-A cache. It remembers the times of the folders it was made from; only those that changed are
-looked into again.
+It is a cache with the times of the folders it is made from; only those that changed are read
+again.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from ollm_tui.storage.snapshots.snapshot_file import id_in
 from ollm_tui.storage.store_layout import StoreLayout, is_valid_name
 
 SETTLED_AFTER_NS = 2 * 10**9
-"""A folder that changed just now may change again without its time telling."""
+"""A folder that changed just now may change again without getting another time."""
 
 Times = tuple[int, ...]
-"""When each of a session's folders changed, 0 where there is none; empty if not settled."""
+"""When each folder of a session changed, 0 where there is none; empty if that is too recent."""
 
 
 class _MapFile(msgspec.Struct, frozen=True):
     snapshots: dict[str, str]
     """The session of each snapshot."""
     folders: dict[str, Times]
-    """By session."""
+    """The times of the folders of each session."""
     sizes: dict[str, int] = msgspec.field(default_factory=dict[str, int])
     """Bytes of all snapshots of a session."""
 
 
 class SnapshotMap:
-    """Used by one thread at a time. Nothing here raises: it is all derived."""
+    """The map of one store. Used by one thread at a time; nothing here raises, it is a cache."""
 
     def __init__(self, layout: StoreLayout) -> None:
         self._layout = layout
@@ -44,11 +44,11 @@ class SnapshotMap:
         self._may_write = True
 
     def owners(self) -> dict[str, str]:
-        """The session of every snapshot there is."""
+        """Return the session of every snapshot."""
         return dict(self._now().snapshots)
 
     def holdings(self) -> tuple[dict[str, str], int]:
-        """The same, and how many bytes they all have."""
+        """Return the session of every snapshot, and the size of all of them in bytes."""
         known = self._now()
         return dict(known.snapshots), sum(known.sizes.values())
 
@@ -77,10 +77,10 @@ class SnapshotMap:
             sizes[name] = sum(found.values())
         limit = time.time_ns() - SETTLED_AFTER_NS
         settled = {name: each for name, each in times.items() if max(each) < limit}
-        brought = _MapFile(snapshots, {**dict.fromkeys(times, ()), **settled}, sizes)
-        if brought != known:
-            self._write(brought)
-        return brought
+        updated = _MapFile(snapshots, {**dict.fromkeys(times, ()), **settled}, sizes)
+        if updated != known:
+            self._write(updated)
+        return updated
 
     def _times(self) -> dict[str, Times]:
         found: dict[str, list[int]] = {}
@@ -92,7 +92,8 @@ class SnapshotMap:
         return {name: tuple(times) for name, times in found.items()}
 
     def _look(self, session_id: str) -> dict[str, int]:
-        """The snapshots of a session and their sizes; the first place counts, as in reading."""
+        """Return the snapshots of a session with their sizes in bytes."""
+        # In reverse, so that the first folder wins, as it does in reading.
         found: dict[str, int] = {}
         for folder in reversed(self._layout.snapshot_folders(session_id)):
             found |= _sizes_in(folder)
@@ -106,7 +107,7 @@ class SnapshotMap:
         try:
             return msgspec.json.decode(data, type=_MapFile)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            self._may_write = not is_json(data)  # an earlier program's stays as it is
+            self._may_write = not is_json(data)  # an earlier program's map stays as it is
             return _MapFile({}, {})
 
     def _write(self, found: _MapFile) -> None:
@@ -127,7 +128,7 @@ def _sizes_in(folder: Path) -> dict[str, int]:
 
 
 def _folders_in(place: Path) -> Iterator[tuple[str, int]]:
-    """The sessions that have snapshots in a place, and when those changed."""
+    """Yield the sessions with a folder of snapshots in a place, and when it changed."""
     try:
         descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError:

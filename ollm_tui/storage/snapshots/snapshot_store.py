@@ -1,4 +1,7 @@
-"""Snapshots on disk: each a file of its own, so that one that is damaged hides no other."""
+"""The store of snapshots, on disk or in memory only.
+
+On disk each snapshot has a file of its own, so that a damaged one hides no other.
+"""
 
 from __future__ import annotations
 
@@ -31,69 +34,8 @@ from ollm_tui.storage.snapshots.snapshot_index import FileMark, Listing, Rows, S
 from ollm_tui.storage.snapshots.snapshot_map import SnapshotMap
 from ollm_tui.storage.store_layout import StoreLayout, is_valid_name, make_directory, sync_directory
 
-
-class SnapshotMemory:
-    """Gone when the program ends."""
-
-    def __init__(self) -> None:
-        self._kept: dict[str, ContextSnapshot] = {}
-        self._aside: dict[str, ContextSnapshot] = {}
-
-    def write(self, snapshot: ContextSnapshot) -> SnapshotSummary:
-        """Keep a snapshot."""
-        self._kept[snapshot.id] = snapshot
-        return summary_of(snapshot, 0)
-
-    def refresh(self, session_id: str, new: SnapshotSummary | None = None) -> None:
-        """Nothing here is derived."""
-
-    def read(
-        self, session_id: str, snapshot_id: str, known: KnownMessages | None = None
-    ) -> SnapshotRead:
-        """One snapshot. StoreError if there is none."""
-        return SnapshotRead(self._of(session_id, snapshot_id), older=False)
-
-    def note(self, listing: Listing, added: SnapshotSummary, removed: Collection[str]) -> None:
-        """Nothing here is derived."""
-
-    def listing(self, session_id: str) -> Listing:
-        """The snapshots of a session; there is no index."""
-        return Listing(self.summaries(session_id), {}, "nobody")
-
-    def summaries(self, session_id: str) -> list[SnapshotSummary]:
-        """The snapshots of a session, newest first."""
-        kept = (each for each in self._kept.values() if each.session_id == session_id)
-        summaries = [summary_of(each, 0) for each in kept]
-        return sorted(summaries, key=lambda each: each.timestamp, reverse=True)
-
-    def owners(self) -> dict[str, str]:
-        """The session of every snapshot there is."""
-        return {key: snapshot.session_id for key, snapshot in self._kept.items()}
-
-    def remove(self, session_id: str, snapshot_ids: Collection[str]) -> list[str]:
-        """Forget snapshots; answers with those that went."""
-        return [key for key in snapshot_ids if self._kept.pop(key, None)]
-
-    def put_aside(self, session_id: str, snapshot_id: str) -> None:
-        """Take a snapshot away, so that it can be brought back. StoreError."""
-        self._aside[snapshot_id] = self._of(session_id, snapshot_id)
-        del self._kept[snapshot_id]
-
-    def put_back(self, session_id: str, snapshot_id: str) -> None:
-        """Bring a snapshot back. StoreError if it is gone for good."""
-        if snapshot_id not in self._aside:
-            raise StoreError(f"snapshot {snapshot_id} is gone for good", "take another one")
-        self._kept[snapshot_id] = self._aside.pop(snapshot_id)
-
-    def _of(self, session_id: str, snapshot_id: str) -> ContextSnapshot:
-        snapshot = self._kept.get(snapshot_id)
-        if snapshot is None or snapshot.session_id != session_id:
-            raise StoreError(f"there is no snapshot {snapshot_id}", "/snapshot takes one")
-        return snapshot
-
-
 ASIDE = "deleted"
-"""Beside a folder of snapshots: what was deleted and can still be brought back."""
+"""The folder beside that of the snapshots, for those that were deleted and can be restored."""
 
 
 class _Found(NamedTuple):
@@ -102,17 +44,17 @@ class _Found(NamedTuple):
 
 
 class SnapshotStore:
-    """The snapshots of all sessions. Whoever adds one holds the lock of its session."""
+    """The snapshots of all sessions on disk. Callers that add one hold the lock of its session."""
 
     def __init__(self, layout: StoreLayout, cipher: Cipher | None = None) -> None:
         self._layout = layout
         self._cipher = cipher or Plain()
         self._map = SnapshotMap(layout)
         self._written = MessageBytes()
-        self._places = lru_cache(maxsize=8)(layout.snapshot_folders)
+        self._folders_of = lru_cache(maxsize=8)(layout.snapshot_folders)
 
     def write(self, snapshot: ContextSnapshot) -> SnapshotSummary:
-        """Make a snapshot durable. OSError. The index is not told: that is `refresh`."""
+        """Write a snapshot durably. OSError if that fails. The index is left to `refresh`."""
         folder = self._folder(snapshot.session_id)
         make_directory(folder)
         path = folder / file_name(snapshot.id)
@@ -122,7 +64,10 @@ class SnapshotStore:
     def read(
         self, session_id: str, snapshot_id: str, known: KnownMessages | None = None
     ) -> SnapshotRead:
-        """One snapshot. StoreError if there is none, or it cannot be read."""
+        """Read a snapshot. StoreError if there is none, or it cannot be read.
+
+        With the `known` messages of its session that is faster.
+        """
         path = self._path(session_id, snapshot_id)
         decode = decode_snapshot
         if known is not None:
@@ -137,16 +82,18 @@ class SnapshotStore:
             ) from error
 
     def summaries(self, session_id: str) -> list[SnapshotSummary]:
-        """The snapshots of a session, newest first; those that cannot be read say why."""
+        """Return the snapshots of a session, newest first; those that cannot be read say why."""
         return self.listing(session_id).summaries
 
     def listing(self, session_id: str) -> Listing:
-        """The same, with what `note` needs."""
+        """Return the snapshots of a session together with what `note` needs."""
         return self._list(session_id, None, writes=False)
 
     def note(self, listing: Listing, added: SnapshotSummary, removed: Collection[str]) -> None:
-        """Bring the index up to date after a change since the listing, without another look at
-        all the files: what others changed meanwhile is seen at the next one."""
+        """Update the index after a change since the listing, without looking at all files again.
+
+        What other processes changed meanwhile is seen at the next listing.
+        """
         session_id, folder = added.session_id, self._folder(added.session_id)
         status = (folder / file_name(added.id)).stat()
         rows = {key: row for key, row in listing.rows.items() if key not in removed}
@@ -154,22 +101,20 @@ class SnapshotStore:
         SnapshotIndex(folder, session_id, self._cipher).write(rows, listing.owner)
 
     def refresh(self, session_id: str, new: SnapshotSummary | None = None) -> None:
-        """Bring the index up to date after a change; what was written just now need not be read."""
+        """Update the index after a change; a `new` snapshot need not be read again."""
         self._list(session_id, new, writes=True)
 
     def owners(self) -> dict[str, str]:
-        """The session of every snapshot there is."""
+        """Return the session of every snapshot."""
         return self._map.owners()
 
     def holdings(self) -> tuple[dict[str, str], int]:
-        """The same, and how many bytes they all have."""
+        """Return the session of every snapshot, and the size of all of them in bytes."""
         return self._map.holdings()
 
     def remove(self, session_id: str, snapshot_ids: Collection[str]) -> list[str]:
-        """Remove snapshots for good; answers with those that went.
-
-        Not synced: whoever makes room does it again if a power cut brings one back.
-        """
+        """Remove snapshots for good; returns those that were removed."""
+        # Not synced: if a power cut brings one back, it is removed again later.
         gone: list[str] = []
         for snapshot_id in snapshot_ids:
             try:
@@ -180,7 +125,7 @@ class SnapshotStore:
         return gone
 
     def put_aside(self, session_id: str, snapshot_id: str) -> None:
-        """Take a snapshot away, so that it can be brought back. StoreError or OSError."""
+        """Delete a snapshot in a way that `put_back` can undo. StoreError or OSError."""
         path = self._path(session_id, snapshot_id)
         aside = path.parent.parent / ASIDE
         make_directory(aside)
@@ -188,7 +133,7 @@ class SnapshotStore:
         self.refresh(session_id)
 
     def put_back(self, session_id: str, snapshot_id: str) -> None:
-        """Bring a snapshot back. StoreError if it is gone for good, or OSError."""
+        """Restore a deleted snapshot. StoreError if it is gone for good, or OSError."""
         for folder in self._folders(session_id):
             aside = folder.parent / ASIDE / file_name(snapshot_id)
             if os.path.lexists(aside):
@@ -199,18 +144,18 @@ class SnapshotStore:
         raise StoreError(f"snapshot {snapshot_id} is gone for good", "ollm snapshots list")
 
     def aside(self) -> Iterator[tuple[SnapshotSummary, str]]:
-        """Every snapshot that was put aside, and when."""
+        """Yield every snapshot that was put aside, and when."""
         for session_id, key, path in self._put_aside():
             try:
                 status = path.lstat()
             except OSError:
                 continue  # brought back in between
             mark = _mark(status)
-            moved = file_time(status.st_ctime_ns)  # moving a file sets this time
+            moved = file_time(status.st_ctime_ns)  # renaming a file sets this time
             yield self._summary(path, session_id, key, mark), moved
 
     def empty_aside(self, before_ns: int) -> None:
-        """Remove for good what was put aside before a time; what resists stays."""
+        """Remove for good what was put aside before a time; what cannot be removed stays."""
         for _, _, path in self._put_aside():
             try:
                 if path.lstat().st_ctime_ns < before_ns:
@@ -219,7 +164,7 @@ class SnapshotStore:
                 continue
 
     def _put_aside(self) -> Iterator[tuple[str, str, Path]]:
-        """Session, snapshot, file. Few sessions have any: each is asked no more than that."""
+        """Yield the session, id and file of every snapshot that was put aside."""
         layout = self._layout
         for place in (layout.snapshots, layout.older_snapshots, layout.older_sessions):
             for session_id in _names_in(place):
@@ -286,10 +231,70 @@ class SnapshotStore:
         raise StoreError(f"there is no snapshot {snapshot_id}", "ollm snapshots list")
 
     def _folder(self, session_id: str) -> Path:
-        return self._places(session_id)[0]
+        return self._folders_of(session_id)[0]
 
     def _folders(self, session_id: str) -> tuple[Path, ...]:
-        return self._places(session_id) if is_valid_name(session_id) else ()
+        return self._folders_of(session_id) if is_valid_name(session_id) else ()
+
+
+class SnapshotMemory:
+    """Snapshots kept in memory: they are gone when the program ends."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, ContextSnapshot] = {}
+        self._aside: dict[str, ContextSnapshot] = {}
+
+    def write(self, snapshot: ContextSnapshot) -> SnapshotSummary:
+        """Keep a snapshot; its size counts as 0."""
+        self._kept[snapshot.id] = snapshot
+        return summary_of(snapshot, 0)
+
+    def refresh(self, session_id: str, new: SnapshotSummary | None = None) -> None:
+        """Do nothing: there is no index."""
+
+    def read(
+        self, session_id: str, snapshot_id: str, known: KnownMessages | None = None
+    ) -> SnapshotRead:
+        """Return a snapshot. StoreError if there is none."""
+        return SnapshotRead(self._of(session_id, snapshot_id), older=False)
+
+    def note(self, listing: Listing, added: SnapshotSummary, removed: Collection[str]) -> None:
+        """Do nothing: there is no index."""
+
+    def listing(self, session_id: str) -> Listing:
+        """Return the snapshots of a session; there is no index."""
+        return Listing(self.summaries(session_id), {}, "nobody")
+
+    def summaries(self, session_id: str) -> list[SnapshotSummary]:
+        """Return the snapshots of a session, newest first."""
+        kept = (each for each in self._kept.values() if each.session_id == session_id)
+        summaries = [summary_of(each, 0) for each in kept]
+        return sorted(summaries, key=lambda each: each.timestamp, reverse=True)
+
+    def owners(self) -> dict[str, str]:
+        """Return the session of every snapshot."""
+        return {key: snapshot.session_id for key, snapshot in self._kept.items()}
+
+    def remove(self, session_id: str, snapshot_ids: Collection[str]) -> list[str]:
+        """Remove snapshots; returns those that were removed."""
+        return [key for key in snapshot_ids if self._kept.pop(key, None)]
+
+    def put_aside(self, session_id: str, snapshot_id: str) -> None:
+        """Delete a snapshot in a way that `put_back` can undo. StoreError if there is none."""
+        self._aside[snapshot_id] = self._of(session_id, snapshot_id)
+        del self._kept[snapshot_id]
+
+    def put_back(self, session_id: str, snapshot_id: str) -> None:
+        """Restore a deleted snapshot. StoreError if it is gone for good."""
+        if snapshot_id not in self._aside:
+            raise StoreError(f"snapshot {snapshot_id} is gone for good", "take another one")
+        self._kept[snapshot_id] = self._aside.pop(snapshot_id)
+
+    def _of(self, session_id: str, snapshot_id: str) -> ContextSnapshot:
+        snapshot = self._kept.get(snapshot_id)
+        if snapshot is None or snapshot.session_id != session_id:
+            raise StoreError(f"there is no snapshot {snapshot_id}", "/snapshot takes one")
+        return snapshot
 
 
 def _names_in(folder: Path) -> list[str]:
