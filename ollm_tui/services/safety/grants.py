@@ -13,8 +13,7 @@ from typing import Literal
 import msgspec
 
 from ollm_tui.core import clock
-from ollm_tui.storage.files.atomic_file import read_regular
-from ollm_tui.storage.files.shared_file import replace
+from ollm_tui.storage.files.json_file import JsonFile
 
 FILE = "grants.json"
 VERSION = 1
@@ -61,7 +60,8 @@ class Grants:
     """The answers of one session in one project; without a directory none outlives it."""
 
     def __init__(self, directory: Path | None, project: Path, *, writes: bool = True) -> None:
-        self._path = directory and directory / FILE
+        path = directory and directory / FILE
+        self._file = JsonFile(path, _File, VERSION, log, "what is allowed for good")
         self._project = str(project.resolve())
         self._writes = writes
         self._session: dict[Subject, Grant] = {}
@@ -75,11 +75,8 @@ class Grants:
         """Remember an answer; an earlier one about the same subject no longer holds."""
         self._forget(subject)
         grant = Grant(subject, answer, scope, clock.now())
-        lasts = scope == "project" and self._path and self._writes
-        if not lasts or len(subject.code) > LONGEST_CODE:
-            self._session[subject] = msgspec.structs.replace(grant, scope="session")
-            return
-        if not self._write([*self._read(), _Kept(self._project, grant)]):
+        lasts = scope == "project" and self._writes and len(subject.code) <= LONGEST_CODE
+        if not lasts or not self._write([*self._read(), _Kept(self._project, grant)]):
             self._session[subject] = msgspec.structs.replace(grant, scope="session")
 
     def list(self) -> list[Grant]:
@@ -107,23 +104,8 @@ class Grants:
             self._write(others)
 
     def _write(self, kept: list[_Kept]) -> bool:
-        if self._path is None or not self._writes:
-            return False
-        try:
-            replace(self._path, [msgspec.json.encode(_File(VERSION, kept[-MOST_GRANTS:]))])
-        except OSError as error:
-            log.warning("what is allowed for good cannot be remembered: %s", error)
-            return False
-        return True
+        return self._writes and self._file.write(_File(VERSION, kept[-MOST_GRANTS:]))
 
     def _read(self) -> list[_Kept]:
-        if self._path is None:
-            return []
-        try:
-            file = msgspec.json.decode(read_regular(self._path), type=_File)
-        except FileNotFoundError:
-            return []
-        except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-            log.warning("%s is not used: %s", FILE, error)
-            return []
-        return file.grants if file.version == VERSION else []
+        file = self._file.read()
+        return file.grants if file else []

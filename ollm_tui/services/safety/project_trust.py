@@ -14,8 +14,7 @@ from typing import Literal
 import msgspec
 
 from ollm_tui.core import clock
-from ollm_tui.storage.files.atomic_file import read_regular
-from ollm_tui.storage.files.shared_file import replace
+from ollm_tui.storage.files.json_file import JsonFile, with_newest
 
 FILE = "trust.json"
 MOST_ANSWERS = 1_000
@@ -43,7 +42,8 @@ class Trust:
     """Remembers in a directory; where it must not write, only until the program ends."""
 
     def __init__(self, directory: Path | None, *, writes: bool = True) -> None:
-        self._path = directory and directory / FILE
+        path = directory and directory / FILE
+        self._file = JsonFile(path, _File, VERSION, log, "what is trusted")
         self._writes = writes
         self._answers: dict[str, _Answer] = {}
 
@@ -55,28 +55,13 @@ class Trust:
     def keep(self, subject: str, digest: str, verdict: Verdict) -> None:
         """Remember an answer; one about another content of the subject is forgotten."""
         answer = self._answers[subject] = _Answer(digest, verdict, clock.now())
-        if self._path is None or not self._writes:
-            return
-        answers = self._read()
-        answers.pop(subject, None)
-        answers[subject] = answer
-        newest = dict(list(answers.items())[-MOST_ANSWERS:])
-        try:
-            replace(self._path, [msgspec.json.encode(_File(VERSION, newest))])
-        except OSError as error:
-            log.warning("what is trusted cannot be remembered: %s", error)
+        if self._writes:
+            newest = with_newest(self._read(), subject, answer, MOST_ANSWERS)
+            self._file.write(_File(VERSION, newest))
 
     def _read(self) -> dict[str, _Answer]:
-        if self._path is None:
-            return {}
-        try:
-            file = msgspec.json.decode(read_regular(self._path), type=_File)
-        except FileNotFoundError:
-            return {}
-        except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-            log.warning("%s is not used: %s", FILE, error)
-            return {}
-        return file.answers if file.version == VERSION else {}
+        file = self._file.read()
+        return file.answers if file else {}
 
 
 def digest_of(contents: Iterable[bytes]) -> str:

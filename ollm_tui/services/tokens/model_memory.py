@@ -8,8 +8,7 @@ from pathlib import Path
 import msgspec
 
 from ollm_tui.services.tokens.learnt import Learnt
-from ollm_tui.storage.files.atomic_file import read_regular
-from ollm_tui.storage.files.shared_file import replace
+from ollm_tui.storage.files.json_file import JsonFile, with_newest
 
 FILE = "token-counts.json"
 MOST_MODELS = 200
@@ -31,7 +30,8 @@ class ModelMemory:
     """Remembers in a directory, or without one until the program ends."""
 
     def __init__(self, directory: Path | None) -> None:
-        self._path = directory and directory / FILE
+        path = directory and directory / FILE
+        self._file = JsonFile(path, _File, VERSION, log, "token counts")
         self._known: dict[str, Learnt] = {}
 
     def recall(self, model: str) -> Learnt:
@@ -43,25 +43,9 @@ class ModelMemory:
     def keep(self, model: str, learnt: Learnt) -> None:
         """Remember; what other instances learnt about other models meanwhile stays."""
         self._known[model] = learnt
-        if self._path is None:
-            return
-        models = self._read()
-        models.pop(model, None)
-        models[model] = learnt
-        newest = dict(list(models.items())[-MOST_MODELS:])
-        try:
-            replace(self._path, [msgspec.json.encode(_File(VERSION, newest))])
-        except OSError as error:
-            log.warning("token counts cannot be remembered: %s", error)
+        newest = with_newest(self._read(), model, learnt, MOST_MODELS)
+        self._file.write(_File(VERSION, newest))
 
     def _read(self) -> dict[str, Learnt]:
-        if self._path is None:
-            return {}
-        try:
-            file = msgspec.json.decode(read_regular(self._path), type=_File)
-        except FileNotFoundError:
-            return {}
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-            log.warning("%s is not used: %s", FILE, error)
-            return {}
-        return file.models if file.version == VERSION else {}
+        file = self._file.read()
+        return file.models if file else {}
