@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from importlib import import_module
 from typing import TYPE_CHECKING, Self
 
 from ollm_tui.core.intake import clean
@@ -12,7 +11,6 @@ from ollm_tui.services.redaction.mark import Found
 
 if TYPE_CHECKING:
     from ollm_tui.services.redaction.scan import Scan
-
 
 _SECRET_NAME = r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)\Z"
 
@@ -45,9 +43,10 @@ class Redactor:
 
     def scan(self) -> Scan:
         """A search through one text that may come in pieces."""
-        # The tables take 20 ms to load; a start in which nothing is logged needs none of them.
+        # Loaded here: the tables take 20 ms, and a start in which nothing is logged needs none.
+        from ollm_tui.services.redaction.known_values import forms_of
+        from ollm_tui.services.redaction.scan import Scan
+
         if self._forms is None:
-            known_values = import_module("ollm_tui.services.redaction.known_values")
-            self._forms = known_values.forms_of(self._known)
-        scan: Scan = import_module("ollm_tui.services.redaction.scan").Scan(self._forms)
-        return scan
+            self._forms = forms_of(self._known)
+        return Scan(self._forms)
