@@ -1,4 +1,4 @@
-"""One execution from the shell's view: what is told, recorded and taken over when it ends."""
+"""What follows from one execution: events, records, and the state its shell takes over."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ollm_tui.services.topic import Topic
 
 
 class JobListeners:
-    """Who hears of jobs: those who listen, and the files on disk if there are any."""
+    """Passes on news of jobs: events to whoever listens, records to the queue if there is one."""
 
     def __init__(self, owner: ProcessMark, queue: RecordQueue | None) -> None:
         self.events: Topic[JobEvent] = Topic()
@@ -21,7 +21,7 @@ class JobListeners:
         self._queue = queue
 
     def record(self, running: RunningJob) -> None:
-        """Write down how a job is now."""
+        """Record a job as it is now; without a queue nothing is recorded."""
         if self._queue is not None:
             begun = running.begun
             process = mark(begun.pid, begun.started)
@@ -33,54 +33,61 @@ class JobListeners:
 
 
 class Execution:
-    """Listens to one job on behalf of its shell."""
+    """Listens to one job on behalf of its shell.
+
+    `report` is the file in which the job leaves its state, `only_then` the environment of this job
+    alone, `most` the limit for variables in bytes. `held` says whether it runs in a sandbox.
+    """
 
     def __init__(
         self,
         shell: Shell,
-        told: JobListeners,
+        listeners: JobListeners,
         report: int | None,
         only_then: dict[str, str],
         most: int,
         held: bool = False,
     ) -> None:
         self._shell = shell
-        self._told = told
+        self._listeners = listeners
         self._report = report
         self._only_then = only_then
         self._most = most
         self._held = held
 
     def started(self, running: RunningJob) -> None:
-        """Tell and record that it runs."""
-        self._told.record(running)
-        self._told.events.publish(JobStarted(running.job))
+        """Record and publish that the job runs."""
+        self._listeners.record(running)
+        self._listeners.events.publish(JobStarted(running.job))
 
     def printed(self, running: RunningJob) -> None:
-        """Tell that there is more output."""
+        """Publish how far its output reaches now."""
         ends = running.stdout.total, running.stderr.total
-        self._told.events.publish(JobOutputArrived(running.job.id, *ends))
+        self._listeners.events.publish(JobOutputArrived(running.job.id, *ends))
 
     def ended(self, running: RunningJob) -> None:
-        """Take over the state, end what it started through cmd(), tell and record."""
+        """Take over the state, end the jobs it started by cmd(), record and publish the end."""
         self._take_over(running)
         for child in self._shell.children(running.job.id):
             child.stop(note="the job that started it has ended")
         if not running.job.pid:
+            # Its process never began: the job is neither listed nor recorded.
             self._shell.remove(running.job.id)
             return
         self._shell.trim()
-        self._told.record(running)
-        self._told.events.publish(JobFinished(running.job))
+        self._listeners.record(running)
+        self._listeners.events.publish(JobFinished(running.job))
 
     def _take_over(self, running: RunningJob) -> None:
         if self._report is None:
             return
         job, shell = running.job, self._shell
-        # Read before it is closed, but taken over only where somebody waited for the end.
+        # Directory and environment stand before the variables, so more than their limit is read.
+        # A report that is longer still is cut here, and `state_after` refuses what is not whole.
         report = os.pread(self._report, self._most * 2, 0)
         os.close(self._report)
         self._report = None
+        # A job that was ended, or for which nobody waits any more, does not change the shell.
         if job.status in ("completed", "failed") and not job.background:
             after = state_after(
                 report,

@@ -1,4 +1,4 @@
-"""The jobs of all sessions: starting, listing, reading, ending. Owner of every such process."""
+"""The jobs of all sessions: opens shells in which it starts, lists, reads and ends jobs."""
 
 from __future__ import annotations
 
@@ -27,15 +27,18 @@ from ollm_tui.services.topic import Topic
 from ollm_tui.storage.store_layout import is_valid_name
 
 CLOSE_GRACE_SECONDS = 1.0
-"""What ends with the program has this long to do so by itself."""
+"""How long a job may take to end by itself when its shell or the program is closed."""
 CLOSE_SECONDS = 3.0
+"""How long closing waits before it abandons the jobs that still run."""
 SIGNALS = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGKILL")
+"""The names of the signals that `JobRegistry.kill` may send."""
 
 
 class JobRegistry:
     """Shells and their jobs. `environment` is what a new shell begins with, cleaned already.
 
-    With a folder, small records of the jobs are kept there; without one nothing is on disk.
+    With a folder, records of the jobs are kept there, with their code as `redact` returns it;
+    without one nothing is on disk.
     """
 
     def __init__(
@@ -49,20 +52,23 @@ class JobRegistry:
         self._limits = limits or Limits()
         self._records = JobRecords(folder, redact) if folder else None
         self._queue = RecordQueue(self._records) if self._records else None
-        self._told = JobListeners(this_program(), self._queue)
-        self._starter = JobStarter(self._limits, self._told)
+        self._listeners = JobListeners(this_program(), self._queue)
+        self._starter = JobStarter(self._limits, self._listeners)
         self._shells: dict[str, Shell] = {}
-        """The least recently used first."""
+        """Shells by the id of their session, the least recently used first."""
         self._temporary: set[str] = set()
-        """Shells that do not count."""
+        """Sessions whose shells do not count towards the limit of shells."""
 
     @property
     def events(self) -> Topic[JobEvent]:
-        """Tells of every job when it starts, prints, moves to the background and ends."""
-        return self._told.events
+        """The events of every job: that it started, printed, moved to the background, ended."""
+        return self._listeners.events
 
     async def reconcile(self, session_id: str | None = None) -> list[Job]:
-        """Settle what earlier runs of the program left, in one session or in all."""
+        """Settle the jobs that earlier runs of the program left, of one session or of all.
+
+        Returns those that were settled.
+        """
         if self._records is None:
             return []
         return await asyncio.to_thread(reconcile, self._records, session_id)
@@ -83,14 +89,15 @@ class JobRegistry:
         *,
         temporary: bool = False,
     ) -> ShellView:
-        """A session's shell; made if there is none. JobError if there are too many busy ones.
+        """Open a session's shell, or find the open one. JobError if too many have running jobs.
 
-        A temporary one is closed by whoever opened it: it takes no other's place.
+        A temporary shell is closed by whoever opened it, so no other shell is closed for it.
         """
         if session_id not in self._shells:
             if not is_valid_name(session_id):
                 raise JobError(f"{session_id!r} cannot be the id of a session", "use a UUID")
             earlier = await self._earlier(session_id)
+            # Another call may have opened it while the records were read.
             if session_id not in self._shells:
                 if not temporary:
                     self._make_room()
@@ -109,12 +116,15 @@ class JobRegistry:
         env: Mapping[str, str] | None = None,
         variables: Mapping[str, Any] | None = None,
     ) -> ShellView:
-        """Set a shell's directory, environment, variables; what is not given stays."""
+        """Set a shell's directory, environment, variables; what is not given stays.
+
+        JobError if there is no such shell or directory, or the variables take too much room.
+        """
         shell = self._used(session_id)
-        place = None if cwd is None else Path(shell.state.cwd, cwd)
-        if place is not None and not place.is_dir():
-            raise JobError(f"there is no directory {place}", "name one that exists")
-        shell.change(place and str(place), dict(env or {}), dict(variables or {}))
+        directory = None if cwd is None else Path(shell.state.cwd, cwd)
+        if directory is not None and not directory.is_dir():
+            raise JobError(f"there is no directory {directory}", "name one that exists")
+        shell.change(directory and str(directory), dict(env or {}), dict(variables or {}))
         return shell.view()
 
     def shells(self) -> list[ShellView]:
@@ -128,9 +138,9 @@ class JobRegistry:
         self._shells.pop(session_id, None)
         self._temporary.discard(session_id)
 
-    async def start(self, session_id: str, wanted: JobRequest) -> Job:
-        """Start a job and do not wait for it."""
-        return (await self._start(session_id, wanted)).job
+    async def start(self, session_id: str, request: JobRequest) -> Job:
+        """Start a job and do not wait for its end. JobError if it cannot be started."""
+        return (await self._start(session_id, request)).job
 
     async def exec(
         self,
@@ -141,15 +151,18 @@ class JobRegistry:
         timeout: float | None = None,
         env: Mapping[str, str] | None = None,
     ) -> Job:
-        """Run code: to its end, or until it is moved to the background, or only start it."""
-        wanted = JobRequest(
+        """Run code to its end, or until it is moved to the background.
+
+        With `background` it is only started. `timeout` is in seconds.
+        """
+        request = JobRequest(
             code=code,
             language=language,
             background=background,
             timeout=timeout,
             env=dict(env or {}),
         )
-        running = await self._start(session_id, wanted)
+        running = await self._start(session_id, request)
         if not background:
             try:
                 await running.released.wait()
@@ -159,7 +172,7 @@ class JobRegistry:
         return running.job
 
     def move_to_background(self, job_id: str) -> Job:
-        """Whoever waits for the job goes on; it no longer changes the shell."""
+        """Let whoever waits for a job go on; the job no longer changes the shell."""
         running = self._running(job_id)
         if running.job.running and not running.job.background:
             running.to_background()
@@ -184,18 +197,18 @@ class JobRegistry:
         raise _no_job(job_id)
 
     def job_output(self, job_id: str, stdout_from: int = 0, stderr_from: int = 0) -> JobOutput:
-        """What is kept of a job's output, from absolute byte offsets on."""
+        """What is kept of a job's output, from absolute byte offsets on. JobError without a job."""
         for shell in self._shells.values():
             if output := shell.output(job_id, stdout_from, stderr_from):
                 return output
         raise _no_job(job_id)
 
     def is_ours(self, job_id: str) -> bool:
-        """Whether a job is of this run of the program: others are only known from records."""
+        """Whether this run of the program started a job; others are only known from records."""
         return any(shell.find(job_id) for shell in self._shells.values())
 
     async def kill(self, job_id: str, signal_name: str = "SIGTERM") -> Job:
-        """End a job with all it started, and wait for that. One that has ended stays as it is."""
+        """End a job with all it started, and wait for that. A job that has ended stays as it is."""
         if signal_name not in SIGNALS:
             raise JobError(f"{signal_name!r} does not end jobs", f"use {', '.join(SIGNALS)}")
         if self.job(job_id).running:
@@ -205,7 +218,7 @@ class JobRegistry:
         return self.job(job_id)
 
     async def wait(self, job_id: str, timeout: float | None = None) -> Job:
-        """Wait for a job's end, at most some seconds; then it comes back still running."""
+        """Wait for a job's end, at most `timeout` seconds; then it is returned still running."""
         if self.job(job_id).running:
             try:
                 async with asyncio.timeout(timeout):
@@ -215,21 +228,22 @@ class JobRegistry:
         return self.job(job_id)
 
     async def close(self) -> None:
-        """End every job and write the last record; nothing stays behind."""
+        """End every job and the launcher, and write the last records."""
         everything = [running for shell in self._shells.values() for running in shell.running()]
         await _end_all(everything)
         await self._starter.close()
         if self._queue is not None:
             await self._queue.flush()
 
-    async def _start(self, session_id: str, wanted: JobRequest) -> RunningJob:
+    async def _start(self, session_id: str, request: JobRequest) -> RunningJob:
         shell = self._used(session_id)
         busy = sum(1 for each in self._shells.values() for _ in each.running())
         if busy >= self._limits.running_jobs:
             raise JobError(f"{busy} jobs are running", "wait for some of them, or end them")
-        return await self._starter.start(shell, wanted)
+        return await self._starter.start(shell, request)
 
     async def _earlier(self, session_id: str) -> list[Job]:
+        """The jobs that earlier runs of the program recorded."""
         records = self._records
         if records is None:
             return []
@@ -237,6 +251,7 @@ class JobRegistry:
         return [record.job for record in await asyncio.to_thread(records.of, session_id)]
 
     def _make_room(self) -> None:
+        """Close shells without running jobs until one more fits. JobError if too few can be."""
         lasting = [each for each in self._shells.values() if each.session_id not in self._temporary]
         closing = to_close((shell.use(at) for at, shell in enumerate(lasting)), self._limits)
         for session_id in closing:
@@ -250,6 +265,7 @@ class JobRegistry:
         return self._shells[session_id]
 
     def _used(self, session_id: str) -> Shell:
+        """A session's shell, which becomes the most recently used one."""
         shell = self._find_shell(session_id)
         self._shells[session_id] = self._shells.pop(session_id)
         return shell
@@ -258,13 +274,14 @@ class JobRegistry:
         found: Iterator[RunningJob | None] = (shell.find(job_id) for shell in self._shells.values())
         running = next((each for each in found if each), None)
         if running is None:
+            # Raises for an unknown job; any other is known from a record only.
             self.job(job_id)
             raise JobError(f"{job_id} runs in another ollm", f"ollm jobs kill {job_id}")
         return running
 
 
 async def _end_all(running: Iterable[RunningJob]) -> None:
-    """End jobs, with little patience: first they are asked, then their supervisors see to it."""
+    """Ask jobs to end; the supervisors of those that take too long kill them."""
     ending = list(running)
     for each in ending:
         each.stop(grace_seconds=CLOSE_GRACE_SECONDS, note="its shell was closed")

@@ -25,6 +25,7 @@ Count = Annotated[int, Meta(ge=0)]
 Milliseconds = Annotated[float, Meta(gt=0, description="milliseconds")]
 
 
+# The docstrings of these classes are the descriptions that other programs are given.
 class ToolCall(
     msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True
 ):
@@ -120,13 +121,13 @@ class WaitJob(ToolCall, frozen=True):
 
 
 LISTED_CHARACTERS = 4096
-"""Of each stream, in a list of jobs."""
+"""Characters of each stream that a list of jobs shows, the last ones."""
 MOST_MARKS = 1000
-"""Offsets of one job that are remembered as pairs."""
+"""The most offsets of one job that are remembered as pairs."""
 
 
 class JobTool(NamedTuple):
-    """A tool: what it is called, what it does, what it takes."""
+    """A tool: its name, what it does, and the JSON schema of its parameters."""
 
     name: str
     description: str
@@ -145,13 +146,14 @@ class _Read(NamedTuple):
 
 
 class JobTools:
-    """Answers calls with plain values, ready to be JSON. Secrets in outputs are hidden."""
+    """Answers calls with plain values, ready for JSON. Secrets in outputs are hidden."""
 
     def __init__(self, jobs: JobRegistry, cwd: Path, redactor: Redactor | None = None) -> None:
         self._jobs = jobs
         self._redactor = redactor or Redactor()
         self._cwd = cwd
         self._marks: dict[str, dict[int, tuple[int, int]]] = {}
+        """By job: each offset that was answered, and the offsets of both streams it stands for."""
         self._answers: dict[type[ToolCall], Callable[[Any], Awaitable[Any]]] = {
             StartSession: self._start_session,
             UpdateSession: self._update_session,
@@ -166,14 +168,14 @@ class JobTools:
         self._calls = {_camel(kind.__name__): kind for kind in self._answers}
 
     def tools(self) -> list[JobTool]:
-        """All tools."""
+        """All tools with their descriptions and parameters."""
         return [
             JobTool(name, " ".join((kind.__doc__ or "").split()), _schema(kind))
             for name, kind in self._calls.items()
         ]
 
     async def call(self, name: str, arguments: dict[str, Any]) -> Any:
-        """Do what a tool does. JobError if there is no such tool, or it cannot."""
+        """Call a tool. JobError if there is no such tool, or its arguments or the call fail."""
         if name not in self._calls:
             raise JobError(f"there is no tool {name!r}", f"there are: {', '.join(self._calls)}")
         kind = self._calls[name]

@@ -19,7 +19,7 @@ from ollm_tui.services.jobs.order import read_order
 from ollm_tui.services.jobs.supervisor import become_subreaper, keep
 
 MOST_FILES = 16
-"""That travel with an order."""
+"""The most files that can travel with an order."""
 
 
 class Launcher:
@@ -60,7 +60,7 @@ class Launcher:
         supervisor = os.fork()
         if supervisor == 0:
             self._orders.close()
-            signal.set_wakeup_fd(-1)
+            signal.set_wakeup_fd(-1)  # a supervisor has a wake-up pipe of its own
             os.close(self._wake)
             os.close(self._wake_writer)
             keep(order, channel, rest)
@@ -79,13 +79,15 @@ class Launcher:
                 return
             if number == 0:
                 break
+            # A supervisor that failed, or a stranger that became our child, means that one was
+            # killed while its job ran.
             orphans = orphans or status != 0 or number not in self._supervisors
             self._supervisors.discard(number)
         if orphans:
             self._end_orphans()
 
     def _end_orphans(self) -> None:
-        """What a supervisor kept is ours now; it belongs to no job any more."""
+        """Kill what killed supervisors left: it became our child and belongs to no job any more."""
         lines = process_tree.processes()
         own = os.getpid()
         for line in lines:
@@ -95,11 +97,11 @@ class Launcher:
 
 
 def _woken(_number: int, _frame: FrameType | None) -> None:
-    """The wake-up pipe does the work."""
+    """Does nothing: Python writes to the wake-up pipe only for signals that have a handler."""
 
 
 def main() -> None:
-    """Serve the socket whose number was given."""
+    """Serve the socket whose number is the first argument."""
     become_subreaper()
     gc.disable()  # looking at every object would copy every page into every supervisor
     Launcher(socket.socket(fileno=int(sys.argv[1]))).run()

@@ -1,4 +1,4 @@
-"""The app's side of the launcher: starts it when first needed, hands over orders."""
+"""The app's side of the launcher: starts it when first needed and hands orders over."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from ollm_tui.core.errors import JobError
 from ollm_tui.services.jobs.order import Order, write_order
 
 STOP_SECONDS = 2.0
+"""How long closing waits for the launcher to end."""
 COMMAND = (sys.executable, "-S", "-P", "-m", "ollm_tui.services.jobs.launcher")
 """-S: nothing but the standard library is needed; -P: a file in the project folder must not
 pass for one of our modules."""
 
 
 class Launched(NamedTuple):
-    """The ends of a started job that are ours."""
+    """Our ends of a started job: the channel to its supervisor, and its output to read."""
 
     channel: socket.socket
     stdout: int
@@ -29,14 +30,14 @@ class Launched(NamedTuple):
 
 
 class Launching:
-    """One launcher process for all jobs; none before the first job."""
+    """One launcher process for all jobs, started with the first job."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._orders: socket.socket | None = None
 
     def launch(self, order: Order, files: list[int]) -> Launched:
-        """Start a job; `files` are closed. JobError if the system cannot."""
+        """Start a job and close `files`. JobError if the system cannot start it."""
         with ExitStack() as theirs, ExitStack() as ours:
             for descriptor in files:
                 theirs.callback(os.close, descriptor)
@@ -48,7 +49,7 @@ class Launching:
                 raise JobError(
                     f"a job cannot be started: {error.strerror}", "end some jobs: ollm jobs list"
                 ) from error
-            ours.pop_all()
+            ours.pop_all()  # from here on they are the caller's to close
             return launched
 
     def _hand_over(
@@ -73,7 +74,7 @@ class Launching:
         return Launched(channel, readers[0], readers[1])
 
     def close(self) -> None:
-        """Let the launcher end; every job whose channel is closed ends with it."""
+        """Let the launcher end; jobs whose channels are closed end with it."""
         if self._orders is not None:
             self._orders.close()
         if self._process is not None:
@@ -87,6 +88,7 @@ class Launching:
         if self._process is not None and self._process.poll() is not None:
             self._orders = None  # somebody killed it; supervisors of running jobs live on
         orders = self._orders or self._start()
+        # With one byte: the launcher takes an empty message for the end.
         socket.send_fds(orders, [b"\n"], files)
 
     def _start(self) -> socket.socket:

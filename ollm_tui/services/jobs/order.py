@@ -1,4 +1,4 @@
-"""What the app, the launcher and a job's supervisor say to one another.
+"""The messages between the app, the launcher and a job's supervisor.
 
 Also loaded by the launcher, so it imports nothing but the standard library.
 """
@@ -12,34 +12,35 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 LONGEST_MESSAGE = 4096
+"""Bytes of a message between app and supervisor; orders are files and may be longer."""
 
 M = TypeVar("M", bound="tuple[Any, ...]")
 
 
 class Order(NamedTuple):
-    """What to run. The files named here travel beside it, in this order."""
+    """What to run. The files it needs travel beside it: stdout, stderr, then `files`."""
 
     argv: list[str]
     cwd: str
     environment: dict[str, str]
     files: list[int]
-    """Under which numbers the job finds what comes after its stdout and stderr."""
+    """The descriptor numbers under which the job finds the files after stdout and stderr."""
     most_processes: int
-    """Above this the job is ended."""
+    """The job is ended when it has more processes than this."""
     most_tasks: int
     """The kernel's limit for all threads of the user together."""
     own_session: bool = True
-    """False where the program has walls around it, and begins a session only behind them."""
+    """False for bubblewrap, which begins a session itself inside of the sandbox."""
     placeholders: Mapping[str, str | None] | None = None
-    """What has to stand somewhere while the job runs: a file's content, None is a directory."""
+    """Placeholders that must exist while the job runs: path to content, None for a directory."""
     writable: Sequence[str] | None = None
-    """Where Landlock lets it write; None: it does not hold the job."""
+    """The paths that Landlock lets it write; None where Landlock does not confine the job."""
     tcp: bool = True
-    """Whether Landlock lets it."""
+    """Whether Landlock lets it use TCP."""
 
 
 class Begun(NamedTuple):
-    """The job runs. Supervisor to app."""
+    """Supervisor to app: the job runs. Start times are clock ticks after boot."""
 
     pid: int
     started: int
@@ -48,30 +49,30 @@ class Begun(NamedTuple):
 
 
 class Stop(NamedTuple):
-    """End the job: this signal, and after some seconds one nobody can ignore. App to supervisor."""
+    """App to supervisor: end the job by this signal, and by SIGKILL after the grace period."""
 
     signal: int
     grace_seconds: float
 
 
 class Ended(NamedTuple):
-    """Nothing of the job runs any more. Supervisor to app."""
+    """Supervisor to app, its last message: how the job ended."""
 
     code: int
     stopped: bool
-    """It was told to end, and did not end by itself before."""
+    """Whether it was told to end before it ended by itself."""
     outside: bool
-    """Told by somebody else than the app."""
+    """Whether somebody other than the app sent the supervisor a signal to end it."""
     crowded: bool
-    """It had too many processes."""
+    """Whether it was ended for having too many processes."""
     left: int
-    """How many processes it had left running; they were ended."""
+    """How many processes it left running when it ended; they were ended then."""
     alive: int
-    """How many of them could not be ended."""
+    """How many of its processes could not be ended."""
 
 
 def memory_file(name: str, content: bytes = b"") -> int:
-    """A file without a place on disk, to be read from its start."""
+    """A descriptor of a file in memory with this content, positioned at its start."""
     descriptor = os.memfd_create(name, os.MFD_CLOEXEC)
     with open(descriptor, "wb", closefd=False) as file:
         file.write(content)
@@ -80,18 +81,18 @@ def memory_file(name: str, content: bytes = b"") -> int:
 
 
 def write_order(order: Order) -> int:
-    """An order as a file: it may be longer than any message."""
+    """A descriptor of a file with the order: it may be longer than any message."""
     return memory_file("ollm-order", json.dumps(order._asdict()).encode())
 
 
 def read_order(descriptor: int) -> Order:
-    """The order in a file, which is closed."""
+    """Read the order from a file and close it."""
     with open(descriptor, "rb") as file:
         return Order(**json.loads(file.read()))
 
 
 def send(channel: socket.socket, message: Begun | Stop | Ended) -> None:
-    """Send a message; whoever is gone does not need it."""
+    """Send a message; does nothing if the other side is gone."""
     try:
         channel.send(json.dumps(message._asdict()).encode())
     except OSError:
@@ -99,6 +100,6 @@ def send(channel: socket.socket, message: Begun | Stop | Ended) -> None:
 
 
 def received(data: bytes, kind: type[M]) -> M:
-    """A message as it was sent."""
+    """Decode a message of this kind."""
     fields: Mapping[str, Any] = json.loads(data)
     return kind(**fields)

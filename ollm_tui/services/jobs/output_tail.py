@@ -1,4 +1,4 @@
-"""The last bytes of a stream, at their absolute offsets, however long the stream is."""
+"""What is kept of jobs: the last bytes of each stream, and the limits that decide what goes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ import msgspec
 from ollm_tui.core.job import StreamPart
 
 TAIL_BYTES = 1024 * 1024
+"""Kept of one stream, unless another limit is given."""
 SLACK_BYTES = 256 * 1024
-"""Kept beyond that for a moment: cutting at every read of a flood would move the tail each time."""
+"""Kept beyond the limit for a while: cutting at each read of a flood would move all of the tail."""
 
 
 class OutputTail:
-    """Keeps the last bytes; `total` counts all that ever came."""
+    """Keeps the last bytes of a stream at their absolute offsets; `total` counts all that came."""
 
     def __init__(self, most: int = TAIL_BYTES) -> None:
         self._most = most
@@ -24,7 +25,7 @@ class OutputTail:
         self._forgotten = False
 
     def add(self, data: bytes) -> None:
-        """More of the stream."""
+        """Append bytes of the stream."""
         self.total += len(data)
         if self._forgotten:
             return
@@ -51,14 +52,15 @@ class OutputTail:
         return self.kept < self.total
 
     def forget(self) -> None:
-        """Drop what is kept; the offsets stay."""
+        """Drop what is kept, now and from now on; offsets go on counting."""
         self._kept = bytearray()
         self._forgotten = True
 
     def settle(self) -> None:
-        """The stream has ended: give back the memory that was only there for speed."""
+        """Give back spare memory after the stream has ended."""
         if len(self._kept) > self._most:
             del self._kept[: -self._most]
+        # A copy: a bytearray may keep the room that it once grew to.
         self._kept = bytearray(self._kept)
 
 
@@ -66,52 +68,53 @@ MEGABYTE = 1024 * 1024
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """The numbers; the defaults are the documented ones."""
+    """The limits of shells and jobs; the defaults are the documented ones."""
 
     stream_bytes: int = TAIL_BYTES
-    """Kept of each stream of a job."""
+    """Bytes kept of each stream of a job."""
     session_bytes: int = 50 * MEGABYTE
-    """Kept of all jobs and variables of a session; then the oldest output goes."""
+    """Bytes kept of all jobs and variables of a session; above that the oldest output goes."""
     young_seconds: float = 300.0
     """The output of a job that ended more recently than this always stays."""
     finished_jobs: int = 1000
-    """Ended jobs a session remembers."""
+    """How many ended jobs of a session stay in memory."""
     shells: int = 10
-    """Then the least recently used one without running jobs is closed."""
+    """How many shells may be open; for one more, the least recently used idle one is closed."""
     running_jobs: int = 250
+    """How many jobs of all shells may run at once."""
     variable_bytes: int = 10 * MEGABYTE
-    """Variables a shell carries from one job to the next."""
+    """Bytes of variables that a shell carries from one job to the next."""
     processes: int = 1000
-    """Of one job; it is ended above that."""
+    """How many processes one job may have before it is ended."""
     tasks: int = 4000
-    """Threads the user may have besides those there are when a job starts. The kernel counts
-    them over all programs and does not hold root to it; `processes` is exact."""
+    """How many threads the user may have beyond those that exist when a job starts. The kernel
+    counts those of all programs and exempts root; `processes` is exact."""
     stop_grace_seconds: float = 5.0
-    """Between the signal that asks and the one that cannot be ignored."""
+    """The time between SIGTERM and SIGKILL."""
 
 
 class Kept(NamedTuple):
-    """What a limit needs to know about a job that ended."""
+    """What `to_trim` needs to know about a job that ended."""
 
     job_id: str
     size: int
     ended: float
-    """Seconds of any clock that only goes forward."""
+    """When it ended, in seconds of a clock that only goes forward."""
 
 
 class ShellUsage(NamedTuple):
-    """What a limit needs to know about a shell."""
+    """What `to_close` needs to know about a shell."""
 
     session_id: str
     last_used: int
     busy: bool
-    """It has running jobs."""
+    """Whether it has running jobs."""
 
 
 def to_trim(ended: Sequence[Kept], used: int, now: float, limits: Limits) -> list[str]:
-    """Whose output goes so that a session fits again: the oldest first, no young one.
+    """The ids of jobs whose output goes so that a session fits again, the oldest first, none young.
 
-    `ended` is in the order in which they ended; `used` is all that the session keeps.
+    `ended` is in the order in which they ended; `used` is all that the session keeps, in bytes.
     """
     gone: list[str] = []
     for kept in ended:
@@ -124,7 +127,7 @@ def to_trim(ended: Sequence[Kept], used: int, now: float, limits: Limits) -> lis
 
 
 def to_close(shells: Iterable[ShellUsage], limits: Limits) -> list[str]:
-    """Which shells go so that one more fits: the least recently used, none with running jobs."""
+    """The ids of shells that go so that one more fits: the least recently used of the idle ones."""
     all_shells = sorted(shells, key=lambda shell: shell.last_used)
     over = len(all_shells) + 1 - limits.shells
     idle = [shell.session_id for shell in all_shells if not shell.busy]

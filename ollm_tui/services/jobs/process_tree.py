@@ -1,4 +1,4 @@
-"""Which processes there are and who started whom, read from /proc.
+"""The processes of the machine and who started whom, read from /proc.
 
 Also loaded by the launcher, so it imports nothing but the standard library.
 """
@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 MARK_VARIABLE = "OLLM_JOB"
-"""Set to its id in the environment of every job: found also when nothing else leads there."""
+"""Holds the job's id in the environment of its processes, which finds those that lost their
+parent."""
 
 
 class ProcessLine(NamedTuple):
@@ -19,17 +20,17 @@ class ProcessLine(NamedTuple):
 
     pid: int
     name: bytes
-    """Of the program it runs, shortened."""
+    """The name of its program, shortened by the kernel."""
     state: str
     parent: int
     group: int
     session: int
     started: int
-    """Clock ticks after boot."""
+    """When it started, in clock ticks after boot."""
 
 
 def process(pid: int) -> ProcessLine | None:
-    """One process; None where there is none of that number."""
+    """The process with a number, or None if there is none."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             line = file.read()
@@ -38,19 +39,20 @@ def process(pid: int) -> ProcessLine | None:
     # The name stands in brackets and may hold anything, brackets and spaces too.
     opening, closing = line.index(b"("), line.rindex(b")")
     fields = line[closing + 2 :].split()
+    # After the state (field 3 in proc(5)): parent, group, session, and the start time (field 22).
     numbers = (int(fields[at]) for at in (1, 2, 3, 19))
     return ProcessLine(pid, line[opening + 1 : closing], fields[0].decode(), *numbers)
 
 
 def processes() -> list[ProcessLine]:
-    """Every process there is."""
+    """Every process of the machine."""
     with os.scandir("/proc") as entries:
         numbers = [int(entry.name) for entry in entries if entry.name.isdecimal()]
     return [found for found in map(process, numbers) if found]
 
 
 def descendants(root: int, lines: Iterable[ProcessLine] | None = None) -> list[ProcessLine]:
-    """All that was started by a process, directly or not, without itself; zombies left out.
+    """The processes that one started, directly or not, without itself and without zombies.
 
     Without `lines` the kernel's own lists of children are read, where it has them: two hundred
     supervisors that each look through all processes would take a minute.
@@ -76,12 +78,12 @@ def descendants(root: int, lines: Iterable[ProcessLine] | None = None) -> list[P
 
 
 def marked(job_id: str, lines: Iterable[ProcessLine] | None = None) -> list[int]:
-    """The processes whose environment says that they belong to a job."""
-    wanted = f"{MARK_VARIABLE}={job_id}".encode()
+    """The numbers of processes whose environment says that they belong to a job."""
+    mark = f"{MARK_VARIABLE}={job_id}".encode()
     return [
         line.pid
         for line in (processes() if lines is None else lines)
-        if line.state != "Z" and wanted in _environment(line.pid)
+        if line.state != "Z" and mark in _environment(line.pid)
     ]
 
 
@@ -95,7 +97,7 @@ def send(numbers: Iterable[int], signal: int) -> None:
 
 
 def send_below(root: int, *signals: int) -> list[ProcessLine]:
-    """Send signals to all that a process started, a process group at a time; who they went to.
+    """Send signals to all that a process started, a group at a time; returns those processes.
 
     One call for a group reaches all of it, also those that are being forked right now: with
     single processes a fork bomb is faster than we are. A job begins a session of its own, so
@@ -117,7 +119,7 @@ def send_to_group(group: int, signal: int) -> None:
 
 
 def boot_id() -> str:
-    """Which boot of the machine this is: start times count from there."""
+    """The id of this boot, from which start times count; empty where the system does not say."""
     try:
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
             return file.read().strip()
@@ -126,7 +128,7 @@ def boot_id() -> str:
 
 
 def task_count() -> int:
-    """Every thread on the machine; 0 where the system does not say."""
+    """How many threads the machine has; 0 where the system does not say."""
     try:
         with open("/proc/loadavg", "rb") as file:
             return int(file.read().split()[3].partition(b"/")[2])
@@ -135,7 +137,7 @@ def task_count() -> int:
 
 
 def _children(pid: int) -> list[ProcessLine]:
-    """What the threads of a process started, as far as it still runs."""
+    """The running processes that the threads of a process started."""
     numbers: list[int] = []
     try:
         for task in Path(f"/proc/{pid}/task").iterdir():

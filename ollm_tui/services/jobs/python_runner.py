@@ -1,4 +1,4 @@
-"""The program around a job's Python code; it is run by the Python of the job's own PATH.
+"""The program that runs a job's Python code, started by the Python of the job's own PATH.
 
 Standard library only, and nothing newer than Python 3.8. Variables that are plain, that can be
 pickled, or that are modules are there again in the shell's next job.
@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 NAME = "<job>"
+"""The name of the code in tracebacks, in place of a file name."""
 PLAIN = (type(None), bool, int, float, str, list, dict)
 CANNOT_BE_KEPT = (
     pickle.PickleError,
@@ -33,11 +34,11 @@ CANNOT_BE_KEPT = (
     TypeError,
     ValueError,
 )
-"""What objects raise that cannot be pickled, or not be loaded again."""
+"""What objects raise that cannot be pickled or cannot be loaded again."""
 
 
 class Finished:
-    """What a command printed and how it ended."""
+    """The result of a command: its output and exit code."""
 
     def __init__(self, answer: dict[str, Any]) -> None:
         self.job_id: str = answer["jobId"]
@@ -51,7 +52,7 @@ class Finished:
 
 
 class Commands:
-    """Asks the app to run commands; each becomes a job of its own."""
+    """Asks the app to run commands, each as a job of its own."""
 
     def __init__(self, channel: socket.socket) -> None:
         self._channel = channel
@@ -65,15 +66,18 @@ class Commands:
         timeout: float | None = None,
         env: dict[str, str] | None = None,
     ) -> Finished:
-        """Run a program with its arguments as a job, and wait for it."""
-        wanted = {
+        """Run a program as a job and wait for its end; RuntimeError if it cannot be run.
+
+        `timeout` is in seconds.
+        """
+        request = {
             "argv": [str(program), *map(str, arguments)],
             "cwd": str(Path.cwd()),
             "environment": {**os.environ, **(env or {})},
             "timeout": timeout,
         }
         with self._lock:
-            self._channel.sendall(json.dumps(wanted).encode() + b"\n")
+            self._channel.sendall(json.dumps(request).encode() + b"\n")
             line = self._lines.readline()
         if not line:
             raise RuntimeError("ollm no longer takes commands")
@@ -84,7 +88,7 @@ class Commands:
 
 
 def load(data: bytes, space: dict[str, Any]) -> None:
-    """Put variables of earlier jobs into a namespace; what no longer loads is left out."""
+    """Put the variables of earlier jobs into a namespace; what no longer loads is left out."""
     kept = json.loads(data)
     for name, module in kept["modules"].items():
         try:
@@ -101,7 +105,7 @@ def load(data: bytes, space: dict[str, Any]) -> None:
 
 
 def saved(space: dict[str, Any]) -> bytes:
-    """The variables of a namespace, each as well as it can be kept."""
+    """The variables of a namespace as JSON; what cannot be kept is left out."""
     kept: dict[str, dict[str, Any]] = {"values": {}, "pickles": {}, "modules": {}}
     for name, value in list(space.items()):
         if name.startswith("__") or name == "cmd":
@@ -127,7 +131,7 @@ def is_plain(value: Any) -> bool:
 
 
 def report(descriptor: int, space: dict[str, Any]) -> None:
-    """Hand over directory, environment and variables."""
+    """Write directory, environment and variables for the app to take over."""
     try:
         parts = [os.fsencode(Path.cwd())]
     except OSError:
@@ -140,14 +144,15 @@ def report(descriptor: int, space: dict[str, Any]) -> None:
 def show(
     kind: type[BaseException], error: BaseException, trace: types.TracebackType | None
 ) -> None:
-    """Tell an error as Python does, but from the user's own lines on."""
+    """Print a traceback as Python does, but without the lines of this program."""
     while trace and trace.tb_frame.f_code.co_filename != NAME:
         trace = trace.tb_next
     traceback.print_exception(kind, error, trace)
 
 
 def main(code_file: int, state_file: int, report_file: int, request_file: int) -> NoReturn:
-    """Load the state, run the code, report the state, leave with its code."""
+    """Load the state, run the code, report the state, end as the code does."""
+    # Programs that the code starts must not hold these open.
     for descriptor in (report_file, request_file):
         os.set_inheritable(descriptor, False)
     with open(code_file, "rb") as file:
@@ -156,9 +161,10 @@ def main(code_file: int, state_file: int, report_file: int, request_file: int) -
     with open(state_file, "rb") as file:
         load(file.read(), module.__dict__)
     module.__dict__["cmd"] = Commands(socket.socket(fileno=request_file)).run
-    sys.modules["__main__"] = module
+    sys.modules["__main__"] = module  # where pickle looks for classes of the code
     sys.argv = [NAME]
     sys.excepthook = show
+    # The code is in no file: tracebacks take its lines from here.
     linecache.cache[NAME] = (len(code), None, code.splitlines(True), NAME)
     try:
         exec(compile(code, NAME, "exec"), module.__dict__)

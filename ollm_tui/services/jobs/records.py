@@ -1,4 +1,7 @@
-"""Jobs on disk: one small line when a job starts and one when it ends, never its output."""
+"""Records of jobs on disk: a line when a job starts and one when it ends, never its output.
+
+Also settles jobs that ran when an earlier run of the program ended.
+"""
 
 from __future__ import annotations
 
@@ -23,31 +26,34 @@ from ollm_tui.storage.store_layout import is_valid_name
 SUFFIX = ".jsonl"
 MOST_LINES = 2_000
 MOST_BYTES = 4_000_000
+"""To this many lines and bytes the file of a session is cut back when its shell is opened."""
 KEPT_DAYS = 30
+"""How long the file of a session stays after its last line."""
 LONGEST_CODE = 4096
+"""Characters of a job's code that are recorded."""
 
 log = logging.getLogger(__name__)
 
 
 class JobRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A job and the processes it is about."""
+    """A job, and the processes that run it."""
 
     job: Job
     process: ProcessMark
     supervisor: ProcessMark = msgspec.field(name="keeper")  # as earlier versions wrote it
     owner: ProcessMark
-    """The program that runs it; while that lives, the job is nobody else's."""
+    """The program that started it; while that runs, no other one settles the job."""
 
 
 class JobRecords:
-    """The files of jobs below one folder, one a session."""
+    """The record files in one folder, one for each session."""
 
     def __init__(self, folder: Path, redact: Callable[[str], str] = str) -> None:
         self._folder = folder
         self._redact = redact
 
     def write(self, record: JobRecord) -> None:
-        """Add a line; a disk that takes none is no reason to stop a job."""
+        """Append a record; one that cannot be written is only logged."""
         job = record.job
         short = msgspec.structs.replace(job, code=self._redact(job.code)[:LONGEST_CODE])
         line = msgspec.json.encode(msgspec.structs.replace(record, job=short))
@@ -57,7 +63,7 @@ class JobRecords:
             log.warning("a job cannot be recorded: %s", error)
 
     def of(self, session_id: str) -> list[JobRecord]:
-        """The jobs of a session, the oldest first, each as it was last."""
+        """The jobs of a session, the oldest first, each as it was recorded last."""
         try:
             lines = read_regular(self._path(session_id)).splitlines()
         except FileNotFoundError:
@@ -74,7 +80,7 @@ class JobRecords:
             yield from self.of(session_id)
 
     def sessions(self) -> list[str]:
-        """Every session that has jobs, the latest first."""
+        """The ids of sessions that have records, the latest first."""
         try:
             paths = sorted(self._folder.glob(f"*{SUFFIX}"), key=_time, reverse=True)
         except OSError:
@@ -82,7 +88,7 @@ class JobRecords:
         return [path.name.removesuffix(SUFFIX) for path in paths]
 
     def cut_back(self, session_id: str) -> None:
-        """Keep the newest lines of a session's file only."""
+        """Drop all but the newest lines of a session's file."""
         try:
             keep_last_lines(self._path(session_id), MOST_LINES, MOST_BYTES)
         except FileNotFoundError:
@@ -91,11 +97,11 @@ class JobRecords:
             log.warning("earlier jobs cannot be cut back: %s", error)
 
     def remove_old(self) -> None:
-        """Remove files nothing was added to for a month."""
+        """Remove files to which nothing was added for `KEPT_DAYS`."""
         before = time.time() - KEPT_DAYS * 86_400
         for session_id in self.sessions():
             path = self._path(session_id)
-            if 0 < _time(path) < before:
+            if 0 < _time(path) < before:  # 0 where the time is unknown
                 path.unlink(missing_ok=True)
 
     def _path(self, session_id: str) -> Path:
@@ -104,12 +110,12 @@ class JobRecords:
 
 
 def this_program() -> ProcessMark:
-    """The mark of the process we are in."""
+    """The mark of this process."""
     return mark(os.getpid())
 
 
 def mark(pid: int, started: int | None = None) -> ProcessMark:
-    """The mark of a process of this boot; with 0 for a process that is gone."""
+    """The mark of a process of this boot; its start time is 0 if that process is gone."""
     if started is None:
         found = process(pid)
         started = found.started if found else 0
@@ -117,7 +123,7 @@ def mark(pid: int, started: int | None = None) -> ProcessMark:
 
 
 def is_alive(marked: ProcessMark) -> bool:
-    """Whether exactly that process still runs."""
+    """Whether exactly that process still runs: numbers are given to new processes again."""
     found = process(marked.pid)
     same = found is not None and found.started == marked.started and found.state != "Z"
     return same and marked.boot == boot_id()
@@ -139,7 +145,7 @@ def _time(path: Path) -> float:
 
 
 class RecordQueue:
-    """One writer at a time; `close` waits for the last line."""
+    """Writes records in their order, in a thread; `flush` waits for the last one."""
 
     def __init__(self, records: JobRecords) -> None:
         self._records = records
@@ -147,7 +153,7 @@ class RecordQueue:
         self._writing: asyncio.Task[None] | None = None
 
     def add(self, record: JobRecord) -> None:
-        """Write this soon."""
+        """Have a record written soon."""
         self._waiting.append(record)
         if self._writing is None:
             self._writing = asyncio.create_task(self._write())
@@ -168,15 +174,18 @@ class RecordQueue:
             self._records.write(record)
 
 
+# Both are on disk as notes of jobs, and `was_cut_off` knows such jobs by them.
 GONE = "ollm ended while it ran"
 ENDED_NOW = "ollm ended while it ran; it was still running and was ended now"
 STOP_SECONDS = 5.0
+"""How long processes may take to end after SIGTERM."""
 KILL_SECONDS = 2.0
+"""How long they may take after SIGKILL."""
 LOOK_EVERY_SECONDS = 0.05
 
 
 def reconcile(records: JobRecords, session_id: str | None = None) -> list[Job]:
-    """Settle every job that was running when its program ended; what was settled comes back.
+    """Settle and return every job that was running when its program ended.
 
     With a session only its jobs are looked at, which reads one small file. A job that still runs
     is ended, not taken over: its output went to the program that is gone, so nobody could ever
@@ -201,10 +210,11 @@ def was_cut_off(job: Job) -> bool:
 
 
 def end_elsewhere(record: JobRecord) -> None:
-    """End a job that another program runs: its supervisor does it. JobError if it does not end."""
+    """Have a job of another program ended by its supervisor. JobError if it does not end."""
     if not is_alive(record.supervisor):
         raise JobError(f"{record.job.id} does not run", "ollm jobs list shows what does")
     os.kill(record.supervisor.pid, signal.SIGTERM)
+    # The supervisor needs up to 5 s until it kills, and up to 5 s more until it gives up.
     until = time.monotonic() + 2 * STOP_SECONDS + KILL_SECONDS
     while is_alive(record.supervisor):
         if time.monotonic() > until:
@@ -213,7 +223,7 @@ def end_elsewhere(record: JobRecord) -> None:
 
 
 def _end(record: JobRecord) -> bool:
-    """End what is left of a job; whether there was anything."""
+    """End the processes that are left of a job; whether there were any."""
     if not _members(record):
         return False
     for number, seconds in ((signal.SIGTERM, STOP_SECONDS), (signal.SIGKILL, KILL_SECONDS)):

@@ -19,34 +19,35 @@ from ollm_tui.services.jobs.order import LONGEST_MESSAGE, Begun, Ended, Stop, re
 from ollm_tui.services.jobs.output_tail import Limits, OutputTail
 
 READ_BYTES = 256 * 1024
+"""The most that one read takes from a pipe."""
 MERGE_SECONDS = 0.1
-"""Output that arrives within this becomes one event."""
+"""Output that arrives within this time becomes one event."""
 DRAIN_SECONDS = 1.0
-"""How long output may still come when the job is gone: somebody else may hold its pipe."""
+"""How long output is still read after the job has ended: another process may hold its pipe."""
 OVERHEAD_BYTES = 200
-"""What a job takes besides its code and output."""
+"""An estimate of what a job takes besides its code and output."""
 CODE_KEPT = 4096
-"""Characters of code that stay when the output is dropped."""
+"""Characters of the code that stay when the output is dropped."""
 
 
 class Listener(Protocol):
-    """Whoever wants to know about a job; called in the loop's thread, in this order."""
+    """Is called about one job in the thread of the event loop, in this order."""
 
     def started(self, running: RunningJob) -> None:
-        """The process is there."""
+        """Called when the process runs."""
         ...
 
     def printed(self, running: RunningJob) -> None:
-        """There is more output."""
+        """Called when there is more output."""
         ...
 
     def ended(self, running: RunningJob) -> None:
-        """Nothing of it runs any more, and all it printed has arrived."""
+        """Called when the job has ended and all its output has arrived."""
         ...
 
 
 class RunningJob:
-    """Reads what a job prints and hears from its supervisor when it ends."""
+    """Reads the output of a job and learns from its supervisor how it ends."""
 
     def __init__(
         self,
@@ -65,35 +66,38 @@ class RunningJob:
         self._loop = asyncio.get_running_loop()
         self._channel: socket.socket | None = launched.channel
         self._pipes = {launched.stdout: self.stdout, launched.stderr: self.stderr}
-        self._is_there: asyncio.Future[None] = self._loop.create_future()
-        self._how: Ended | None = None
+        self._has_begun: asyncio.Future[None] = self._loop.create_future()
+        self._ended: Ended | None = None
         self._stopping: JobStatus | None = None
         self._note = ""
-        self._clock = time.monotonic()
+        self._launched_at = time.monotonic()
         self._timers: list[asyncio.TimerHandle] = []
-        self._longest: asyncio.TimerHandle | None = None
+        self._timeout: asyncio.TimerHandle | None = None
         self._merging: asyncio.TimerHandle | None = None
         self.released = asyncio.Event()
-        """Set when nobody has to wait any longer: it ended, or went to the background."""
+        """Set when nobody has to wait any longer: the job ended or moved to the background."""
         self.finished = asyncio.Event()
+        """Set when the job has ended and its listener knows."""
         self._loop.add_reader(launched.channel, self._hear)
         for descriptor in self._pipes:
             self._loop.add_reader(descriptor, self._read, descriptor)
 
     async def begin(self, timeout: float | None) -> None:
-        """Wait until the process is there. JobError if it never is."""
-        await asyncio.shield(self._is_there)
+        """Wait until the process runs; then `timeout` seconds begin. JobError if it never runs."""
+        # Shielded: a caller that is cancelled would cancel the future, and the supervisor's first
+        # message would then be taken for its last.
+        await asyncio.shield(self._has_begun)
         if timeout is not None and self.job.running:
-            self._longest = self._loop.call_later(timeout, self._time_out, timeout)
-            self._timers.append(self._longest)
+            self._timeout = self._loop.call_later(timeout, self._time_out, timeout)
+            self._timers.append(self._timeout)
 
     @property
     def size(self) -> int:
-        """Bytes that are kept of it."""
+        """About how many bytes are kept of the job."""
         return self.stdout.kept + self.stderr.kept + len(self.job.code) + OVERHEAD_BYTES
 
     def output(self, stdout_from: int, stderr_from: int) -> JobOutput:
-        """What it printed, from absolute offsets on."""
+        """What is kept of its output, from absolute byte offsets on."""
         return JobOutput(self.job, self.stdout.read(stdout_from), self.stderr.read(stderr_from))
 
     def stop(
@@ -103,27 +107,31 @@ class RunningJob:
         grace_seconds: float | None = None,
         note: str = "",
     ) -> None:
-        """Ask it to end, and see to it after a while; it has ended when `finished` is set."""
+        """Have it ended: by this signal, and after the grace period by SIGKILL.
+
+        Returns at once; `finished` is set when it has ended.
+        """
         if self._channel is None:
             return
+        # The first reason stays: what timed out did so, even if its shell is closed meanwhile.
         if self._stopping is None:
             self._stopping, self._note = status, note
         grace = self._limits.stop_grace_seconds if grace_seconds is None else grace_seconds
         send(self._channel, Stop(number, grace))
 
     def abandon(self) -> None:
-        """No more patience: its supervisor ends it at once when the channel closes."""
+        """Close the channel, at which its supervisor kills the job at once."""
         self._lost()
 
     def to_background(self) -> None:
-        """Let whoever waits for it go on; it has as long as it needs then."""
-        if self._longest:
-            self._longest.cancel()
+        """Let whoever waits for it go on; its timeout no longer holds."""
+        if self._timeout:
+            self._timeout.cancel()
         self.job = msgspec.structs.replace(self.job, background=True)
         self.released.set()
 
     def trim(self) -> None:
-        """Drop the output; the record stays."""
+        """Drop the output and most of the code; the rest stays."""
         self.stdout.forget()
         self.stderr.forget()
         self.job = msgspec.structs.replace(
@@ -138,7 +146,7 @@ class RunningJob:
         self.stop("timeout", note=f"it took longer than {seconds:g} seconds")
 
     def _read(self, descriptor: int) -> bool:
-        """Take what there is in a pipe; whether there may be more at once."""
+        """Read from a pipe once; whether there may be more to read at once."""
         try:
             data = os.read(descriptor, READ_BYTES)
         except BlockingIOError:
@@ -166,22 +174,22 @@ class RunningJob:
             data = b""
         if not data:
             self._lost()
-        elif not self._is_there.done():
+        elif not self._has_begun.done():  # the first message is Begun, the second Ended
             self.begun = received(data, Begun)
             self.job = msgspec.structs.replace(self.job, pid=self.begun.pid)
-            self._is_there.set_result(None)
+            self._has_begun.set_result(None)
             self._listener.started(self)
         else:
-            self._how = received(data, Ended)
+            self._ended = received(data, Ended)
             self._hang_up()
 
     def _lost(self) -> None:
-        """The supervisor is gone without a word, or we no longer listen."""
-        if self._how is None:
-            self._how = Ended(128 + signal.SIGKILL, True, True, False, 0, 0)
-        if not self._is_there.done():
+        """Take a job for killed whose supervisor vanished, or to which we no longer listen."""
+        if self._ended is None:
+            self._ended = Ended(128 + signal.SIGKILL, True, True, False, 0, 0)
+        if not self._has_begun.done():
             error = JobError("the process that starts jobs was killed", "try again")
-            self._is_there.set_exception(error)
+            self._has_begun.set_exception(error)
         self._hang_up()
 
     def _hang_up(self) -> None:
@@ -206,7 +214,7 @@ class RunningJob:
         del self._pipes[descriptor]
 
     def _finish_if_over(self) -> None:
-        if self._how is None or self._pipes or self.finished.is_set():
+        if self._ended is None or self._pipes or self.finished.is_set():
             return
         for timer in self._timers:
             timer.cancel()
@@ -216,22 +224,23 @@ class RunningJob:
         self.stdout.settle()
         self.stderr.settle()
         self.ended_at = time.monotonic()
-        self.job = self._over(self._how)
+        self.job = self._ended_job(self._ended)
         self._listener.ended(self)
         self.finished.set()
         self.released.set()
 
-    def _over(self, how: Ended) -> Job:
-        status: JobStatus = "completed" if how.code == 0 else "failed"
-        if how.stopped:
-            status = "killed" if how.crowded else self._stopping or "killed"
+    def _ended_job(self, ended: Ended) -> Job:
+        """The job as it is once it has ended."""
+        status: JobStatus = "completed" if ended.code == 0 else "failed"
+        if ended.stopped:
+            status = "killed" if ended.crowded else self._stopping or "killed"
         return msgspec.structs.replace(
             self.job,
             status=status,
-            exit_code=how.code,
+            exit_code=ended.code,
             completed_at=clock.now(),
-            duration=round((self.ended_at - self._clock) * 1000),
-            note="; ".join(_words(how, self._note, self._limits)),
+            duration=round((self.ended_at - self._launched_at) * 1000),
+            note="; ".join(_notes(ended, self._note, self._limits)),
             stdout_bytes=self.stdout.total,
             stderr_bytes=self.stderr.total,
             stdout_truncated=self.stdout.truncated,
@@ -239,22 +248,22 @@ class RunningJob:
         )
 
 
-def _words(how: Ended, note: str, limits: Limits) -> list[str]:
-    """How a job ended, where its status and code do not say it all."""
-    words = [note] if note and how.stopped else []
-    if how.crowded:
+def _notes(ended: Ended, note: str, limits: Limits) -> list[str]:
+    """What to note about the end of a job besides its status and exit code."""
+    words = [note] if note and ended.stopped else []
+    if ended.crowded:
         words.append(f"it had more than {limits.processes} processes")
-    elif how.outside and how.stopped:
+    elif ended.outside and ended.stopped:
         words.append("it was ended from outside")
-    elif not how.stopped and how.code > 128:
+    elif not ended.stopped and ended.code > 128:
         try:
-            words.append(f"ended by {signal.Signals(how.code - 128).name}")
+            words.append(f"ended by {signal.Signals(ended.code - 128).name}")
         except ValueError:
             pass
-    if how.left == 1:
+    if ended.left == 1:
         words.append("a process it had left running was ended")
-    elif how.left:
-        words.append(f"{how.left} processes it had left running were ended")
-    if how.alive:
-        words.append(f"{how.alive} of its processes could not be ended")
+    elif ended.left:
+        words.append(f"{ended.left} processes it had left running were ended")
+    if ended.alive:
+        words.append(f"{ended.alive} of its processes could not be ended")
     return words

@@ -1,4 +1,4 @@
-"""What a job printed, as text without secrets and without anything that steers a terminal.
+"""The output of a job as text without secrets and without terminal control sequences.
 
 Output is read in parts. A secret that lies across the border of a part is hidden all the same:
 more is read before the part than is shown, and a word that may still grow waits for its end.
@@ -18,9 +18,9 @@ from ollm_tui.services.redaction.mark import mark_for
 from ollm_tui.services.redaction.redactor import Redactor
 
 LEAD_BYTES = 16 * 1024
-"""Read before a part: no secret that is recognised by its beginning reaches further."""
+"""Bytes to read before a part: no secret that is recognised by its beginning reaches further."""
 LONGEST_WORD = 4096
-"""A longer word is shown while it grows."""
+"""Bytes of a word that is held back while it grows; a longer one is shown."""
 
 _OPEN_WORD = re.compile(rb"[!-~]+\Z")
 _LIKE_A_TOKEN = re.compile(rb"(?=[^A-Za-z]*[A-Za-z])[^0-9_-]*[0-9_-]")
@@ -35,13 +35,15 @@ class SafePart(NamedTuple):
 
     text: str
     end: int
+    """The absolute byte offset behind the text."""
 
 
 def safe_part(part: StreamPart, redactor: Redactor, since: int = 0, *, ended: bool) -> SafePart:
-    """The text from the offset `since` on; the part may begin before it, and better does."""
+    """The text from the offset `since` on; the part should begin `LEAD_BYTES` before it."""
     whole = part.on_character_borders(ended=ended)
     data = whole.data if ended else without_open_word(whole.data)
     lead = max(since - whole.start, 0)
+    # One decoder and filter for both halves: a character or sequence may lie across the border.
     decoder, intake = codecs.getincrementaldecoder("utf-8")("replace"), IntakeFilter()
     before = intake.feed(decoder.decode(data[:lead]))
     after = intake.feed(decoder.decode(data[lead:], final=True)) + intake.finish()
@@ -52,7 +54,7 @@ def safe_part(part: StreamPart, redactor: Redactor, since: int = 0, *, ended: bo
 
 
 def hidden(pieces: Sequence[str], redactor: Redactor) -> list[str]:
-    """Clean pieces of one text, with a mark in place of each secret where that ends."""
+    """The pieces of a clean text without secrets; a mark is in the piece where its secret ends."""
     text = "".join(pieces)
     found = redactor.find(text)
     if not found:
@@ -73,7 +75,7 @@ def hidden(pieces: Sequence[str], redactor: Redactor) -> list[str]:
 
 
 def without_open_word(data: bytes) -> bytes:
-    """Without the last word, if it may become a secret when more of it comes."""
+    """The data without its last word, if that may become a secret when more of it comes."""
     word = _OPEN_WORD.search(data, max(len(data) - LONGEST_WORD, 0))
     if word is None or word.end() - word.start() >= LONGEST_WORD:
         return data
@@ -81,6 +83,6 @@ def without_open_word(data: bytes) -> bytes:
 
 
 def without_cut_start(text: str) -> str:
-    """Without what may be the rest of a secret in a text whose beginning is no longer kept."""
+    """A text whose beginning is no longer kept, without what may be the rest of a secret."""
     rest = _REST_OF_KEY.match(text) or _REST_OF_LINE.match(text)
     return text[rest.end() :] if rest else text

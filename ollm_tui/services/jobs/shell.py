@@ -17,7 +17,7 @@ from ollm_tui.services.jobs.shell_state import ShellState, check_environment, re
 
 
 class ShellView(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A shell at one moment, for showing."""
+    """A shell at one moment, as users and other programs see it."""
 
     id: str
     cwd: str
@@ -39,6 +39,7 @@ class Shell:
         self.session_id = session_id
         self.state = state
         self._held_state: ShellState | None = None
+        """The state that jobs in a sandbox left; None as long as there was none."""
         self.home = state.cwd
         """Where it goes back to when its directory is gone."""
         self._limits = limits
@@ -46,18 +47,18 @@ class Shell:
         self._earlier = {job.id: job for job in earlier}
         self._jobs: dict[str, RunningJob] = {}
         self._late: dict[str, dict[str, str]] = {}
-        """Variables that were set from outside while a job ran, which does not know of them."""
+        """By job: environment that was set from outside while it ran, so it cannot report it."""
         self._sequence = max((job.sequence for job in self._earlier.values()), default=0)
 
     def state_for(self, held: bool) -> ShellState:
-        """What a job begins with. Those in a sandbox have a state of their own: a PATH or a
-        function they left would else be obeyed by the user's own commands, outside of it."""
+        """The state a job begins with. Those in a sandbox have a state of their own: a PATH or a
+        function that they left would otherwise hold for the user's own commands outside."""
         if held and self._held_state is not None:
             return msgspec.structs.replace(self._held_state, cwd=self.state.cwd)
         return self.state
 
     def take_over(self, after: ShellState, held: bool, job_id: str = "") -> None:
-        """What a job left; the directory holds for all."""
+        """Take over the state that a job left; the directory holds in and outside of a sandbox."""
         after = _with_environment(after, self._late.get(job_id, {}))
         if held:
             self._held_state = after
@@ -66,17 +67,17 @@ class Shell:
             self.state = after
 
     def next_sequence(self) -> int:
-        """The number of a new job; this is also when the shell was last active."""
+        """The number of a new job, which also counts as activity of the shell."""
         self._last_activity_at = clock.later(self._last_activity_at, clock.now())
         self._sequence += 1
         return self._sequence
 
     def add(self, running: RunningJob) -> None:
-        """A job of this shell runs."""
+        """Add a job that is being started."""
         self._jobs[running.job.id] = running
 
     def remove(self, job_id: str) -> None:
-        """A job never came to run."""
+        """Remove a job whose process never began."""
         self._jobs.pop(job_id, None)
 
     def running(self) -> Iterator[RunningJob]:
@@ -88,7 +89,7 @@ class Shell:
         return (each for each in self.running() if each.job.parent == parent)
 
     def find(self, job_id: str) -> RunningJob | None:
-        """A job of this program run; None where it is older or not this shell's."""
+        """A job of this run of the program; None where it is older or another shell's."""
         return self._jobs.get(job_id)
 
     def job(self, job_id: str) -> Job | None:
@@ -99,7 +100,7 @@ class Shell:
     def jobs(
         self, status: JobStatus | None, background: bool | None, limit: int | None
     ) -> list[Job]:
-        """The jobs that fit, the newest first."""
+        """The jobs with this status and background, the newest first; None fits all."""
         every = [*self._earlier.values(), *(each.job for each in self._jobs.values())]
         fitting = [
             job
@@ -109,7 +110,7 @@ class Shell:
         return fitting[:limit]
 
     def output(self, job_id: str, stdout_from: int, stderr_from: int) -> JobOutput | None:
-        """What is kept of a job's output; of a job from before nothing is."""
+        """What is kept of a job's output; of earlier runs nothing is. None without such a job."""
         if found := self._jobs.get(job_id):
             return found.output(stdout_from, stderr_from)
         if job := self._earlier.get(job_id):
@@ -124,7 +125,10 @@ class Shell:
         return None
 
     def change(self, cwd: str | None, env: dict[str, str] | None, given: dict[str, Any]) -> None:
-        """Set directory, environment and variables from outside, for jobs in a sandbox too."""
+        """Set directory, environment and variables from outside, for jobs in a sandbox too.
+
+        JobError if a name or value cannot be one, or the variables take too much room.
+        """
         check_environment(env or {})
         state = self.state.with_variables(given)
         if state.size > self._limits.variable_bytes:
@@ -140,7 +144,7 @@ class Shell:
             self._late.setdefault(job_id, {}).update(env or {})
 
     def use(self, last_used: int) -> ShellUsage:
-        """What deciding which shell goes needs to know."""
+        """What `to_close` needs to know; the shell with the lowest `last_used` goes first."""
         return ShellUsage(self.session_id, last_used, any(self.running()))
 
     def trim(self) -> None:
@@ -156,6 +160,7 @@ class Shell:
         ]
         for job_id in to_trim(kept, used, time.monotonic(), self._limits):
             self._jobs[job_id].trim()
+        # These are listed no more; their records on disk stay.
         for each in ended[: max(0, len(ended) - self._limits.finished_jobs)]:
             del self._jobs[each.job.id]
 

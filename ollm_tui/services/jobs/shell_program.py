@@ -1,6 +1,6 @@
-"""How code becomes a program: shell code in bash, or in sh where that is all there is.
+"""Turns code into a program: bash, or sh where that is all there is, or Python.
 
-The shell's state comes in and goes out through files without a place on disk. Kept are the
+The shell's state comes in and goes out through files in memory. Kept are the
 directory, the environment, variables and functions; options, aliases and traps last one job.
 """
 
@@ -19,9 +19,9 @@ from ollm_tui.services.jobs.order import memory_file
 from ollm_tui.services.jobs.shell_state import ShellState
 
 CODE, STATE, REPORT, REQUESTS = 200, 201, 202, 203
-"""File numbers in bash and Python: high, because scripts use the low ones themselves."""
+"""Descriptor numbers in bash and Python: high, because scripts use the low ones themselves."""
 SH_CODE, SH_REPORT = 7, 8
-"""A plain sh knows numbers of one digit only."""
+"""Descriptor numbers in sh, which understands only those of one digit."""
 
 # One line: the numbers in bash's messages are then those of the user's code.
 _BASH_LINE = (
@@ -29,7 +29,7 @@ _BASH_LINE = (
     'eval "$__ollm_code"; { __ollm_save; } 2>/dev/null; exit "$__ollm_status"'
 )
 _EVERY_NAME = " ".join(f'"${{!{first}@}}"' for first in "_" + ascii_letters)
-"""What bash expands to the names of all variables; `compgen -v` would cost a process."""
+"""Expanded by bash to the names of all variables; `compgen -v` would cost a process."""
 _BASH_START = rf"""
 IFS= builtin read -r -d '' -u {CODE} __ollm_code
 exec {CODE}<&-
@@ -79,14 +79,15 @@ eval "$__ollm_code"
 
 
 class Program(NamedTuple):
-    """What to start, and the files that go with it."""
+    """A program to start, and the files that go with it."""
 
     argv: list[str]
     numbers: list[int]
-    """Under which it finds its files."""
+    """The descriptor numbers under which it finds its files."""
     files: list[int]
+    """Descriptors in the same order; the launcher closes them."""
     report: int | None
-    """Where the shell's state is when the program has ended; to be closed by whoever asked."""
+    """The descriptor of the file in which it leaves the shell's state; the caller closes it."""
 
 
 def shell_program(code: str, state: ShellState, shell: str | None = None) -> Program:
@@ -97,9 +98,10 @@ def shell_program(code: str, state: ShellState, shell: str | None = None) -> Pro
     content = _bytes(code)
     report = memory_file("ollm-report")
     if Path(shell).name != "bash":
+        # The program gets a duplicate: the launcher closes it, and the report is read afterwards.
         files = [memory_file("ollm-code", content), os.dup(report)]
         return Program([shell, "-c", _SH_LINE, "sh"], [SH_CODE, SH_REPORT], files, report)
-    # Ours come last: the functions that report are among those that were reported.
+    # Our functions come last: the earlier report declares them too, and must not win.
     start = state.declarations + _BASH_START.encode()
     files = [memory_file("ollm-code", content), memory_file("ollm-state", start), os.dup(report)]
     argv = [shell, "--noprofile", "--norc", "-c", _BASH_LINE, "bash"]
@@ -116,13 +118,14 @@ def python_program(code: str, state: ShellState, requests: int) -> Program:
         os.dup(report),
         requests,
     ]
+    # Passed as text: the Python of the job's PATH need not have this package.
     source = Path(python_runner.__file__).read_text(encoding="utf-8")
     argv = [python, "-c", source, *map(str, (CODE, STATE, REPORT, REQUESTS))]
     return Program(argv, [CODE, STATE, REPORT, REQUESTS], files, report)
 
 
 def _find(name: str, state: ShellState) -> str | None:
-    # The system's own first: a shell must still start after its PATH was broken.
+    # The system's own comes first: a shell must still start after a job broke its PATH.
     return which(name, path=os.defpath) or which(name, path=state.environment.get("PATH"))
 
 

@@ -17,20 +17,21 @@ from ollm_tui.core.errors import JobError
 from ollm_tui.services.jobs.process_tree import MARK_VARIABLE
 
 _NOT_CARRIED = frozenset({"_", "PWD", "SHLVL", MARK_VARIABLE})
-"""Each job has its own."""
+"""Variables of which each job has its own."""
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_NO_PYTHON = b'{"values": {}, "pickles": {}, "modules": {}}'
+_NO_VARIABLES = b'{"values": {}, "pickles": {}, "modules": {}}'
 
 
 class ShellState(msgspec.Struct, frozen=True, kw_only=True):
-    """One moment of a shell."""
+    """The state of a shell at one moment."""
 
     cwd: str
     environment: Mapping[str, str]
     declarations: bytes = b""
     """Variables and functions of shell code, as a script that declares them again."""
-    python: bytes = _NO_PYTHON
-    """Variables of Python code, as JSON: plain values, pickles, modules. Never unpickled here."""
+    python: bytes = _NO_VARIABLES
+    """Variables of Python code, as JSON: plain values, pickles, modules. Never unpickled in the
+    app: that would run code of the job."""
 
     @property
     def size(self) -> int:
@@ -44,7 +45,10 @@ class ShellState(msgspec.Struct, frozen=True, kw_only=True):
         return {name: value for name, value in values.items() if _is_text(value)}
 
     def with_variables(self, given: Mapping[str, Any]) -> ShellState:
-        """With variables set from outside; texts and numbers also for shell code."""
+        """The state with variables set from outside, texts and numbers for shell code too.
+
+        JobError if a name cannot be that of a variable.
+        """
         for name in given:
             if not _IDENTIFIER.fullmatch(name) or name.startswith("__"):
                 raise JobError(
@@ -76,19 +80,21 @@ def state_after(
     A report that is not whole, from a job that was killed for instance, changes nothing.
     Variables of more than `most` bytes stay as they were before.
     """
+    # The directory and NAME=value pairs, separated by NUL; after an empty field the variables,
+    # which end with NUL.
     head, border, variables = report.partition(b"\0\0")
     if not border or not variables.endswith(b"\0"):
         return before
     cwd, *pairs = head.decode("utf-8", "surrogateescape").split("\0")
     environment = dict(pair.split("=", 1) for pair in pairs if "=" in pair[1:])
     for name, value in only_then.items():
-        if environment.get(name) == value:
+        if environment.get(name) == value:  # a value that the job set itself stays
             del environment[name]
             if name in before.environment:
                 environment[name] = before.environment[name]
     for name in before.environment:
         if not _IDENTIFIER.fullmatch(name):
-            # A shell passes such a name on but cannot report it.
+            # A shell passes such a name on to its children but cannot report it.
             environment.setdefault(name, before.environment[name])
     for name in _NOT_CARRIED:
         environment.pop(name, None)
@@ -101,7 +107,7 @@ def state_after(
 
 
 def check_environment(given: Mapping[str, str]) -> None:
-    """JobError for what no process can be given."""
+    """Raise JobError if a name or value cannot be given to any process."""
     for name, value in given.items():
         if not name or "=" in name or "\0" in name:
             raise JobError(f"{name!r} cannot be the name of a variable", "it has no = and no NUL")
@@ -110,7 +116,7 @@ def check_environment(given: Mapping[str, str]) -> None:
 
 
 def readable(text: str) -> str:
-    """A text that can be written down; names of files and variables may hold any bytes."""
+    """A text that can be encoded as UTF-8; names of files and variables may hold any bytes."""
     return text.encode("utf-8", "replace").decode()
 
 
@@ -123,10 +129,11 @@ def _is_text(value: Any) -> bool:
 
 
 def _python(state: ShellState) -> dict[str, dict[str, Any]]:
+    # A job can write anything into its report.
     try:
         return cast(dict[str, dict[str, Any]], json.loads(state.python))
     except ValueError:
-        return json.loads(_NO_PYTHON)
+        return json.loads(_NO_VARIABLES)
 
 
 def _quoted(text: str) -> str:

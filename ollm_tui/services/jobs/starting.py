@@ -1,4 +1,4 @@
-"""Starting a job in a shell: the program, its environment, its limits, its listener."""
+"""Starts jobs in a shell, and runs the commands that Python code asks for by cmd()."""
 
 from __future__ import annotations
 
@@ -27,10 +27,26 @@ from ollm_tui.services.jobs.shell_state import check_environment, readable
 from ollm_tui.services.sandbox.confinement import ARGUMENTS_FILE, Confinement
 
 LONGEST_LINE = 8 * 1024 * 1024
+"""Bytes of a request of cmd(); after a longer one no more are answered."""
+
+
+class JobRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """The code of a job, and how it is run."""
+
+    code: str
+    language: JobLanguage = "shell"
+    background: bool = False
+    timeout: float | None = None
+    """Seconds after which the job is ended; None: it may run as long as it takes."""
+    env: dict[str, str] = {}
+    """Environment variables for this job alone."""
+    by_model: bool = False
+    confinement: Confinement | None = None
+    """The sandbox of the job and of all that its Python code runs by cmd()."""
 
 
 class CommandRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A command as Python code asked for it."""
+    """A command that Python code asked for by cmd(). `timeout` is in seconds."""
 
     argv: list[str]
     cwd: str
@@ -41,8 +57,169 @@ class CommandRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 RunCommand = Callable[[CommandRequest], Awaitable[JobOutput]]
 
 
+class _Place(NamedTuple):
+    cwd: str
+    environment: dict[str, str]
+
+
+class JobStarter:
+    """Starts jobs; all of them end when it is closed or when this process ends."""
+
+    def __init__(self, limits: Limits, listeners: JobListeners) -> None:
+        self._limits = limits
+        self._listeners = listeners
+        self._launching = Launching()
+        self._serving: set[asyncio.Task[None]] = set()
+
+    async def start(self, shell: Shell, request: JobRequest) -> RunningJob:
+        """Run code in a shell; returns once its process runs. JobError if it cannot be started."""
+        check_environment(request.env)
+        _check_directory(shell)
+        state = shell.state_for(request.confinement is not None)
+        place = _Place(state.cwd, {**state.environment, **request.env})
+        job = _new_job(shell, request, place.cwd)
+        if request.language == "python":
+            ours, theirs = socket.socketpair()
+            program = python_program(request.code, state, theirs.detach())
+            self._serve(ours, shell, job, request.confinement)
+        else:
+            program = shell_program(request.code, state)
+        return await self._run(shell, job, program, place, request)
+
+    async def run_command(
+        self,
+        shell: Shell,
+        parent: Job,
+        request: CommandRequest,
+        confinement: Confinement | None = None,
+    ) -> JobOutput:
+        """Run a command that Python code asked for, to its end. JobError if it cannot start."""
+        # The request may still be in the channel when the code has ended.
+        now = shell.job(parent.id)
+        if now is None or not now.running:
+            raise JobError("the code that asked for it has ended", "run it again")
+        code = " ".join(request.argv)
+        job_request = JobRequest(
+            code=code, language="command", timeout=request.timeout, confinement=confinement
+        )
+        place = _Place(request.cwd, request.environment)
+        job = msgspec.structs.replace(_new_job(shell, job_request, place.cwd), parent=parent.id)
+        program = Program(request.argv, [], [], None)
+        running = await self._run(shell, job, program, place, job_request)
+        await running.finished.wait()
+        return running.output(0, 0)
+
+    async def close(self) -> None:
+        """Let the launcher end; jobs that still run end with it."""
+        for task in tuple(self._serving):
+            task.cancel()
+        await asyncio.to_thread(self._launching.close)
+
+    async def _run(
+        self, shell: Shell, job: Job, program: Program, place: _Place, request: JobRequest
+    ) -> RunningJob:
+        execution = Execution(
+            shell,
+            self._listeners,
+            program.report,
+            request.env,
+            self._limits.variable_bytes,
+            held=request.confinement is not None,
+        )
+        try:
+            order = self._order(job, program, place)
+            if request.confinement is not None:
+                order = _held(order, program, request.confinement)
+            launched = self._launching.launch(order, program.files)
+        except JobError:
+            if program.report is not None:
+                os.close(program.report)
+            raise
+        running = RunningJob(job, launched, self._limits, execution)
+        shell.add(running)
+        try:
+            await running.begin(request.timeout)
+        except asyncio.CancelledError:
+            running.stop()
+            raise
+        return running
+
+    def _order(self, job: Job, program: Program, place: _Place) -> Order:
+        return Order(
+            argv=program.argv,
+            cwd=place.cwd,
+            environment={**place.environment, "PWD": place.cwd, MARK_VARIABLE: job.id},
+            files=program.numbers,
+            most_processes=self._limits.processes,
+            # The kernel counts the threads of the user. How many there are is not known; those of
+            # the whole machine are no fewer.
+            most_tasks=task_count() + self._limits.tasks,
+        )
+
+    def _serve(
+        self, channel: socket.socket, shell: Shell, job: Job, confinement: Confinement | None
+    ) -> None:
+        async def run(request: CommandRequest) -> JobOutput:
+            return await self.run_command(shell, job, request, confinement)
+
+        task = asyncio.create_task(serve(channel, run))
+        self._serving.add(task)
+        task.add_done_callback(self._serving.discard)
+
+
+def _held(order: Order, program: Program, confinement: Confinement) -> Order:
+    """The order with the program in its sandbox. JobError if something cannot be protected."""
+    try:
+        held = confinement.hold(order.argv, order.cwd, order.environment)
+    except JobError:
+        # Otherwise the launcher would close them.
+        for descriptor in program.files:
+            os.close(descriptor)
+        raise
+    order = order._replace(
+        argv=held.argv,
+        environment=held.environment,
+        own_session=held.arguments is None,
+        placeholders={each.path: each.content for each in held.placeholders},
+    )
+    if held.landlock is not None:
+        order = order._replace(writable=held.landlock.writable, tcp=held.landlock.tcp)
+    if held.arguments is not None:
+        program.files.append(memory_file("ollm-walls", held.arguments))
+        order = order._replace(files=[*order.files, ARGUMENTS_FILE])
+    return order
+
+
+def _new_job(shell: Shell, request: JobRequest, cwd: str) -> Job:
+    number = shell.next_sequence()
+    return Job(
+        id=f"job-{shell.session_id}-{number}",
+        session_id=shell.session_id,
+        sequence=number,
+        code=readable(request.code),
+        language=request.language,
+        cwd=readable(cwd),
+        background=request.background,
+        by_model=request.by_model,
+        started_at=clock.now(),
+        pid=0,
+    )
+
+
+def _check_directory(shell: Shell) -> None:
+    """JobError if the shell's directory is gone: in another one than meant `rm *` would do harm."""
+    gone = shell.state.cwd
+    if Path(gone).is_dir():
+        return
+    hint = "make it again, or go on in another session"
+    if Path(shell.home).is_dir():
+        shell.change(shell.home, None, {})
+        hint = f"the shell is back in {shell.home}; run it again"
+    raise JobError(f"the shell's directory is gone: {gone}", hint)
+
+
 async def serve(channel: socket.socket, run: RunCommand) -> None:
-    """Answer every request until the code has ended."""
+    """Answer the requests of cmd() until the code has ended."""
     reader, writer = await asyncio.open_unix_connection(sock=channel, limit=LONGEST_LINE)
     try:
         while line := await reader.readline():
@@ -70,176 +247,3 @@ async def _answer(line: bytes, run: RunCommand) -> dict[str, Any]:
         "stdout": output.stdout.data.decode("utf-8", "replace"),
         "stderr": output.stderr.data.decode("utf-8", "replace"),
     }
-
-
-class JobRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be run, and how."""
-
-    code: str
-    language: JobLanguage = "shell"
-    background: bool = False
-    timeout: float | None = None
-    """Seconds."""
-    env: dict[str, str] = {}
-    """Variables for this job alone."""
-    by_model: bool = False
-    confinement: Confinement | None = None
-    """What holds it, and all that its Python code runs by cmd()."""
-
-
-class _Place(NamedTuple):
-    cwd: str
-    environment: dict[str, str]
-
-
-class JobStarter:
-    """Starts jobs; all of them end when it is closed, or when this process does."""
-
-    def __init__(self, limits: Limits, told: JobListeners) -> None:
-        self._limits = limits
-        self._told = told
-        self._launching = Launching()
-        self._serving: set[asyncio.Task[None]] = set()
-
-    async def start(self, shell: Shell, wanted: JobRequest) -> RunningJob:
-        """Run code in a shell. JobError if it cannot be started."""
-        check_environment(wanted.env)
-        _check_directory(shell)
-        state = shell.state_for(wanted.confinement is not None)
-        place = _Place(state.cwd, {**state.environment, **wanted.env})
-        job = _new_job(shell, wanted, place.cwd)
-        if wanted.language == "python":
-            ours, theirs = socket.socketpair()
-            program = python_program(wanted.code, state, theirs.detach())
-            self._serve(ours, shell, job, wanted.confinement)
-        else:
-            program = shell_program(wanted.code, state)
-        return await self._run(shell, job, program, place, wanted)
-
-    async def run_command(
-        self,
-        shell: Shell,
-        parent: Job,
-        request: CommandRequest,
-        confinement: Confinement | None = None,
-    ) -> JobOutput:
-        """Run a command that Python code asked for, to its end."""
-        now = shell.job(parent.id)
-        if now is None or not now.running:
-            raise JobError("the code that asked for it has ended", "run it again")
-        code = " ".join(request.argv)
-        wanted = JobRequest(
-            code=code, language="command", timeout=request.timeout, confinement=confinement
-        )
-        place = _Place(request.cwd, request.environment)
-        job = msgspec.structs.replace(_new_job(shell, wanted, place.cwd), parent=parent.id)
-        program = Program(request.argv, [], [], None)
-        running = await self._run(shell, job, program, place, wanted)
-        await running.finished.wait()
-        return running.output(0, 0)
-
-    async def close(self) -> None:
-        """Let the launcher go; the jobs must have ended before, or are ended by this."""
-        for task in tuple(self._serving):
-            task.cancel()
-        await asyncio.to_thread(self._launching.close)
-
-    async def _run(
-        self, shell: Shell, job: Job, program: Program, place: _Place, wanted: JobRequest
-    ) -> RunningJob:
-        execution = Execution(
-            shell,
-            self._told,
-            program.report,
-            wanted.env,
-            self._limits.variable_bytes,
-            held=wanted.confinement is not None,
-        )
-        try:
-            order = self._order(job, program, place)
-            if wanted.confinement is not None:
-                order = _held(order, program, wanted.confinement)
-            launched = self._launching.launch(order, program.files)
-        except JobError:
-            if program.report is not None:
-                os.close(program.report)
-            raise
-        running = RunningJob(job, launched, self._limits, execution)
-        shell.add(running)
-        try:
-            await running.begin(wanted.timeout)
-        except asyncio.CancelledError:
-            running.stop()
-            raise
-        return running
-
-    def _order(self, job: Job, program: Program, place: _Place) -> Order:
-        return Order(
-            argv=program.argv,
-            cwd=place.cwd,
-            environment={**place.environment, "PWD": place.cwd, MARK_VARIABLE: job.id},
-            files=program.numbers,
-            most_processes=self._limits.processes,
-            # The kernel counts all of the user's threads; those of the machine are no fewer.
-            most_tasks=task_count() + self._limits.tasks,
-        )
-
-    def _serve(
-        self, channel: socket.socket, shell: Shell, job: Job, confinement: Confinement | None
-    ) -> None:
-        async def run(request: CommandRequest) -> JobOutput:
-            return await self.run_command(shell, job, request, confinement)
-
-        task = asyncio.create_task(serve(channel, run))
-        self._serving.add(task)
-        task.add_done_callback(self._serving.discard)
-
-
-def _held(order: Order, program: Program, confinement: Confinement) -> Order:
-    """The order with walls around the program. JobError if something protected cannot be."""
-    try:
-        held = confinement.hold(order.argv, order.cwd, order.environment)
-    except JobError:
-        for descriptor in program.files:
-            os.close(descriptor)
-        raise
-    order = order._replace(
-        argv=held.argv,
-        environment=held.environment,
-        own_session=held.arguments is None,
-        placeholders={each.path: each.content for each in held.placeholders},
-    )
-    if held.landlock is not None:
-        order = order._replace(writable=held.landlock.writable, tcp=held.landlock.tcp)
-    if held.arguments is not None:
-        program.files.append(memory_file("ollm-walls", held.arguments))
-        order = order._replace(files=[*order.files, ARGUMENTS_FILE])
-    return order
-
-
-def _new_job(shell: Shell, wanted: JobRequest, cwd: str) -> Job:
-    number = shell.next_sequence()
-    return Job(
-        id=f"job-{shell.session_id}-{number}",
-        session_id=shell.session_id,
-        sequence=number,
-        code=readable(wanted.code),
-        language=wanted.language,
-        cwd=readable(cwd),
-        background=wanted.background,
-        by_model=wanted.by_model,
-        started_at=clock.now(),
-        pid=0,
-    )
-
-
-def _check_directory(shell: Shell) -> None:
-    """Never run in another directory than the one meant: `rm *` would do harm there."""
-    gone = shell.state.cwd
-    if Path(gone).is_dir():
-        return
-    hint = "make it again, or go on in another session"
-    if Path(shell.home).is_dir():
-        shell.change(shell.home, None, {})
-        hint = f"the shell is back in {shell.home}; run it again"
-    raise JobError(f"the shell's directory is gone: {gone}", hint)

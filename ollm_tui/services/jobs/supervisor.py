@@ -1,7 +1,8 @@
-"""The process above a job: starts it, ends it, and leaves when nothing of it runs any more.
+"""The process above a job: starts it, ends it, and exits when nothing of it runs any more.
 
 It is a subreaper: whatever a job starts, in whatever session or group, stays below it. When
-the app is gone its channel closes, and the job is ended. Part of the launcher: no other imports.
+the app is gone its channel closes, and the job is ended. Loaded by the launcher, so it imports
+nothing but the standard library and modules that do the same.
 """
 
 from __future__ import annotations
@@ -24,43 +25,48 @@ from ollm_tui.services.sandbox.landlock import LandlockRules, restrict
 from ollm_tui.services.sandbox.placeholders import Placeholder, Placeholders
 
 LEFTOVER_GRACE_SECONDS = 0.5
-"""For what a job left running when it ended."""
+"""How long processes that a job left running may take to end."""
 STOP_GRACE_SECONDS = 5.0
-"""Between the signal that asks and the one that does not, where nobody said another time."""
+"""The time between SIGTERM and SIGKILL when somebody other than the app ends the job."""
 KILLING_SECONDS = 5.0
-"""What is still there then, and nothing new, cannot be ended by us: it is another user's, or
-stuck in the kernel."""
+"""Processes that remain this long after SIGKILL, with no new ones, cannot be ended by us: they are
+another user's or stuck in the kernel."""
 COUNT_EVERY_SECONDS = 0.25
+"""How often the processes of a job are counted."""
 ASK_EVERY_SECONDS = 0.1
+"""How often new programs of a job that is being ended get the signal too."""
 CANNOT_RUN, NOT_FOUND = 126, 127
+"""Exit codes as shells use them."""
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _ABOVE_ALL_TARGETS = 512
+"""Higher than any descriptor number that a job expects."""
 _prctl = ctypes.CDLL(None).prctl
 
 
 def become_subreaper() -> None:
-    """What descendants leave behind becomes a child of this process."""
+    """Make descendants that lose their parent children of this process."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def keep(order: Order, channel: socket.socket, files: list[int]) -> NoReturn:
-    """Run a job to its end in this process, which was forked for it."""
+    """Run a job to its end in this process, which was forked for it, and exit."""
     become_subreaper()
     supervisor = os.getpid()
     placeholders = Placeholders(starmap(Placeholder, (order.placeholders or {}).items()))
-    wrong = _set_up(placeholders)
+    failure = _set_up(placeholders)
     running, before = os.pipe()
     leading = os.fork()
     if leading == 0:
-        _become_job(order, supervisor, files, wrong)
+        _become_job(order, supervisor, files, failure)
     for descriptor in (*files, before):
         os.close(descriptor)
-    # Closed when the program has begun, or never will: before that, signals for the job would
-    # go to our own group.
+    # The other end closes when the program has begun or never will. Before that the job has no
+    # group of its own, and signals for it would go to ours.
     os.read(running, 1)
     os.close(running)
     ended = _Supervisor(order, channel, leading).run()
+    # Processes that could not be ended still need them.
     if not ended.alive:
         placeholders.release()
     send(channel, ended)
@@ -68,7 +74,7 @@ def keep(order: Order, channel: socket.socket, files: list[int]) -> NoReturn:
 
 
 def _set_up(placeholders: Placeholders) -> str:
-    """Prepare the sandbox; why the job must not start, where that is not possible."""
+    """Put the placeholders in place; why the job must not start, empty if it may."""
     try:
         placeholders.hold()
     except OSError as error:
@@ -118,7 +124,7 @@ class _Supervisor:
         return Ended(code, self._stopped, self._outside, self._crowded, self._left, alive)
 
     def _reap(self) -> bool:
-        """Take note of what ended; whether anything is left."""
+        """Collect ended children; whether any are left."""
         while True:
             try:
                 number, status = os.waitpid(-1, os.WNOHANG)
@@ -132,11 +138,11 @@ class _Supervisor:
                 self._code = code if code >= 0 else 128 - code
 
     def _end_leftovers(self) -> None:
-        """The job itself has ended, but not all it started: nothing may stay behind."""
+        """Have what the job started end too, once the job itself has ended."""
         if self._code is None or self._kill_at is not None:
             return
         left = self._signal(signal.SIGTERM, LEFTOVER_GRACE_SECONDS)
-        # Behind walls all ends with the job; what is still there is the rest of the walls.
+        # In bubblewrap all ends with the job; what is still there is bubblewrap itself.
         self._left = left if self._own_session else 0
 
     def _wait(self) -> None:
@@ -154,7 +160,7 @@ class _Supervisor:
 
     def _hear(self) -> None:
         data = self._channel.recv(LONGEST_MESSAGE)
-        if not data:  # the app is gone, or has no more patience
+        if not data:  # the app is gone, or abandoned the job
             self._watched.unregister(self._channel)
             self._stopped = self._stopped or self._code is None
             self._kill_at = 0.0
@@ -167,18 +173,21 @@ class _Supervisor:
         self._outside = True
 
     def _signal(self, number: int, grace_seconds: float) -> int:
-        """Ask all of the job to end; how many that were."""
+        """Send all of the job a signal to end; to how many processes."""
         at = 0.0 if number == signal.SIGKILL else time.monotonic() + grace_seconds
         self._kill_at = at if self._kill_at is None else min(at, self._kill_at)
-        # One that is stopped takes the signal only when it goes on.
+        # A stopped process takes the signal only when it continues.
         below = process_tree.send_below(os.getpid(), number, signal.SIGCONT)
         self._asked_with = signal.Signals(number)
         self._asked = {(line.pid, line.name) for line in below}
         return len(below)
 
     def _ask_newcomers(self) -> None:
-        """Ask what has become another program since, too: a shell's child that was about to
-        take the signal like the shell forgets it when it becomes `sleep`."""
+        """Signal processes that are new or have become another program since.
+
+        A shell's child that handled the signal as the shell does, just before it became `sleep`,
+        has lost it.
+        """
         below = process_tree.descendants(os.getpid())
         new = {(line.pid, line.name) for line in below} - self._asked
         process_tree.send([pid for pid, _ in new], self._asked_with)
@@ -196,8 +205,8 @@ class _Supervisor:
             self._ask_newcomers()
 
     def _kill(self) -> None:
-        """Called again and again: between looking and killing, new ones may have been started."""
-        if self._code is None:  # its number is still its own, and this needs no looking
+        """Kill all of the job; called repeatedly, since new processes may start meanwhile."""
+        if self._code is None:  # not reaped yet, so its number is still its own
             process_tree.send_to_group(self._leading, signal.SIGKILL)
         below = {line.pid for line in process_tree.send_below(os.getpid(), signal.SIGKILL)}
         if self._give_up_at is None or below - self._killed:
@@ -207,8 +216,8 @@ class _Supervisor:
     def _count(self) -> None:
         """End a job that never stops starting processes.
 
-        Looking through all processes is slow, so only when there are that many more threads
-        on the machine than before, which one small file tells.
+        Looking through all processes is slow, so that is done only when the machine has that
+        many more threads than before, which one small file tells.
         """
         tasks = process_tree.task_count()
         if tasks - self._tasks_before <= self._most_processes:
@@ -224,26 +233,27 @@ class _Supervisor:
 
 
 def _woken(_number: int, _frame: FrameType | None) -> None:
-    """The wake-up pipe does the work."""
+    """Does nothing: Python writes to the wake-up pipe only for signals that have a handler."""
 
 
-def _become_job(order: Order, supervisor: int, files: list[int], wrong: str) -> NoReturn:
+def _become_job(order: Order, supervisor: int, files: list[int], failure: str) -> NoReturn:
     """Turn this process into the job: own session, own files, default signals, limits."""
     code, what = CANNOT_RUN, order.cwd
     try:
         if order.own_session:
             os.setsid()
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        # The supervisor may have ended before the kernel was asked to kill us with it.
         if os.getppid() != supervisor:
             os._exit(CANNOT_RUN)
         for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them
             signal.signal(number, signal.SIG_DFL)
-        _place(order, files)
+        _set_descriptors(order, files)
         _limit(order)
         os.chdir(order.cwd)
         what = "sandbox"
-        if wrong:
-            raise OSError(0, wrong)
+        if failure:
+            raise OSError(0, failure)  # only now, since stderr is the job's own here
         if order.writable is not None:
             restrict(LandlockRules(tuple(order.writable), order.tcp))
         what = order.argv[0]
@@ -258,10 +268,11 @@ def _become_job(order: Order, supervisor: int, files: list[int], wrong: str) -> 
         os._exit(code)
 
 
-def _place(order: Order, files: list[int]) -> None:
-    """Every file under the number the job expects; out of each other's way first."""
+def _set_descriptors(order: Order, files: list[int]) -> None:
+    """Give every file the number that the job expects; stdin is empty."""
     empty = os.open(os.devnull, os.O_RDONLY)
     numbers = (0, 1, 2, *order.files)
+    # First out of each other's way: a target number may belong to a file that is still to be moved.
     moved = [
         fcntl.fcntl(each, fcntl.F_DUPFD_CLOEXEC, _ABOVE_ALL_TARGETS) for each in (empty, *files)
     ]

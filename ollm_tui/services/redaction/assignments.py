@@ -1,4 +1,4 @@
-"""Secrets that only their name gives away: password = …, "api_key": "…", --token …"""
+"""Rules for secrets that are known only by their name: password = …, "api_key": "…", --token …"""
 
 from __future__ import annotations
 
@@ -17,25 +17,26 @@ from ollm_tui.services.redaction.values import (
 )
 
 VALUE_CHARACTERS = 128
-"""As many are looked at; a value that is a secret is followed to its end."""
+"""How much of a value is judged; if that is a secret, the value is hidden to its end."""
 _LONGEST = 4000
+"""How far a value is followed."""
 
 _CLOSE = r"[\\\"'`\]*]{0,4}+[ \t]{0,30}+"
 _TYPE = r"[ \t]{0,4}+[A-Za-z_&][\w.\[\]<>|&*?]{0,40}+[ \t]{0,4}+"
 _TAG = r"(?:!!?[A-Za-z]{1,12}[ \t]{1,4})?"
-"""Of YAML: what kind of value follows."""
+"""A tag of YAML, which says what kind of value follows."""
 _STARS = r"(?:\*{1,3}[ \t]{1,4})?"
-"""Of Markdown: the end of what is bold."""
+"""The end of bold text in Markdown."""
 _ASIDE = (
     r"(?:(?<=[ \t])(?i:for|of|to|on|at|from)(?:[ \t][^\s:=,;\"'`]{1,40}+){1,6}|\([^()\n]{1,40}+\))"
 )
-"""What a password is for, between the name and a colon."""
+"""Words between a name and a colon that say what a password is for."""
 _VERB = (
     r"(?i:(?:is|was|has[ \t]been|ist|lautet|est|es)"
     r"(?:[ \t](?:now|set|changed|reset|updated)){0,2}+(?:[ \t]to)?:?)"
 )
 _BLOCK = r"\{\s{0,20}(?:(?:type|description|sensitive)[ \t]{0,8}=[^\n{}]{1,90}+\s{1,20}){0,3}"
-"""Of Terraform: what is said of a variable before its value."""
+"""What Terraform says about a variable before its default value."""
 _OPEN_BLOCK = r"\{\s{0,20}(?:[a-z]{1,11}(?:[ \t]{0,8}=[^\n{}]{0,90}+)?\s{0,20}){0,4}"
 _JOIN = (
     rf"(?P<join>=>|:=|->|!?={{1,3}}|:{_TYPE}=(?![=>])|::?(?!/)"
@@ -45,13 +46,13 @@ _JOIN = (
     r"|,(?=[ \t]{0,8}[\\\"'`])|[({](?=[ \t]{0,4}[\"'`])|>|\|(?=[ \t])"
     rf"|{_ASIDE}(?:[ \t]{{0,2}}:(?![:/])|[ \t](?i:is|was)(?=[ \t]))"
     rf"|(?<=[ \t])(?:{_VERB}|(?i:to)|[–—→-])(?=[ \t])"
-    # With nothing between them only what is no word counts.
+    # With only a space in between, the value must have a digit, a symbol or a quote.
     rf"|(?<=[ \t])(?=[^{SPACE}]{{0,60}}[0-9@#$%^&*+=~!\"'`\\]))[ \t]{{0,30}}{_STARS}{_TAG}"
 )
 _STOP = rf"{SPACE}\"'`,;&<>\\"
 _GOES_ON = rf"[,;&](?=[^{SPACE}A-Za-z_\"'`<>\\\[{{])"
 _BEFORE_QUOTE = r"(?:[bBrRuUfF@$]{0,2}|(?:\[\]byte|Secret(?:Str|String)?|String::from)\()"
-"""Of program texts: what kind of text follows."""
+"""Prefixes of texts in programming languages."""
 _LIMIT = f"{{0,{VALUE_CHARACTERS}}}+"
 _VALUE = (
     rf"(?:{_BEFORE_QUOTE}(?:\"(?P<double>(?=[^\"\n])[^\"\\\n]{_LIMIT}(?:\\.[^\"\\\n]{_LIMIT}){{0,6}}+)"
@@ -85,12 +86,13 @@ _OPEN_JOIN = (
     rf"(?:\*{{1,3}}[ \t]{{0,4}})?{_TAG}"
 )
 
+# Beside the name of a key a value without a digit is no secret, so it need not match at all.
 _DIGIT_AHEAD = rf"(?=[^0-9\n]{{0,{VALUE_CHARACTERS + 8}}}+[0-9])"
 UNFINISHED_AFTER_NAME = rf"{_CLOSE}{_OPEN_JOIN}{_OPEN_VALUE}\Z"
 
 
 def after_name(*, with_digit: bool) -> str:
-    """What follows a name. Groups: join, and the one named for how the value is quoted."""
+    """A pattern for what follows a name. Its groups are `join`, and one named after the quotes."""
     ahead = _DIGIT_AHEAD if with_digit else ""
     return f"{_CLOSE}{_JOIN}{ahead}{_VALUE}"
 
@@ -114,7 +116,7 @@ _NO_WORD = re.compile(r"[0-9@#$%^&*+=~!]")
 _CODE = ("$(", "${", "<", "{", "[")
 _DIGIT = re.compile("[0-9]")
 _SHORT = ("pass", "pwd", "pw", "psk", "mdp", "clave", "auth")
-"""Names that are also words or parts of words."""
+"""Names of passwords that are also other words, or parts of them."""
 _PLAIN_JOINS = (":", "=", "")
 _SAID = (
     r"(?:is|was|has|to|ist|lautet|est|es)\b|(?:[(]|[a-z]{2,4}\s)[^\n]{0,260}\s(?:is|was)\Z"
@@ -127,7 +129,7 @@ _NETRC = (
 )
 _LOGIN = r"(?:\blogin[ \t]+\S{1,30}[ \t]+|\n[ \t]*|\A[ \t]*)\Z"
 _ARN = r":[0-9]{12}:\Z"
-"""The account in the name of a thing of AWS; what follows it is another name."""
+"""The account number in an ARN of AWS; what follows it is the name of a resource."""
 _NAMED = r"(?:key|name)=[\"']\Z"
 _SQL = r"(?i)\b(?:with|encrypted|login|(?:user|role)[ \t]+\S{1,40})[ \t]+\Z"
 _TRAILING = ")]},;."
@@ -135,7 +137,7 @@ _OPENING = {")": "(", "]": "[", "}": "{"}
 
 
 def secret_beside(name: Name, match: re.Match[str]) -> Span | None:
-    """The part of a match of `after_name` that is secret."""
+    """The part of a match of `after_name` that is secret, or None."""
     group = match.lastgroup or "bare"
     written, join, value = match.group("name", "join", group)
     is_bare = group == "bare"
@@ -163,7 +165,7 @@ def secret_beside(name: Name, match: re.Match[str]) -> Span | None:
 
 
 def _is_plainly_none(join: str, value: str, name: Name, is_bare: bool) -> bool:
-    """The cases that are by far the most frequent, without looking at what stands around."""
+    """Whether a value is no secret, for the most frequent cases, without looking around it."""
     if name == "key":
         return len(value) < 8 or not _DIGIT.search(value)
     if is_bare and value.startswith(_CODE):
@@ -174,7 +176,7 @@ def _is_plainly_none(join: str, value: str, name: Name, is_bare: bool) -> bool:
 
 
 def _certainty(written: str, before: str, name: Name) -> Name | None:
-    """What the whole name says; None if it is the name of something else."""
+    """What the whole name says about the value; None if it is the name of something else."""
     if len(written) < 6 and written.lower() in _SHORT:
         last = before[-1:]
         begins = not last.isalpha() or (written[0].isupper() and last.islower())
@@ -189,7 +191,7 @@ def _certainty(written: str, before: str, name: Name) -> Name | None:
 
 
 def _ends_in(before: str, words: tuple[str, ...]) -> bool:
-    """Whether one of the words stands at the end, perhaps with a joint behind it."""
+    """Whether a text ends in one of the words, perhaps with a separator behind it."""
     lower = before.lower()
     return lower.endswith(words) or (lower[-1:] in "_.- " and lower[:-1].endswith(words))
 
@@ -197,6 +199,7 @@ def _ends_in(before: str, words: tuple[str, ...]) -> bool:
 def _place(
     match: re.Match[str], written: str, join: str, before: str, is_bare: bool
 ) -> Place | None:
+    """Where the value is; None if it does not belong to the name."""
     if join not in _PLAIN_JOINS and compiled(_SAID).match(join):
         return _said(written, join, before, is_bare)
     around = before.rstrip(_NAME_CHARACTERS)
@@ -208,7 +211,7 @@ def _place(
     if prefix[:1] == "-" or around[-1:] in ("?", "&"):
         return "given"
     if join == "=":
-        # Only = and perhaps a quote.
+        # Nothing but = and perhaps a quote in between.
         glued = match.start(match.lastgroup or "bare") - match.end("name") <= 2
         if glued and written.isupper() and prefix == prefix.upper():
             return "variable"
@@ -220,7 +223,7 @@ def _place(
 
 
 def _said(written: str, join: str, before: str, is_bare: bool) -> Place | None:
-    """In a sentence, a list or a call; a name in capitals stands before its value there."""
+    """Where a value in a sentence, a list or a call is; None if it is not that of the name."""
     if written.lower() in _SHORT:
         return None
     if join == "to" and not compiled(_CHANGES).search(before):
@@ -229,10 +232,10 @@ def _said(written: str, join: str, before: str, is_bare: bool) -> Place | None:
 
 
 def _beside(match: re.Match[str], prefix: str, around: str) -> Place | None:
-    """With only a space between them: an option, a file of logins, or a value like no word."""
+    """Where a value is that has only a space before it; None if it is not that of the name."""
     value = match["bare"]
     if prefix.startswith("--"):
-        # A word after an option may be the next word of a sentence about it.
+        # A plain word after an option may be part of a sentence about it.
         return "given" if is_mixed(value) else "prose"
     if match["name"].lower() == "password":
         if compiled(_NETRC).search(match.string, max(0, match.start() - REACH_BACK), match.start()):
@@ -243,7 +246,7 @@ def _beside(match: re.Match[str], prefix: str, around: str) -> Place | None:
 
 
 def _is_phrase(value: str, name: str, known: Name) -> bool:
-    """Words that make a password together; a label or a message has short ones among them."""
+    """Whether words make a password together; a label or a message has short ones among them."""
     parts = value.split(" ")
     if known != "password" or len(parts) < 3 or is_stand_in(value):
         return False
@@ -253,7 +256,7 @@ def _is_phrase(value: str, name: str, known: Name) -> bool:
 
 
 def _surplus(value: str) -> int:
-    """How many characters at the end belong to the text around and not to the value."""
+    """How many characters at the end of a value belong to the text around it."""
     kept = value
     while kept and kept[-1] in _TRAILING:
         opening = _OPENING.get(kept[-1])
@@ -272,7 +275,7 @@ _KEYS = words("schluessel schlüssel clave_api chave_api cle_api clé_api")
 _OF = (
     r"(?:[_-](?:prod(?:uction)?|dev(?:elopment)?|stag(?:e|ing)|test|live|db|old|new|v?[0-9]{1,2}))?"
 )
-"""Of several, which one: API_KEY_PROD."""
+"""An ending that tells one of several from the others: API_KEY_PROD."""
 
 
 def _rule(kind: str, anchor: str, tail: str, name: Name) -> Rule:
@@ -289,7 +292,7 @@ def _rule(kind: str, anchor: str, tail: str, name: Name) -> Rule:
 
 ASSIGNMENTS: tuple[Rule, ...] = (
     _rule("password", "pass", r"pass(?:word|wort|wd|ord|phrase|code)?s?[0-9]{0,2}", "password"),
-    # Not as values: a flood of them would be looked at from each one to the end.
+    # Not right after : or =, as a value: a flood of them would be searched to its end from each.
     *(_rule("password", word, f"(?<![:=]){word}", "password") for word in _SHORT_PASSWORDS),
     _rule("password", "passe", r"(?:(?<=de[ _-])|(?<=otde))passe", "password"),
     *(_rule("password", word, word, "password") for word in _PASSWORDS),

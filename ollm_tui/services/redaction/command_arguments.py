@@ -1,4 +1,4 @@
-"""Secrets that stand without a name among the words of a command or a line of settings."""
+"""Rules for secrets without a name among the words of a command or a line of settings."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ _NAME = r"[A-Za-z0-9_]"
 _GAP = r"[ \t]{1,4}"
 _WORD_OR_QUOTE = rf"[^{SPACE}]"
 _OPEN = rf"[\"']?{_WORD}{{0,200}}+"
+"""The beginning of a value that may go on."""
 
 
 def _password(match: re.Match[str]) -> Span | None:
@@ -31,13 +32,13 @@ def _random(match: re.Match[str]) -> Span | None:
 def _after(
     kind: str, anchor: str, between: str, *, is_token: bool = False, gap: str = _GAP
 ) -> Rule:
-    """What comes after a word, with other words `between`."""
+    """A rule for a secret that follows the word `anchor`, with the pattern `between` before it."""
     return Rule(
         kind,
         (anchor,),
         rf"{anchor}{gap}{between}[\"']?(?P<secret>{_WORD}{{5,200}}+)",
         _token if is_token else _password,
-        # Every other word may be the next one of those between.
+        # The words so far may still become those between: any words are held back.
         unfinished=(
             rf"{anchor}{_WORD}{{0,10}}+(?:{_GAP}{_WORD_OR_QUOTE}{{0,200}}+){{0,7}}"
             rf"[ \t]{{0,4}}{_OPEN}\Z"
@@ -46,7 +47,7 @@ def _after(
 
 
 def _option(anchor: str, option: str, joint: str = _GAP) -> Rule:
-    """A password behind an option that only this command understands so."""
+    """A rule for a password behind an option that means one only for the command `anchor`."""
     others = rf"(?:(?!{option}){_WORD_OR_QUOTE}{{1,60}}+{_GAP}){{0,6}}"
     return _after("password", anchor, f"{others}{option}{joint}", gap=rf"[a-z]{{0,6}}{_GAP}")
 

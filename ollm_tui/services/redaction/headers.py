@@ -1,4 +1,4 @@
-"""Secrets in headers and in the queries of addresses: Authorization, cookies, signatures."""
+"""Rules for secrets in headers and in queries of URLs: Authorization, cookies, signatures."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from ollm_tui.services.redaction.rule import SPACE, Rule, Span, compiled
 from ollm_tui.services.redaction.values import is_secret, is_stand_in, looks_random
 
 _COOKIES = r"[^\n\"'\\]{0,400}+"
-"""As many characters of a header are looked at; one that is secret is hidden further."""
+"""The part of a header in which cookies are looked for."""
 _COOKIE_REST = r"[^\n\"'\\]{0,1000}+"
+"""The part of a header that is hidden if one of its cookies is secret."""
 _COOKIE_VALUE = rf"=([^{SPACE};,]{{8,200}})"
 _MIXED_CASE = r".[A-Z]|[0-9+/=_.-]"
 _GLUE = r"[\"'`][ \t]{0,2}(?:\+|\.{1,2})[ \t]{0,2}[\"'`]"
-"""Two texts put together in code."""
+"""The place where code joins two texts."""
 _SCHEMES = (
     "bearer|basic|token|negotiate|apikey|api-key|key|bot|ssws|oauth|jwt|pat|hmac"
     "|zoho-oauthtoken|genie(?:key)?|snowflake|sso-key"
@@ -23,7 +24,7 @@ _PART = rf"[^{SPACE}\"'`\\,;<>]"
 
 
 def _credentials(match: re.Match[str]) -> Span | None:
-    """A known scheme leaves little doubt; without one the value must speak for itself."""
+    """The credentials of a match; without a known scheme only a value that looks like a secret."""
     value = match["secret"]
     if is_stand_in(value):
         return None
@@ -39,6 +40,7 @@ def _random(match: re.Match[str]) -> Span | None:
 
 
 def _cookies(match: re.Match[str]) -> Span | None:
+    """All cookies of a header from the first value on, if one of them may identify a user."""
     text = match.string
     looked_at = compiled(_COOKIES).match(text, match.end())
     end = looked_at.end() if looked_at else match.end()
@@ -50,7 +52,7 @@ def _cookies(match: re.Match[str]) -> Span | None:
 
 
 def _identifies(value: str) -> bool:
-    """Whether the value of a cookie could stand for a user."""
+    """Whether the value of a cookie may identify a user."""
     return looks_random(value) or (value.isalnum() and len(value) >= 20)
 
 

@@ -1,4 +1,4 @@
-"""Official token formats of clouds, code hosting, package registries and operations."""
+"""Rules for official token formats of clouds, code hosting, package registries and operations."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ HOSTING_TOKENS: tuple[Rule, ...] = (
     token("docker", "dckr_pat_ dckr_oat_", r"dckr_[po]at_[A-Za-z0-9_\-]{27,40}+"),
     token("artifactory", "AKCp", r"AKCp[A-Za-z0-9]{60,80}+"),
     token("artifactory", "cmVmd", r"cmVmd[A-Za-z0-9]{59}"),
-    # Secrets, infrastructure and watching
+    # Secret stores, infrastructure and monitoring
     token("vault", "hvs. hvb. hvr.", r"hv[sbr]\.[A-Za-z0-9_\-]{20,400}+"),
     token("vault", "s.", r"s\.(?=[A-Za-z]{0,24}[0-9])(?=[a-z0-9]{0,24}[A-Z])[A-Za-z0-9]{24}"),
     token("infisical", "st.", r"st\.[a-f0-9]{20,40}\.[a-f0-9]{24,64}\.[a-f0-9]{24,64}"),

@@ -1,4 +1,4 @@
-"""Secrets that are known by their value, also as they look inside addresses and headers."""
+"""Secrets that are known by their value, also encoded as in URLs, JSON and headers."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from ollm_tui.core.intake import clean
 SHORTEST = 8
 """A shorter value is more likely a word than a key."""
 _FEWEST_CHARACTERS = 4
+"""How many different characters a value must have."""
 _SHORTEST_ENCODED = 12
+"""The shortest piece of base64 that is looked for."""
 
 
 def forms_of(values: Iterable[str]) -> tuple[str, ...]:
-    """Every string to look for, the longest first."""
+    """Every text to look for, plain and encoded, the longest first."""
     forms: set[str] = set()
     for value in map(clean, values):
         plain = value.strip()
@@ -27,7 +29,10 @@ def forms_of(values: Iterable[str]) -> tuple[str, ...]:
 
 
 def _encoded(data: bytes) -> set[str]:
-    """Base64 of texts that contain it: what no neighbour changes, in each of three positions."""
+    """The base64 of a secret inside of other text: the part that does not depend on its neighbours.
+
+    It has three forms, by where in a group of three bytes the secret begins.
+    """
     forms: set[str] = set()
     for before, contaminated in ((0, 0), (1, 2), (2, 3)):
         whole = (before + len(data)) * 8 // 6
@@ -39,7 +44,7 @@ def _encoded(data: bytes) -> set[str]:
 
 
 def begins_at(text: str, start: int, forms: Iterable[str]) -> int:
-    """Where from `start` on a form begins that the end of the text cuts off; else its length."""
+    """Where, from `start` on, a form begins that the end of the text cuts off; else its length."""
     earliest = len(text)
     for form in forms:
         at = text.find(form[0], max(start, len(text) - len(form) + 1), earliest)

@@ -1,4 +1,4 @@
-"""Passwords beside a user's name: user:password@host, files of logins, options of commands."""
+"""Rules for passwords beside a user's name, as in user:password@host, and for password hashes."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ _NO_ADDRESS = r"\x00-\x20\"'`<>\\\x7f-\U0010ffff"
 _PGPASS = (
     rf"(?::[^:{_NO_ADDRESS}]{{1,63}}){{2}}:(?P<secret>[^:,{_NO_ADDRESS}]{{4,90}}+)(?![:,\"'`])"
 )
-"""Behind the port: database, user, password."""
+"""What follows the port in a .pgpass file: database, user, password."""
 _QUOTES = "[\"'`]"
 
 
 def _password(match: re.Match[str]) -> Span | None:
-    """Behind a user's name, or a token in its place."""
+    """The password in a URL, or a token in place of user and password."""
     if match["token"]:
         return match.span("token") if looks_random(match["token"]) else None
     value = match["secret"]
@@ -69,7 +69,7 @@ def _option(match: re.Match[str]) -> Span | None:
 
 
 def _pair(match: re.Match[str]) -> Span | None:
-    """A user's name and a password in one place."""
+    """The password of a match, of which anything but a word counts."""
     known = is_secret(match["secret"], "password", "given")
     return match.span("secret") if known else None
 
@@ -80,7 +80,7 @@ def _said(match: re.Match[str]) -> Span | None:
 
 
 def _before_host(match: re.Match[str]) -> Span | None:
-    """user:password@tcp(host), as Go writes it: found by what comes after."""
+    """The password before the match, in user:password@tcp(host) as Go writes it."""
     at = match.start()
     before = match.string[max(0, at - REACH_BACK) : at]
     if ":" not in before:

@@ -1,4 +1,4 @@
-"""What stands where a secret was: its kind and four digits that are equal for equal secrets."""
+"""The mark in place of a secret: its kind, and four digits that are equal for equal secrets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Found(NamedTuple):
-    """One secret: where it is in the cleaned text, and what it is."""
+    """A secret that was found: its place in the cleaned text, and its kind."""
 
     start: int
     end: int
@@ -21,11 +21,11 @@ _MARK = re.compile(r"\[REDACTED:[a-z0-9-]{1,30}:[0-9a-f]{4}\]")
 
 
 def mark_for(secret: str, kind: str) -> str:
-    """The mark of one secret; the digits hold for the life of this process."""
-    # SipHash, in a third of the time of a hash from hashlib; a flood has 100,000 of them.
+    """The mark of a secret; its digits are the same as long as this process runs."""
+    # hash() is SipHash and takes a third of the time of hashlib; a flood has 100,000 secrets.
     return f"[REDACTED:{kind}:{hash(_KEY + secret) & 0xFFFF:04x}]"
 
 
 def carries_mark(text: str) -> bool:
-    """Whether something was redacted in a text; it must not be written back to a file."""
+    """Whether something was redacted in a text, which must then not be written back to a file."""
     return "[REDACTED:" in text and _MARK.search(text) is not None

@@ -1,4 +1,4 @@
-"""Private keys in PEM, PuTTY and JSON files, plain or in base64, and signed web tokens."""
+"""Rules for private keys in PEM, PuTTY and JSON files, also in base64, and for web tokens."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _KEY_DATA = r"[A-Za-z0-9+/=]{30}"
 
 
 def _with_data(match: re.Match[str]) -> Span | None:
-    """Texts about keys name the first and the last line without a key between them."""
+    """The match if it has key data: texts about keys name their first and last line alone."""
     return match.span() if compiled(_KEY_DATA).search(match[0]) else None
 
 
@@ -33,7 +33,7 @@ PRIVATE_KEYS: tuple[Rule, ...] = (
     Rule(
         "private-key",
         ("-----BEGIN ",),
-        # The end may be missing where an output was cut; then only lines of data belong to it.
+        # The end may be missing in output that was cut; then only lines of data belong to the key.
         rf"{_HEADER}(?:{_ANYTHING}-----END {_LABEL}{{3,60}}-----|{_LINES})",
         _with_data,
         unfinished=(

@@ -1,4 +1,4 @@
-"""How one kind of secret is recognised: where to look, what it looks like, when it is complete."""
+"""Rules that recognise a kind of secret: where to look, what it looks like, when it is complete."""
 
 from __future__ import annotations
 
@@ -14,60 +14,62 @@ LEFT = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))"
 """Where a word begins, also after an escaped line end or byte."""
 RIGHT = r"(?![A-Za-z0-9])"
 SPACE = r" \t-\r\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
-"""All that \\s stands for: as part of a class this is looked up, \\s takes five times as long."""
+"""All characters of \\s, for use in a class: \\s itself takes five times as long there."""
 
 REACH = 16_384
-"""No rule looks further than this from its anchor, so a stream need not hold back more."""
+"""Characters: no rule looks further from its anchor, so a stream need not hold back more."""
 REACH_BACK = 100
-"""Nor further back than this."""
+"""Characters: no rule looks further back from its anchor."""
 
 _FILLER = r"([xX*.#•_-])\1{5}"
 _FILLER_WORDS = r"(?i)your|change.?me|replace|insert|placeholder|redacted|example|sample|goes.?here"
 
 
 class Rule(NamedTuple):
-    """One kind of secret. Its pattern is only tried where one of the anchors stands."""
+    """A rule for one kind of secret. Its pattern is only tried where one of its anchors is."""
 
     kind: str
     anchors: tuple[str, ...]
-    """Literal beginnings; in lower case where `any_case`."""
+    """Literal texts, in lower case with `any_case`."""
     pattern: str
     """Matched at the anchor, or `back` characters before it."""
     judge: Judge
-    """Which part of a match is secret; None if it is none."""
+    """Returns the part of a match that is secret, or None if none is."""
     any_case: bool = False
-    """Whether its anchors are; the pattern says so itself, where it matters: (?i) is slow."""
+    """Whether its anchors are found in any case. The pattern has (?i) only where it matters: it is
+    slow."""
     back: int = 0
+    """How many characters before the anchor the pattern begins."""
     unfinished: str = ""
-    """Matches from an anchor to the end of a text whose continuation could change the verdict.
-    Without it everything the rule looks at is visible ASCII without spaces."""
+    """Matches from an anchor to the end of a text whose continuation could change the result.
+    A rule without it looks at nothing but visible ASCII without spaces."""
     begins_word: bool = False
     """Whether its anchors count only at the beginning of a word."""
     opening: str = ""
-    """What must follow anchors that are too short to say anything."""
+    """A pattern that must follow anchors which alone are too short to mean anything."""
 
 
 def words(text: str) -> tuple[str, ...]:
-    """Some words, written as a text."""
+    """The words of a text, which are separated by spaces."""
     return tuple(text.split())
 
 
 def token(kind: str, anchors: str, pattern: str) -> Rule:
-    """A word that says itself what it is; `anchors` are separated by spaces."""
-    # A body of any length ends where it ends; one of a fixed length must end there.
+    """A rule for tokens that are known by their beginning; `anchors` are separated by spaces."""
+    # A pattern that takes all it can needs no end; after a fixed length the word must end.
     right = "" if pattern.endswith("}+") else RIGHT
     source = f"{LEFT}(?:{pattern}){right}"
     return Rule(kind, words(anchors), source, whole, begins_word=True)
 
 
 def token_around(kind: str, anchor: str, pattern: str, back: int = 0) -> Rule:
-    """A token with its sign in the middle; it begins `back` characters before that."""
+    """A rule for tokens that are known by something inside; they begin `back` characters before."""
     left = LEFT if back else ""
     return Rule(kind, (anchor,), f"{left}(?:{pattern}){RIGHT}", whole, back=back)
 
 
 def whole(match: re.Match[str]) -> Span | None:
-    """All of it, or the group called secret, unless it stands for a token without being one."""
+    """The whole match, or its group `secret`; None if it is only a placeholder for a token."""
     group = "secret" if "secret" in match.re.groupindex else 0
     text = match[group]
     if compiled(_FILLER).search(text):
@@ -79,5 +81,5 @@ def whole(match: re.Match[str]) -> Span | None:
 
 @cache
 def compiled(pattern: str) -> re.Pattern[str]:
-    """Compiled when first needed: most patterns never are, and all of them take 200 ms."""
+    """A pattern, compiled when first needed: most never are, and all together take 200 ms."""
     return re.compile(pattern)

@@ -1,4 +1,4 @@
-"""Looking for secrets in a text that may still grow, and settling what can no longer change."""
+"""Searches a text that may still grow for secrets, and settles what can no longer change."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from ollm_tui.services.redaction.rule import REACH, REACH_BACK, Rule, compiled
 from ollm_tui.services.redaction.service_tokens import SERVICE_TOKENS
 
 _LONG_ENOUGH = "(?=[!-~]{14})"
-"""No word that says itself what it is has fewer characters."""
+"""No token that is known by its beginning is shorter."""
 
 
 class Probe(NamedTuple):
-    """One anchor of one rule; the number is its place in the table."""
+    """One anchor of one rule; the number is its position among all anchors."""
 
     number: int
     anchor: str
@@ -32,27 +32,28 @@ class Probe(NamedTuple):
 
 
 class Anchors:
-    """The anchors of a table of rules."""
+    """The anchors of all rules, prepared for searching."""
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         probes = [(anchor, rule) for rule in rules for anchor in rule.anchors]
         table = [Probe(number, *probe) for number, probe in enumerate(probes)]
         self.free = tuple(probe for probe in table if not probe.rule.begins_word)
-        """Those that may stand anywhere: few, each is searched for by itself."""
+        """Anchors that may be anywhere in a word: few, each is searched for by itself."""
         self.growing = tuple(probe for probe in self.free if probe.rule.unfinished)
+        """Those whose rule tells what is unfinished at the end of a text."""
         self.foreign = tuple(
             probe.anchor.lower()
             for probe in self.free
             if " " in probe.anchor[:-1] or not probe.anchor.isascii()
         )
-        """Those a stream may cut apart: any other is held back as visible ASCII."""
+        """Anchors that a stream may cut apart: any other is held back as a run of visible ASCII."""
         self._words = _by_longest([probe for probe in table if probe.rule.begins_word])
         beginnings = _alternatives(self._words)
         self._at_words = f"(?<![A-Za-z0-9])(?=({beginnings})){_LONG_ENOUGH}"
         self._after_escapes = rf"(?:\\[nrt]|%[0-9A-Fa-f]{{2}})(?=({beginnings})){_LONG_ENOUGH}"
 
     def words(self, text: str, start: int, stop: int) -> Iterator[tuple[int, Sequence[Probe]]]:
-        """Every place in a part of a text where a rule's word may begin, and the probes."""
+        """Every position from `start` to `stop` where a token may begin, with the probes to try."""
         for match in compiled(self._at_words).finditer(text, start):
             if match.start() >= stop:
                 break
@@ -63,7 +64,7 @@ class Anchors:
 
 
 def _by_longest(probes: Sequence[Probe]) -> Mapping[str, Sequence[Probe]]:
-    """For each anchor the probes that fit where no longer one does; those with an opening last."""
+    """By anchor: the probes to try where it is the longest that fits, those with openings last."""
     anchors = sorted({probe.anchor for probe in probes}, key=len, reverse=True)
     groups = {
         anchor: [one for one in probes if not one.rule.opening and anchor.startswith(one.anchor)]
@@ -77,7 +78,7 @@ def _by_longest(probes: Sequence[Probe]) -> Mapping[str, Sequence[Probe]]:
 
 
 def _alternatives(words: Mapping[str, Sequence[Probe]]) -> str:
-    """A pattern for any of the words that decides on the first character."""
+    """A pattern for any of the words, which decides by the first character for speed."""
     rests: dict[str, list[str]] = {}
     for word, probes in words.items():
         openings = [probe.rule.opening for probe in probes]
@@ -105,35 +106,38 @@ _VISIBLE = "".join(map(chr, range(0x21, 0x7F)))
 
 
 _Candidate = tuple[int, int, int, str]
-"""Start, minus end, probe, kind of a find that may lie inside another one; they are sorted, and
-the first one counts. No named tuple: a flood has 100,000 of them."""
+"""Start, minus end, number of the probe and kind of a find that may overlap others. Sorted so, the
+earliest and longest comes first and counts. No named tuple, for speed: a flood has 100,000."""
 
 
 class Scan:
-    """One text and what was found in it. Positions are in `text`, whose beginning is dropped
-    once it is settled, but for what rules may look back to."""
+    """A text and the secrets found in it. Positions are those in `text`, whose settled beginning
+    `forget` drops, except for what rules may look back to."""
 
     def __init__(self, known: Sequence[str]) -> None:
         self.text = ""
         self.settled: int = 0
-        """What lies before this was given out."""
+        """The text before this position was given out."""
         self._known = known
-        self._looked: int = 0
-        """Every anchor before this was tried."""
+        self._searched: int = 0
+        """Every anchor before this position was tried."""
         self._waiting: list[_Candidate] = []
         self._blocked: dict[int, int] = {}
-        """Where the last find of a probe ended: it does not look inside its own finds."""
+        """Where the last find of each probe ended: it is not tried again inside of it."""
 
     def grow(self, more: str) -> None:
-        """Add text at the end."""
+        """Append to the text."""
         self.text += more
 
     def settle(self, *, final: bool) -> Iterator[Found]:
-        """The next secrets nothing that follows can change; moves `settled` behind them."""
+        """The next secrets that no further text can change; moves `settled` behind them.
+
+        With `final` there is no further text.
+        """
         return starmap(Found, self._settle(final=final))
 
     def redacted(self, *, final: bool) -> str:
-        """What can be given out now, with marks in place of secrets."""
+        """The next text that can be given out, with marks in place of secrets."""
         text, at = self.text, self.settled
         pieces: list[str] = []
         for start, end, kind in self._settle(final=final):
@@ -143,12 +147,12 @@ class Scan:
 
     def _settle(self, *, final: bool) -> list[tuple[int, int, str]]:
         until = len(self.text) if final else self._open_from()
-        if until > self._looked:
-            self._look(self._looked, until)
-            self._looked = until
+        if until > self._searched:
+            self._look(self._searched, until)
+            self._searched = until
         limit = until
         if not final and until and self.text[until - 1] in _VISIBLE:
-            limit -= REACH_BACK  # a rule may still look back from behind this place
+            limit -= REACH_BACK  # a rule whose anchor follows may still look back
         self._waiting.sort()
         settled = self.settled
         found: list[tuple[int, int, str]] = []
@@ -162,19 +166,19 @@ class Scan:
         return found
 
     def forget(self) -> None:
-        """Drop what was settled."""
-        gone = min(self.settled, self._looked) - REACH_BACK
+        """Drop the settled text, except for what rules may look back to."""
+        gone = min(self.settled, self._searched) - REACH_BACK
         if gone > 0:
             self.text = self.text[gone:]
             self.settled -= gone
-            self._looked -= gone
+            self._searched -= gone
             self._waiting = [
                 (at - gone, end + gone, probe, kind) for at, end, probe, kind in self._waiting
             ]
             self._blocked = {probe: end - gone for probe, end in self._blocked.items()}
 
     def _look(self, start: int, stop: int) -> None:
-        """Try every rule where one of its anchors begins in this part of the text."""
+        """Try every rule where one of its anchors begins from `start` to `stop`."""
         text, blocked = self.text, self._blocked
         for at, probes in _ANCHORS.words(text, start, stop):
             for probe in probes:
@@ -207,26 +211,26 @@ class Scan:
             self._waiting.append((span[0], -span[1], number, rule.kind))
             self._blocked[number] = span[1]
         elif not rule.unfinished:
-            # A long run that is none is not looked through again from each of its parts.
+            # A long match that is no secret is not searched again from each position inside.
             self._blocked[number] = match.end()
 
     def _open_from(self) -> int:
-        """From where on what follows could still make or change a find."""
+        """The position from which on further text could still make or change a find."""
         text = self.text
         opened = len(text.rstrip(_VISIBLE))
         folded = _folded(text)
         for _, anchor, rule in _ANCHORS.growing:
             hay = folded if rule.any_case else text
-            beyond = len(anchor) - 1  # it may begin before that place and end after it
-            at = hay.find(anchor, self._looked, opened + beyond)
+            beyond = len(anchor) - 1  # an anchor may begin before that position and end after it
+            at = hay.find(anchor, self._searched, opened + beyond)
             while at != -1:
                 if compiled(rule.unfinished).match(text, at):
                     opened = at
                     break
                 at = hay.find(anchor, at + 1, opened + beyond)
-        opened = min(opened, begins_at(text, self._looked, self._known))
-        opened = min(opened, begins_at(folded, self._looked, _ANCHORS.foreign))
-        return max(opened, self._looked, len(text) - REACH)
+        opened = min(opened, begins_at(text, self._searched, self._known))
+        opened = min(opened, begins_at(folded, self._searched, _ANCHORS.foreign))
+        return max(opened, self._searched, len(text) - REACH)
 
 
 def _match(rule: Rule) -> Callable[[str, int], re.Match[str] | None]:
@@ -234,5 +238,5 @@ def _match(rule: Rule) -> Callable[[str, int], re.Match[str] | None]:
 
 
 def _folded(text: str) -> str:
-    """In lower case, every character at its place: only İ would become two."""
+    """A text in lower case with unchanged positions: only İ would become two characters."""
     return text.replace("İ", "i").lower()

@@ -1,4 +1,4 @@
-"""Official token formats of model servers, chat, payment, mail and other web services."""
+"""Rules for official token formats of model servers, chat, payment, mail and other services."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from ollm_tui.services.redaction.rule import (
 _UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 _DISCORD = r"[A-Za-z0-9_\-]{22,28}\.[A-Za-z0-9_\-]{6}\."
 _MADE = r"(?=[A-Za-z]{0,60}[0-9])(?=[0-9a-f_]{0,60}[A-Zg-z])[A-Za-z0-9]{20,200}+"
-"""Letters and digits, and more letters than a checksum has."""
+"""A long run with a digit and a letter that no hexadecimal checksum has."""
 _RANDOM_PART = r"(?=[A-Za-z]*[0-9]|[a-z]+[A-Z])[A-Za-z0-9]{16,}"
 _SWITCH = r"[0-9][A-Za-z]|[A-Za-z][0-9]|[a-z][A-Z]"
 
 
 def _random(match: re.Match[str]) -> Span | None:
-    """A prefix as short as sk- also begins names of styles: one part must be no word."""
+    """The match if a part of it is no word: names of styles begin with sk- too."""
     text = match[0]
     if compiled(_RANDOM_PART).search(text) or len(compiled(_SWITCH).findall(text)) > 4:
         return whole(match)
@@ -33,12 +33,12 @@ def _random(match: re.Match[str]) -> Span | None:
 
 
 def _with_digits(match: re.Match[str]) -> Span | None:
-    """Names of modules in a program have the same shape, but hardly a digit."""
+    """The match if it has digits: names of modules have the same shape, but hardly a digit."""
     return whole(match) if len(compiled("[0-9]").findall(match[0])) > 1 else None
 
 
 def _numbered(kind: str, first: str, number: str, body: str) -> Rule:
-    """A token that begins with a number: its `first` digit, the others and what ends it."""
+    """A rule for tokens that begin with a number: its `first` digits, the others, and the body."""
     rule = token(kind, " ".join(first), f"[{first}]{number}{body}")
     return rule._replace(opening=number)
 
@@ -203,7 +203,7 @@ SERVICE_TOKENS: tuple[Rule, ...] = (
     token("trigger", "tr_dev_ tr_prod_ tr_stg_", rf"tr_(?:dev|prod|stg)_{_MADE}"),
     token("zuplo", "zpka_", r"zpka_[a-f0-9]{32}_[a-f0-9]{8}"),
     token("wallet", "xprv", r"xprv[A-Za-z0-9]{100,112}+"),
-    # Whoever else: the custom is a name, what kind of key it is, and letters without a meaning.
+    # Any other service: it is customary to join its name, the kind of key, and random letters.
     *(
         token_around("token", f"_{kind}_", rf"(?<=[A-Za-z0-9])(?<!pk)_{kind}_(?P<secret>{_MADE})")
         for kind in words("live prod pat oat sat sk secret apikey api tok token rw")

@@ -1,4 +1,4 @@
-"""Whether a value beside a telling name is a secret, or a word, code or a stand-in for one."""
+"""Decides whether a value is a secret, or only a word, code or a placeholder for one."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from functools import lru_cache
 from typing import Literal
 
 Name = Literal["password", "secret", "key"]
-"""How much a name says about the value beside it: of a password, anything that is no word may be
-one; secrets are tokens and API keys, made by machines; a key is any other key, where only what
+"""What a name says about the value beside it. `password`: anything that is no word may be one.
+`secret`: tokens and API keys, made by machines. `key`: any other key, where only a value that
 looks like nothing else counts."""
 
 Place = Literal["quoted", "bare", "variable", "given", "prose"]
-"""How the value stands beside its name: in quotes; without, as in YAML and INI files, but also in
-code; NAME=value, as in env files and shells; in the query of an address or as a command's option,
-which is never code; in a sentence, a list or a call, where a word is only a word."""
+"""Where a value is. `quoted`: in quotes. `bare`: without quotes, as in YAML and INI files, but also
+in code. `variable`: NAME=value, as in env files and shells. `given`: in the query of a URL or as
+the option of a command, which is never code. `prose`: in a sentence, a list or a call, where a word
+is only a word."""
 
 _STAND_IN_PARTS = re.compile(
     r"xxxx|\*\*\*|\.\.\.|••|####|\{\{|\$\{|your|change[-_ ]?(?:me|it)|placeholder"
@@ -51,7 +52,7 @@ _NO_SECRET = r"""
     | (?:~|\.{1,2})?/[\w.-]+/ | \.{1,2}/ | ~/ | [a-z]:[\\/] | /[\w.-]+\Z | [\w.-]+:// | /[\^(]
     | arn:aws | [\w./-]+\.(?:txt|json|ya?ml|toml|pem|key|crt|env|py|js|ts|md|html?|conf|ini)\Z
     """
-"""Algorithms, paths, addresses and names of files, in lower case."""
+"""Names of algorithms, paths, addresses and file names, in lower case."""
 _STAND_IN_WHOLE = re.compile(_WHOLE, re.VERBOSE)
 _HARMLESS = re.compile(f"{_WHOLE}|{_NO_SECRET}", re.VERBOSE)
 _NEVER_CODE = ("variable", "given")
@@ -63,7 +64,7 @@ _WORDLIKE = re.compile(
 )
 _SYMBOL = re.compile(r"(?<!\A)[@#$%^&*+=~!]")
 _MARK = re.compile(r"(?<!\A)[#$%^&~!](?!\Z)|[A-Za-z0-9]!\Z")
-"""Symbols that neither addresses nor programs have inside of a word."""
+"""Symbols that neither URLs nor code have inside of a word."""
 _DIGIT = re.compile("[0-9]")
 _MIXED = re.compile(r"(?=[^0-9]*+[0-9])[^A-Za-z]*+[A-Za-z]")
 _LETTER = re.compile("[A-Za-z]")
@@ -73,7 +74,7 @@ _AWS_SECRET = re.compile(r"(?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])(?=[^0-9]*[0-9])[A-Za
 
 
 def is_stand_in(value: str) -> bool:
-    """Whether a value says "put a secret here" or is only a word."""
+    """Whether a value is a placeholder for a secret, or only a word."""
     lower = value.lower()
     return (
         lower in _WORD_SET
@@ -84,7 +85,7 @@ def is_stand_in(value: str) -> bool:
 
 @lru_cache(maxsize=256)
 def is_secret(value: str, name: Name, place: Place) -> bool:
-    """Whether the value beside a name is to be hidden."""
+    """Whether the value beside a name is a secret."""
     if len(value) < 5 or (not value.isalnum() and len(value.split()) != 1):
         return False
     if not _FITS[name](value, place):
@@ -96,29 +97,29 @@ def is_secret(value: str, name: Name, place: Place) -> bool:
     if place == "variable" and _CALL.match(value):
         return False
     lower = value.lower()
-    # Written out, not as is_stand_in: this runs for every value of a hostile text.
+    # Not by is_stand_in, for speed: this runs for every value of a hostile text.
     return not (lower in _WORD_SET or _STAND_IN_PARTS.search(lower) or _HARMLESS.match(lower))
 
 
 def looks_random(value: str) -> bool:
-    """Letters and digits mixed as no word mixes them."""
+    """Whether a value mixes letters and digits as no word or name does."""
     return is_mixed(value) and not _is_readable(value) and not is_stand_in(value)
 
 
 def is_mixed(value: str) -> bool:
-    """Letters and digits."""
+    """Whether a value has both letters and digits."""
     return _MIXED.match(value) is not None
 
 
 def is_wild(value: str) -> bool:
-    """Letters alone, small and capital ones mixed as no name of a program mixes them."""
+    """Whether a value is letters only, with small and capital ones mixed as in no identifier."""
     if len(value) < 10 or not value.isalpha() or value.islower():
         return False
     return len(_CASED_WORD.findall(value)) * 3 > len(value)
 
 
 def needs_no_name(value: str) -> bool:
-    """Whether a value can hardly be anything but a secret: it may follow a name without a joint."""
+    """Whether a value can hardly be anything but a secret, even with only a space before it."""
     if len(value) < 8 or not looks_random(value) or _CALL.match(value):
         return False
     if _MARK.search(value):
@@ -141,6 +142,7 @@ def _may_be_password(value: str, place: Place) -> bool:
 
 
 def _may_be_made(value: str, place: Place) -> bool:
+    """Whether a machine may have made this value as a token."""
     if place == "given":
         return len(value) >= 6
     if len(value) < 8:
@@ -164,7 +166,7 @@ _FITS = {"password": _may_be_password, "secret": _may_be_made, "key": _may_be_ke
 
 
 def _changes_case_wildly(value: str) -> bool:
-    """Letters alone that no name of a program is made of: its words would be too short."""
+    """Whether the words of a value would be too short for an identifier."""
     return len(value) >= 20 and len(_CASED_WORD.findall(value)) * 3.5 > len(value)
 
 
@@ -173,13 +175,13 @@ def _has_symbol(value: str) -> bool:
 
 
 def _is_readable(value: str) -> bool:
-    """Words and numbers with marks between them: names of things, not secrets."""
+    """Whether a value is words and numbers with separators: a name, not a secret."""
     parts = [part for part in _PART.split(value) if part]
     return len(parts) > 1 and all(_WORDLIKE.fullmatch(part) for part in parts)
 
 
 def _is_code(value: str, name: Name) -> bool:
-    """A name of a variable, a call, an index: what stands unquoted in programs."""
+    """Whether a value looks like code without quotes: a variable, a call, an index."""
     if not value.isalnum():
         if _CALL.match(value):
             return True

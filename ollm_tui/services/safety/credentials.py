@@ -1,4 +1,4 @@
-"""Where a provider's key comes from: a variable, the keyring or a command; never a file of ours."""
+"""Finds the key of a provider: in a variable, in the keyring or by a command; no file has it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ollm_tui.core.errors import AuthFailed
 from ollm_tui.settings.schema import ProviderSettings
 
 COMMAND_SECONDS = 30.0
+"""How long a command that prints a key may take."""
 KEYRING_SERVICE = "ollm"
 
 
@@ -20,7 +21,7 @@ class _Keyring(Protocol):
 
 
 def find_key(name: str, settings: ProviderSettings, environ: Mapping[str, str]) -> str | None:
-    """The key of a provider, or None where none is asked for. AuthFailed if it cannot be had."""
+    """The key of a provider, or None if it needs none. AuthFailed if the key cannot be found."""
     if settings.key_env:
         return _from_variable(name, settings.key_env, environ)
     if settings.keyring:
@@ -39,7 +40,7 @@ def _from_variable(name: str, variable: str, environ: Mapping[str, str]) -> str:
 
 def _from_keyring(name: str, entry: str) -> str:
     try:
-        # Not needed by most and slow to load: 110 ms.
+        # Few need it, and it takes 110 ms to load.
         keyring = cast(_Keyring, importlib.import_module("keyring"))
     except ImportError as error:
         raise AuthFailed(

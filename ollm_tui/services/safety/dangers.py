@@ -1,4 +1,4 @@
-"""Commands that can do harm nobody takes back: each program with what makes it dangerous."""
+"""Commands that can do irreparable harm: each program with what makes it dangerous."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ DESTROYS_DATA = re.compile(
     r"|dropDatabase|deleteMany|flushall|flushdb|alter\s+table\b[^;]*\bdrop)\b",
     re.IGNORECASE,
 )
+"""Finds commands to a database that delete data."""
 WRAPPERS = frozenset(
     (
         *(
@@ -42,7 +43,7 @@ WRAPPERS = frozenset(
         *("coproc", "script", "flock", "taskset", "chroot", "unshare", "nsenter", "fd", "entr"),
     )
 )
-"""Programs that run another one given in their words."""
+"""Programs that run another one, which is named in their words."""
 
 _OTHER_USER = "it runs as another user"
 _MACHINE = "it stops or restarts the machine"
@@ -59,6 +60,7 @@ _ALWAYS = (
     ("it changes which disks there are", ("mount", "umount", "swapoff", "losetup")),
 )
 ALWAYS: Mapping[str, str] = {name: reason for reason, names in _ALWAYS for name in names}
+"""Programs that are dangerous with any words, each with the reason."""
 
 _GIT_LOSES = {
     "reset": (("--hard", "--merge", "--keep"), "it throws away changes"),
@@ -76,19 +78,23 @@ _GIT_LOSES = {
     "filter-branch": (("",), "it rewrites the history"),
     "filter-repo": (("",), "it rewrites the history"),
 }
+"""By git command: the words with which it loses something, "" for any, and the reason."""
 _GIT_FORCED = ("--force", "--mirror", "--delete", "--prune")
 _GIT_VALUED = frozenset(("-C", "--git-dir", "--work-tree", "--namespace"))
+"""Options before the command whose value is the next word."""
 _OPEN_TO_ALL = re.compile(r"[0-7]*7[0-7]?7|[oa]+\+r?wx?|.*\+s|[2467][0-7]{3}")
+"""Modes with which everybody may write, or that run a file as its owner."""
 _TARGET = re.compile(
     r"-[a-z]*[tCdoOP]|--(?:target-directory|directory|output|output-dir|output-document"
     r"|directory-prefix)"
 )
+"""Options of copying programs whose value is where they write."""
 _TARGET_BEGINS = re.compile(rf"(?:{_TARGET.pattern})(?:=|(?=[/~$]|\.\./))")
 _READS_SETTINGS = frozenset(("--get", "--get-all", "--list", "-l", "--get-regexp", "list", "get"))
 
 
 def danger(argv: Argv, places: Places) -> str:
-    """What is dangerous about a command that was written out; empty if nothing is."""
+    """What is dangerous about a command, given as its words; empty if nothing known is."""
     name = argv[0].rpartition("/")[2] if argv else ""
     if name in ALWAYS:
         return ALWAYS[name]
@@ -103,7 +109,7 @@ def _first_danger(paths: Iterable[str], places: Places) -> str:
 
 
 def _flags(words: Argv) -> str:
-    """The letters of all short options."""
+    """The letters of all short options in one text."""
     return "".join(word[1:] for word in words if re.match(r"-[A-Za-z]", word))
 
 
@@ -135,6 +141,7 @@ def _git(words: Argv, places: Places) -> str:
         or set("fd") & set(_flags(given))
     ):
         return "it overwrites or deletes what others pushed"
+    # A word that is a path is taken for one, and the changes in it are lost.
     if command == "checkout" and any(places.real(word).exists() for word in _operands(given)):
         return "it throws away changes"
     if command == "clean" and ("f" in _flags(given) or "--force" in given):
@@ -178,12 +185,12 @@ def _crontab(words: Argv, _places: Places) -> str:
 
 
 def _writes(words: Argv, places: Places) -> str:
-    """Every path it names is changed."""
+    """The danger of a program that changes every path it names."""
     return _first_danger(_operands(words), places)
 
 
 def _writes_last(words: Argv, places: Places) -> str:
-    """It copies: the last path is changed, or the one after -t and the like."""
+    """The danger of a program that changes the last path, or the one after -t and the like."""
     targets = _operands(words)[-1:] if len(_operands(words)) > 1 else []
     targets += [b for a, b in pairwise(words) if _TARGET.fullmatch(a)]
     targets += [word[found.end() :] for word in words if (found := _TARGET_BEGINS.match(word))]
@@ -207,6 +214,8 @@ def _net(words: Argv, _places: Places) -> str:
 
 
 def _words_of(reason: str, *dangerous: str) -> Callable[[Argv, Places], str]:
+    """A check for programs that are dangerous with one of some words."""
+
     def check(words: Argv, _places: Places) -> str:
         return reason if set(dangerous) & set(words) else ""
 

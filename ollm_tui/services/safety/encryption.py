@@ -1,4 +1,4 @@
-"""The key that seals sessions: from a passphrase, or kept by the system's keyring."""
+"""The key that encrypts sessions: made from a passphrase, or kept in the system's keyring."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ from ollm_tui.storage.store_layout import make_directory
 PASSPHRASE_VARIABLE = "OLLM_PASSPHRASE"
 KEYRING_ENTRY = ("ollm", "encryption-key")
 SCRYPT_COST = 2**15
-"""About 0.1 s a try and 32 MB of memory."""
+"""The cost of a new key: about 0.1 s and 32 MB of memory for each try."""
 _FILE = "encryption.json"
 _CHECK = "ollm"
+"""This text is in the key file, encrypted: only the right key opens it."""
 
 
 class _KeyFile(msgspec.Struct, frozen=True, rename="camel"):
-    """How the key is had, and something to tell a right one from a wrong one."""
+    """Where the key comes from, and a text that only the right key opens."""
 
     source: Literal["passphrase", "keyring"]
     check: str
@@ -39,11 +40,11 @@ class Keyring(Protocol):
     """The part of the `keyring` package that is used."""
 
     def get_password(self, service_name: str, username: str) -> str | None:
-        """The secret of an entry."""
+        """The secret of an entry, or None."""
         ...
 
     def set_password(self, service_name: str, username: str, password: str) -> None:
-        """Keep a secret."""
+        """Store the secret of an entry."""
         ...
 
 
@@ -53,7 +54,7 @@ def cipher_for(
     environ: Mapping[str, str],
     ask: Callable[[str], str] | None,
 ) -> Cipher | None:
-    """The cipher where the settings want one. OllmError if its key cannot be had."""
+    """The cipher, or None if the settings want no encryption. OllmError if there is no key."""
     if not settings.retention.encrypt_at_rest:
         return None
     return open_cipher(home, environ, ask, find_keyring())
@@ -65,21 +66,23 @@ def open_cipher(
     ask: Callable[[str], str] | None,
     keyring: Keyring | None = None,
 ) -> Cipher:
-    """The cipher of this home; the first time a key is made. OllmError if it cannot be had.
+    """The cipher of this home; the first time a key is made. OllmError if there is no key.
 
-    `ask` gets a passphrase from the user; None where nobody is there to be asked.
+    `ask` asks the user for a passphrase; None if nobody can be asked.
     """
     path = home / _FILE
     known = _read(path)
     source = (
-        known.source if known else ("passphrase" if _prefers_words(environ, keyring) else "keyring")
+        known.source
+        if known
+        else ("passphrase" if _prefers_passphrase(environ, keyring) else "keyring")
     )
     if source == "keyring":
         key, salt = _key_from_keyring(keyring, make=known is None), b""
     else:
         salt = base64.b64decode(known.salt) if known else os.urandom(16)
-        words = _passphrase(environ, ask, new=known is None)
-        key = _stretched(words, salt, known.cost if known else SCRYPT_COST)
+        passphrase = _passphrase(environ, ask, new=known is None)
+        key = _derived_key(passphrase, salt, known.cost if known else SCRYPT_COST)
     cipher = _cipher(key)
     if known:
         _verify(cipher, known)
@@ -92,14 +95,14 @@ def open_cipher(
 
 
 def find_keyring() -> Keyring | None:
-    """The system's keyring, where the package is installed."""
+    """The system's keyring, or None if the package is not installed."""
     try:
         return cast(Keyring, importlib.import_module("keyring"))
     except ImportError:
         return None
 
 
-def _prefers_words(environ: Mapping[str, str], keyring: Keyring | None) -> bool:
+def _prefers_passphrase(environ: Mapping[str, str], keyring: Keyring | None) -> bool:
     return keyring is None or bool(environ.get(PASSPHRASE_VARIABLE))
 
 
@@ -139,18 +142,18 @@ def _passphrase(environ: Mapping[str, str], ask: Callable[[str], str] | None, *,
         raise OllmError(
             "the sessions are encrypted", f"put the passphrase into {PASSPHRASE_VARIABLE}"
         )
-    words = ask("New passphrase for your sessions: " if new else "Passphrase: ")
-    if not words:
+    passphrase = ask("New passphrase for your sessions: " if new else "Passphrase: ")
+    if not passphrase:
         raise OllmError("an empty passphrase protects nothing", "choose one")
-    if new and ask("Again: ") != words:
+    if new and ask("Again: ") != passphrase:
         raise OllmError("the two passphrases are not the same", "try again")
-    return words
+    return passphrase
 
 
-def _stretched(words: str, salt: bytes, cost: int) -> bytes:
-    memory = 128 * 8 * cost * 2
+def _derived_key(passphrase: str, salt: bytes, cost: int) -> bytes:
+    memory = 128 * 8 * cost * 2  # twice the 128 · r · n bytes that scrypt works on
     return hashlib.scrypt(
-        words.encode("utf-8", "surrogatepass"),
+        passphrase.encode("utf-8", "surrogatepass"),
         salt=salt,
         n=cost,
         r=8,

@@ -14,7 +14,7 @@ from ollm_tui.settings.loaded import Loaded
 from ollm_tui.settings.schema import Environment
 
 CORE_VARIABLES = ("PATH", "HOME", "USER", "SHELL", "TERM", "LANG", "LC_*")
-"""What passes where the settings cannot be used at all."""
+"""The variables that pass if the settings cannot be used at all."""
 
 STARTS_CODE = (
     *("LD_*", "DYLD_*", "GCONV_PATH", "BASH_ENV", "BASH_FUNC_*", "ENV", "ZDOTDIR", "FPATH", "PS4"),
@@ -32,8 +32,8 @@ STARTS_CODE = (
     *("VISUAL", "VIMINIT", "EXINIT", "OPENSSL_CONF", "OPENSSL_ENGINES", "GREP_OPTIONS"),
     *("RIPGREP_CONFIG_PATH", "FZF_DEFAULT_COMMAND", "TERMINFO", "TERMCAP"),
 )
-"""Variables by which a program loads or runs code; denied whatever the settings say, unless
-one is allowed by its exact name."""
+"""Variables by which a program loads or runs code: denied unless the settings allow one by its
+exact name."""
 
 _PATTERN = re.compile(r"(?:[A-Za-z0-9_.*?%-]|\[!?[A-Za-z0-9_-]+\])+")
 _WILDCARD = re.compile(r"[*?\[]")
@@ -45,13 +45,13 @@ class CleanEnvironment:
 
     variables: dict[str, str]
     withheld: tuple[str, ...]
-    """The names of the others, sorted; never their values."""
+    """The sorted names of the variables it does not get; never their values."""
     warnings: tuple[str, ...] = ()
-    """What was wrong with the settings, in words for the user."""
+    """What is wrong with the settings, in words for the user."""
 
 
 def usable_settings(loaded: Loaded) -> Environment | None:
-    """The environment settings; None where a file is broken and may have said something else."""
+    """The environment settings; None if a file is broken, which may have had others."""
     broken = any(warning.key in ("", "environment") for warning in loaded.warnings)
     return None if broken else loaded.settings.environment
 
@@ -62,11 +62,11 @@ def cleaned(
     grants: Collection[str] = (),
     redactor: Redactor | None = None,
 ) -> CleanEnvironment:
-    """The part of an environment that may be handed on.
+    """The part of an environment that may be passed on.
 
-    An exact name that is allowed or granted passes; else what a deny rule matches is withheld;
-    of the rest the policy strict passes what a pattern allows, open everything. Settings of None
-    could not be read: then only the core variables pass.
+    A name that is allowed or granted exactly passes. Of the others, what a deny rule matches or
+    whose value looks like a secret is withheld; of the rest the policy `strict` passes what a
+    pattern allows, `open` everything. Without settings only the core variables pass.
     """
     if settings is None:
         rules = _Rules("strict", CORE_VARIABLES, Environment().deny_patterns)
@@ -91,7 +91,7 @@ def cleaned(
 
 
 class _Rules:
-    """The names of the settings, by what they do. Case makes no difference."""
+    """The allow and deny patterns of the settings; case makes no difference."""
 
     def __init__(self, policy: str, allow: Collection[str], deny: Collection[str]) -> None:
         self.exact = frozenset(name.upper() for name in allow if not _WILDCARD.search(name))
@@ -114,7 +114,7 @@ def _any_of(patterns: frozenset[str]) -> re.Pattern[str]:
 
 
 def _usable(given: Iterable[str], default: Iterable[str]) -> tuple[list[str], list[str]]:
-    """The patterns that can be understood, and the others; with others the defaults hold too."""
+    """The valid patterns and the invalid ones; with invalid ones the defaults are added."""
     patterns = list(given)
     bad = [pattern for pattern in patterns if not _PATTERN.fullmatch(pattern)]
     good = [pattern for pattern in patterns if pattern not in bad]

@@ -1,7 +1,8 @@
-"""Which git commands only look at a repository, and with which options they only do that.
+"""Which git commands only look at a repository, with which options, and in which repositories.
 
 Options that run programs (--ext-diff, --show-signature), write files (--output) or read
-elsewhere (--no-index) are missing on purpose.
+elsewhere (--no-index) are missing on purpose. Settings by which git may run a program rule a
+repository out.
 """
 
 from __future__ import annotations
@@ -20,97 +21,15 @@ from ollm_tui.services.safety.places import Places
 from ollm_tui.services.safety.plain_words import Word
 from ollm_tui.services.safety.read_only import Rule
 
-MOST_BYTES = 50_000_000
-"""Of a file of git that is looked through."""
-
-_HEADER = re.compile(r'\s*\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]\s*(?:[#;].*)?')
-_CONFIG_LINE = re.compile(r"\s*([A-Za-z][A-Za-z0-9-]*)\s*(?:=.*[^\\]|=)?")
-_NOTHING = re.compile(r"\s*(?:[#;].*)?")
-_HARMLESS = re.compile(
-    r"core\.(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode"
-    r"|symlinks|autocrlf|eol|safecrlf|whitespace|quotepath|longpaths|abbrev|trustctime|checkstat"
-    r"|untrackedcache|preloadindex|compression|bigfilethreshold|protecthfs|protectntfs)"
-    r"|remote\.(.*\.(url|fetch|pushurl|push|tagopt|prune|gh-resolved)|pushdefault)"
-    r"|branch\..*|(user|pull|push|fetch|rebase|color|gc|tag|init|advice)\.[^.]*"
-    r"|commit\.(gpgsign|verbose|cleanup)|status\.(short|branch|showuntrackedfiles|relativepaths)"
-    r"|log\.(date|decorate|abbrevcommit|follow)|merge\.(ff|conflictstyle)|extensions\.objectformat"
-    r"|diff\.(algorithm|renames|renamelimit|colormoved|mnemonicprefix|noprefix|context)"
-    r"|rerere\.enabled|gui\..*|lfs\.repositoryformatversion"
-)
-_SUBMODULE = b"\x00\x00\xe0\x00"
-"""The mode of a submodule in the index: git looks into those by their own settings."""
-_MARKS = ("objects", "refs", "HEAD")
-"""What makes a folder without .git a repository."""
-
-
-def program_danger(places: Places) -> str:
-    """What in the repository of a place could run or reach further; empty if nothing can."""
-    for folder in (places.place, *places.place.parents):
-        if all(os.path.lexists(folder / name) for name in _MARKS):
-            return "it would run in git's own files"
-        if os.path.lexists(folder / ".git"):
-            return _danger(folder, places)
-    return ""
-
-
-def _danger(top: Path, places: Places) -> str:
-    git = top / ".git"
-    found = repository_at(top)
-    if found is None or git.is_symlink() or (found.git, found.common) != (git, git):
-        return "the repository keeps its settings elsewhere"
-    if not places.holds(top):
-        return "the repository reaches outside of the project"
-    if os.path.lexists(git / "hooks" / "post-index-change"):
-        return "the repository has a hook that git runs"
-    if any(os.path.lexists(git / name) for name in ("config.worktree", "objects/info/alternates")):
-        return "the repository keeps its settings elsewhere"
-    try:
-        if setting := _unknown_setting(_content(git / "config").decode("utf-8", "replace")):
-            return f"the repository sets {setting}, by which git may run something"
-        if _may_have_submodules(git):
-            return "the repository may have submodules, which have settings of their own"
-    except OSError:
-        return "the settings of the repository cannot be read"
-    return ""
-
-
-def _unknown_setting(text: str) -> str:
-    """The first setting that is not known to be harmless; empty if all are."""
-    section = ""
-    for written in text.split("\n"):
-        line = written.removesuffix("\r")
-        if _NOTHING.fullmatch(line):
-            continue
-        if header := _HEADER.fullmatch(line):
-            section = ".".join(filter(None, header.groups()))
-        elif not (setting := _CONFIG_LINE.fullmatch(line)):
-            return "something that cannot be read"
-        elif not _HARMLESS.fullmatch(name := f"{section}.{setting[1]}".lower()):
-            return name
-    return ""
-
-
-def _may_have_submodules(git: Path) -> bool:
-    if not os.path.lexists(git / "index"):
-        return False
-    return any(git.glob("sharedindex.*")) or _SUBMODULE in _content(git / "index")
-
-
-def _content(path: Path) -> bytes:
-    """A file as bytes: a carriage return ends no line for git. OSError for what is no file."""
-    about = path.stat()
-    if not stat.S_ISREG(about.st_mode) or about.st_size > MOST_BYTES:
-        raise OSError(errno.EFBIG, "not a file of a usual size", str(path))
-    return path.read_bytes()
-
-
 _HARMLESS_BEFORE = frozenset(("--no-pager", "--no-optional-locks", "-P"))
+"""Options that may come before the name of the command."""
 _SIGNATURE = re.compile(r"%G|%\(signature")
-"""In a format: git would have a program check the signature."""
+"""Placeholders of a format for which git has a program check the signature."""
 
 _SIGNS = re.compile(r"\A(?:\([a-z,:!]*\)|[/!^]+:?)")
-"""Before a path, as git understands it."""
+"""What may stand before a path: the magic of a pathspec."""
 _SETTING = re.compile(r"(user|remote|branch|core|init|pull|push)\.[\w./-]+")
+"""Settings that `git config` may show."""
 
 _DIFF = (
     "stat shortstat numstat name-only name-status summary compact-summary dirstat raw patch "
@@ -217,13 +136,13 @@ _RULES: Mapping[str, Rule] = MappingProxyType(
     }
 )
 _LISTING = MappingProxyType({"branch": {"list"}, "tag": {"list", "-l"}})
-"""With a name these make one, but for these options. What `git branch -l x` does depends on
-the version of git."""
+"""With a name these create something, unless one of these options is given. `git branch -l` is not
+among them: what it does depends on the version of git."""
 _IN_TWO_WORDS = frozenset(name.partition(" ")[0] for name in _RULES if " " in name)
 
 
 def git_words(words: Sequence[Word], places: Places) -> Sorted:
-    """Look at what follows `git`: the paths it names, or why it may do more than look."""
+    """Look at the words after `git`: the paths they name, or why it may do more than look."""
     rest = list(words)
     while rest and rest[0].text in _HARMLESS_BEFORE:
         rest.pop(0)
@@ -242,6 +161,7 @@ def git_words(words: Sequence[Word], places: Places) -> Sorted:
     refusal = found.refusal or _refusal(name, found, places) or program_danger(places)
     if refusal:
         return Sorted(refusal=refusal)
+    # The first word of grep is its pattern and no path, unless -e gives the pattern.
     pattern = name == "grep" and "-e" not in found.options
     named = (path for word in found.others[pattern:] for path in _paths(word))
     return Sorted(tuple(named), found.values)
@@ -262,7 +182,94 @@ def _refusal(name: str, found: Sorted, places: Places) -> str:
 
 
 def _paths(word: Word) -> tuple[Word, ...]:
-    """A word, and what it names after a revision or signs: HEAD:src/main.py, :(top)src, docs/*."""
+    """A word and the paths it may stand for: HEAD:src/main.py, :(top)src, docs/*."""
     path = _SIGNS.sub("", word.text.partition(":")[2]) or word.text
     named = (word.text, path, path.strip("*"), path.rpartition(":")[2])
     return tuple(word._replace(text=text) for text in named if text)
+
+
+MOST_BYTES = 50_000_000
+"""The size up to which a file of git is looked through."""
+
+_HEADER = re.compile(r'\s*\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]\s*(?:[#;].*)?')
+_CONFIG_LINE = re.compile(r"\s*([A-Za-z][A-Za-z0-9-]*)\s*(?:=.*[^\\]|=)?")
+_NOTHING = re.compile(r"\s*(?:[#;].*)?")
+_HARMLESS = re.compile(
+    r"core\.(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode"
+    r"|symlinks|autocrlf|eol|safecrlf|whitespace|quotepath|longpaths|abbrev|trustctime|checkstat"
+    r"|untrackedcache|preloadindex|compression|bigfilethreshold|protecthfs|protectntfs)"
+    r"|remote\.(.*\.(url|fetch|pushurl|push|tagopt|prune|gh-resolved)|pushdefault)"
+    r"|branch\..*|(user|pull|push|fetch|rebase|color|gc|tag|init|advice)\.[^.]*"
+    r"|commit\.(gpgsign|verbose|cleanup)|status\.(short|branch|showuntrackedfiles|relativepaths)"
+    r"|log\.(date|decorate|abbrevcommit|follow)|merge\.(ff|conflictstyle)|extensions\.objectformat"
+    r"|diff\.(algorithm|renames|renamelimit|colormoved|mnemonicprefix|noprefix|context)"
+    r"|rerere\.enabled|gui\..*|lfs\.repositoryformatversion"
+)
+_SUBMODULE = b"\x00\x00\xe0\x00"
+"""The mode of a submodule in the index: git looks into those with their own settings."""
+_MARKS = ("objects", "refs", "HEAD")
+"""By these git takes a folder without .git for a repository."""
+
+
+def program_danger(places: Places) -> str:
+    """What could run, or reach out of the project, when git runs in a place; empty if nothing."""
+    for folder in (places.place, *places.place.parents):
+        if all(os.path.lexists(folder / name) for name in _MARKS):
+            return "it would run in git's own files"
+        if os.path.lexists(folder / ".git"):
+            return _danger(folder, places)
+    return ""
+
+
+def _danger(top: Path, places: Places) -> str:
+    git = top / ".git"
+    found = repository_at(top)
+    if found is None or git.is_symlink() or (found.git, found.common) != (git, git):
+        return "the repository keeps its settings elsewhere"
+    if not places.holds(top):
+        return "the repository reaches outside of the project"
+    if os.path.lexists(git / "hooks" / "post-index-change"):
+        return "the repository has a hook that git runs"
+    if any(os.path.lexists(git / name) for name in ("config.worktree", "objects/info/alternates")):
+        return "the repository keeps its settings elsewhere"
+    try:
+        if setting := _unknown_setting(_content(git / "config").decode("utf-8", "replace")):
+            return f"the repository sets {setting}, by which git may run something"
+        if _may_have_submodules(git):
+            return "the repository may have submodules, which have settings of their own"
+    except OSError:
+        return "the settings of the repository cannot be read"
+    return ""
+
+
+def _unknown_setting(text: str) -> str:
+    """The first setting that is not known to be harmless; empty if all are."""
+    section = ""
+    for written in text.split("\n"):
+        line = written.removesuffix("\r")
+        if _NOTHING.fullmatch(line):
+            continue
+        if header := _HEADER.fullmatch(line):
+            section = ".".join(filter(None, header.groups()))
+        elif not (setting := _CONFIG_LINE.fullmatch(line)):
+            return "something that cannot be read"
+        elif not _HARMLESS.fullmatch(name := f"{section}.{setting[1]}".lower()):
+            return name
+    return ""
+
+
+def _may_have_submodules(git: Path) -> bool:
+    if not os.path.lexists(git / "index"):
+        return False
+    return any(git.glob("sharedindex.*")) or _SUBMODULE in _content(git / "index")
+
+
+def _content(path: Path) -> bytes:
+    """The bytes of a file, since a carriage return alone ends no line for git.
+
+    OSError if it is no regular file or larger than `MOST_BYTES`.
+    """
+    about = path.stat()
+    if not stat.S_ISREG(about.st_mode) or about.st_size > MOST_BYTES:
+        raise OSError(errno.EFBIG, "not a file of a usual size", str(path))
+    return path.read_bytes()

@@ -1,7 +1,7 @@
-"""What the user allowed or forbade for more than once: exactly this, by this tool, in this place.
+"""The user's lasting answers: exactly this code, by this tool, in this place, always or never.
 
-Answers for the session are in memory, those for the project in one small file of the user's
-own; if it is lost or damaged, the user is asked again.
+Answers for the session are in memory, those for the project in one small file of the user;
+if it is lost or damaged, the user is asked again.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Literal
 import msgspec
 
 from ollm_tui.core import clock
-from ollm_tui.storage.files.atomic_file import read_regular
-from ollm_tui.storage.files.shared_file import replace
+from ollm_tui.storage.files.json_file import JsonFile
 
 FILE = "grants.json"
 VERSION = 1
 MOST_GRANTS = 1_000
+"""Above this the oldest answers are forgotten, over all projects."""
 LONGEST_CODE = 20_000
-"""What is longer is only remembered for the session."""
+"""Characters of code; an answer about longer code is only remembered for the session."""
 
 GrantScope = Literal["session", "project"]
 
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 
 class Subject(msgspec.Struct, frozen=True):
-    """What an answer is about; any other code, place or tool is another subject."""
+    """What an answer is about; other code, another place or another tool is another subject."""
 
     tool: str
     code: str
@@ -39,7 +39,7 @@ class Subject(msgspec.Struct, frozen=True):
 
 
 class Grant(msgspec.Struct, frozen=True):
-    """An answer that holds."""
+    """A lasting answer."""
 
     subject: Subject
     answer: Literal["always", "never"]
@@ -58,37 +58,38 @@ class _File(msgspec.Struct, frozen=True):
 
 
 class Grants:
-    """The answers of one session in one project; without a directory none outlives it."""
+    """The answers of one session in one project; without a directory none outlives the session."""
 
     def __init__(self, directory: Path | None, project: Path, *, writes: bool = True) -> None:
-        self._path = directory and directory / FILE
+        path = directory and directory / FILE
+        self._file = JsonFile(path, _File, VERSION, log, "what is allowed for good")
         self._project = str(project.resolve())
         self._writes = writes
         self._session: dict[Subject, Grant] = {}
 
     def answer(self, subject: Subject) -> Literal["always", "never"] | None:
-        """What holds for a subject; None if the user has to be asked. Never wins."""
+        """The answer for a subject, "never" before "always"; None if the user must be asked."""
         found = {each.answer for each in self.list() if each.subject == subject}
         return "never" if "never" in found else "always" if found else None
 
     def keep(self, subject: Subject, answer: Literal["always", "never"], scope: GrantScope) -> None:
-        """Remember an answer; an earlier one about the same subject no longer holds."""
+        """Remember an answer; an earlier one about the same subject is forgotten.
+
+        One for the project that cannot be written holds for the session.
+        """
         self._forget(subject)
         grant = Grant(subject, answer, scope, clock.now())
-        lasts = scope == "project" and self._path and self._writes
-        if not lasts or len(subject.code) > LONGEST_CODE:
-            self._session[subject] = msgspec.structs.replace(grant, scope="session")
-            return
-        if not self._write([*self._read(), _Kept(self._project, grant)]):
+        lasts = scope == "project" and self._writes and len(subject.code) <= LONGEST_CODE
+        if not lasts or not self._write([*self._read(), _Kept(self._project, grant)]):
             self._session[subject] = msgspec.structs.replace(grant, scope="session")
 
     def list(self) -> list[Grant]:
-        """All that holds here, the newest first."""
+        """The answers that hold in this project, the newest first."""
         kept = [each.grant for each in self._read() if each.project == self._project]
         return sorted((*kept, *self._session.values()), key=lambda grant: grant.at, reverse=True)
 
     def clear(self) -> int:
-        """Forget all that holds here; how many those were."""
+        """Forget the answers that hold in this project; returns how many there were."""
         count = len(self.list())
         self._session.clear()
         kept = self._read()
@@ -107,23 +108,8 @@ class Grants:
             self._write(others)
 
     def _write(self, kept: list[_Kept]) -> bool:
-        if self._path is None or not self._writes:
-            return False
-        try:
-            replace(self._path, [msgspec.json.encode(_File(VERSION, kept[-MOST_GRANTS:]))])
-        except OSError as error:
-            log.warning("what is allowed for good cannot be remembered: %s", error)
-            return False
-        return True
+        return self._writes and self._file.write(_File(VERSION, kept[-MOST_GRANTS:]))
 
     def _read(self) -> list[_Kept]:
-        if self._path is None:
-            return []
-        try:
-            file = msgspec.json.decode(read_regular(self._path), type=_File)
-        except FileNotFoundError:
-            return []
-        except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-            log.warning("%s is not used: %s", FILE, error)
-            return []
-        return file.grants if file.version == VERSION else []
+        file = self._file.read()
+        return file.grants if file else []

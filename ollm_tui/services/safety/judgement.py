@@ -1,4 +1,7 @@
-"""The judgement about a command: only when all of it is known to just read, it is read-only."""
+"""Judges commands before they run: as read-only, ordinary or dangerous.
+
+Only a command of which every part is known to do nothing but read the project is read-only.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +22,100 @@ from ollm_tui.services.safety.plain_words import PlainCommand, Word, plain_code
 from ollm_tui.services.safety.read_only import RULES, VERSIONS, Rule
 from ollm_tui.services.safety.shell_dangers import shell_danger
 
+LONGEST_CODE = 10_000
+"""Characters of code that are looked through; longer code always asks. For code that is made to
+keep it busy the grammar takes a second at this length, and four times that at twice the length."""
+LONGEST_READING = 4_000
+"""Characters of a command that may run unasked: nobody needs more to look at something."""
+
+LONGEST_REASON = 200
+"""Characters of a reason that the user is shown."""
+
+Level = Literal["read-only", "ordinary", "dangerous"]
+
+
+class CommandJudgement(msgspec.Struct, frozen=True):
+    """The level of a command, and why."""
+
+    level: Level
+    reason: str
+    """One line for the user."""
+    argvs: tuple[tuple[str, ...], ...] = ()
+    """The words of each of its commands; empty if it is more than plain words."""
+
+
+def judge(code: str, place: Path, scope: Sequence[Path]) -> CommandJudgement:
+    """Judge shell code that would run in the directory `place` and may only touch the scope."""
+    if len(code) > LONGEST_CODE:
+        return CommandJudgement("dangerous", "it is too long to be looked through")
+    places = Places(place, scope)
+    plain = plain_code(code)
+    argvs = tuple(tuple(word.text for word in command.words) for command in plain.commands)
+    why = plain.refusal or _refusal(plain.commands, places)
+    if not why and len(code) > LONGEST_READING:
+        why = "it is too long to run unasked"
+    if not why:
+        return CommandJudgement("read-only", "it only reads files of the project", argvs)
+    if danger := shell_danger(code, places):
+        return CommandJudgement("dangerous", danger, argvs)
+    return CommandJudgement("ordinary", _line(why), argvs)
+
+
+def judge_python(code: str, place: Path, scope: Sequence[Path]) -> CommandJudgement:
+    """Judge Python code: it is ordinary, or dangerous, but never read-only."""
+    if len(code) > LONGEST_CODE:
+        return CommandJudgement("dangerous", "it is too long to be looked through")
+    if danger := python_danger(code, Places(place, scope)):
+        return CommandJudgement("dangerous", danger)
+    return CommandJudgement("ordinary", "it runs Python code")
+
+
+def _refusal(commands: Sequence[PlainCommand], places: Places) -> str:
+    """Why commands may do more than read the project; empty if they only do that."""
+    left: list[Places] = []
+    sure = True
+    for at, command in enumerate(commands):
+        # What follows otherwise than by && or | also runs if cd fails, in the directory before.
+        sure = sure and command.after in ("", "&&", "|")
+        if command.words[0] == ("cd", False, False):
+            moved = places.moved(command.words[1].text) if _is_plain_cd(command) else None
+            if not _is_leading_cd(commands, at) or moved is None:
+                return "it goes to another directory"
+            left.append(places)
+            places = moved
+            continue
+        for place in (places,) if sure else (places, *left):
+            if why := refusal(command, place):
+                return why
+    return ""
+
+
+def _is_leading_cd(commands: Sequence[PlainCommand], at: int) -> bool:
+    """Whether a cd comes before all other commands: each with &&, or a single one."""
+    before = [command.words[0].text for command in commands[:at]]
+    after = commands[at + 1].after if at + 1 < len(commands) else "&&"
+    alone = at == 0 and all(command.words[0].text != "cd" for command in commands[1:])
+    return set(before) <= {"cd"} and (after == "&&" or (alone and after in (";", "\n")))
+
+
+def _line(reason: str) -> str:
+    """A reason in one line and without control characters: it may quote the command."""
+    return " ".join(visible(reason).split())[:LONGEST_REASON]
+
+
+def _is_plain_cd(command: PlainCommand) -> bool:
+    """Whether a cd names one directory, without `..`, which leads elsewhere for the shell than for
+    the kernel behind links."""
+    words = command.words
+    if len(words) != 2 or words[1].glob or not words[1].text.strip("-"):
+        return False
+    return ".." not in words[1].text.split("/")
+
+
 _HOLDS_PATTERN = frozenset(("-e", "regexp", "files", "type-list"))
+"""Options with which the first word is a path and not the pattern."""
 _CHOOSES_FILES = frozenset(("-g", "glob", "iglob", "include"))
+"""Options whose value is a pattern for names of files."""
 
 
 def refusal(command: PlainCommand, places: Places) -> str:
@@ -34,8 +129,8 @@ def refusal(command: PlainCommand, places: Places) -> str:
         return found.refusal
     if name.text == "diff" and _follows_links(found.others, places):
         return "it compares directories, and would follow links in them"
-    leads = rule is not None and rule.globs
-    return next(filter(None, (_path(word, places, leads) for word in found.others)), "")
+    harmless = rule is not None and rule.globs
+    return next(filter(None, (_path(word, places, harmless) for word in found.others)), "")
 
 
 def _sorted(name: str, words: Sequence[Word], rule: Rule | None, places: Places) -> Sorted:
@@ -52,6 +147,7 @@ def _sorted(name: str, words: Sequence[Word], rule: Rule | None, places: Places)
 
 
 def _paths(found: Sorted, rule: Rule) -> Sorted:
+    """The paths among the words of a command that has a rule, or why it may do more than read."""
     others = found.others
     if found.refusal:
         return found
@@ -76,10 +172,11 @@ def _follows_links(paths: Sequence[Word], places: Places) -> bool:
     return any(places.leads_out(folder) for folder in folders)
 
 
-def _path(word: Word, places: Places, leads: bool) -> str:
+def _path(word: Word, places: Places, harmless_options: bool) -> str:
+    """Why a path may not be read unasked; empty if it may."""
     if not word.glob:
         return places.refusal(word.text)
-    if word.quoted or (word.text[0] in "*?-" and not leads):
+    if word.quoted or (word.text[0] in "*?-" and not harmless_options):
         return "its pattern could stand for a file that is called like an option"
     return places.refusal_of_matches(word.text)
 
@@ -98,7 +195,7 @@ UNREADABLE = "it cannot be looked through"
 
 
 def python_danger(code: str, places: Places) -> str:
-    """What is dangerous about Python code, in a few words; empty if nothing is known to be."""
+    """What is dangerous about Python code, in a few words; empty if nothing known is."""
     try:
         tree = ast.parse(code)
         return next(filter(None, (_node(node, places) for node in ast.walk(tree))), "")
@@ -132,96 +229,9 @@ def _call(call: ast.Call, places: Places) -> str:
 
 
 def _constant(node: ast.expr) -> str:
-    """A text that stands in the code, or a list of such as a command; else empty."""
+    """The value of a literal text, or a list of such texts as a command line; otherwise empty."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.List | ast.Tuple):
         return shlex.join(filter(None, map(_constant, node.elts)))
     return ""
-
-
-LONGEST_CODE = 10_000
-"""Characters that are looked through; longer code always asks. The grammar takes a second for
-so much code that was made to keep it busy, and four times that for twice as much."""
-LONGEST_READING = 4_000
-"""Characters of a command that may run unasked: nobody types more to look at something."""
-
-LONGEST_REASON = 200
-
-Level = Literal["read-only", "ordinary", "dangerous"]
-
-
-class CommandJudgement(msgspec.Struct, frozen=True):
-    """What a command is, and why."""
-
-    level: Level
-    reason: str
-    """One line, fit for the user."""
-    argvs: tuple[tuple[str, ...], ...] = ()
-    """Its commands word by word, where it is nothing but plain words."""
-
-
-def judge(code: str, place: Path, scope: Sequence[Path]) -> CommandJudgement:
-    """Judge shell code that would run in a place, where only the scope may be touched."""
-    if len(code) > LONGEST_CODE:
-        return CommandJudgement("dangerous", "it is too long to be looked through")
-    places = Places(place, scope)
-    plain = plain_code(code)
-    argvs = tuple(tuple(word.text for word in command.words) for command in plain.commands)
-    why = plain.refusal or _refusal(plain.commands, places)
-    if not why and len(code) > LONGEST_READING:
-        why = "it is too long to run unasked"
-    if not why:
-        return CommandJudgement("read-only", "it only reads files of the project", argvs)
-    if danger := shell_danger(code, places):
-        return CommandJudgement("dangerous", danger, argvs)
-    return CommandJudgement("ordinary", _line(why), argvs)
-
-
-def judge_python(code: str, place: Path, scope: Sequence[Path]) -> CommandJudgement:
-    """Judge Python code: it always asks, and some is known to be dangerous."""
-    if len(code) > LONGEST_CODE:
-        return CommandJudgement("dangerous", "it is too long to be looked through")
-    if danger := python_danger(code, Places(place, scope)):
-        return CommandJudgement("dangerous", danger)
-    return CommandJudgement("ordinary", "it runs Python code")
-
-
-def _refusal(commands: Sequence[PlainCommand], places: Places) -> str:
-    left: list[Places] = []
-    sure = True
-    for at, command in enumerate(commands):
-        # What does not follow by && or | also runs where it was, should cd fail.
-        sure = sure and command.after in ("", "&&", "|")
-        if command.words[0] == ("cd", False, False):
-            moved = places.moved(command.words[1].text) if _is_plain_cd(command) else None
-            if not _leads(commands, at) or moved is None:
-                return "it goes to another directory"
-            left.append(places)
-            places = moved
-            continue
-        for place in (places,) if sure else (places, *left):
-            if why := refusal(command, place):
-                return why
-    return ""
-
-
-def _leads(commands: Sequence[PlainCommand], at: int) -> bool:
-    """Whether a cd stands at the start: with && each, or alone."""
-    before = [command.words[0].text for command in commands[:at]]
-    after = commands[at + 1].after if at + 1 < len(commands) else "&&"
-    alone = at == 0 and all(command.words[0].text != "cd" for command in commands[1:])
-    return set(before) <= {"cd"} and (after == "&&" or (alone and after in (";", "\n")))
-
-
-def _line(reason: str) -> str:
-    """In one line: words of the command stand in it."""
-    return " ".join(visible(reason).split())[:LONGEST_REASON]
-
-
-def _is_plain_cd(command: PlainCommand) -> bool:
-    """To a directory below; the shell takes .. for another one than the kernel behind links."""
-    words = command.words
-    if len(words) != 2 or words[1].glob or not words[1].text.strip("-"):
-        return False
-    return ".." not in words[1].text.split("/")

@@ -1,4 +1,4 @@
-"""The words of a command sorted as getopt does: options with their values, and the others."""
+"""Sorts the words of a command as getopt does: options with their values, and the others."""
 
 from __future__ import annotations
 
@@ -11,25 +11,27 @@ from ollm_tui.services.safety.read_only import Rule
 
 _NUMBER = re.compile(r"-\d+")
 _PATTERN_IN_VALUE = re.compile(r"--[a-z-]+=.*")
-"""Files that match it begin with the same option."""
+"""A pattern that is harmless: files that match it begin with the same option."""
 
 
 class Sorted(NamedTuple):
-    """What a command was given, or why it may do more than read."""
+    """The sorted words of a command, or why it may do more than read."""
 
     others: tuple[Word, ...] = ()
+    """Words that are neither options nor their values."""
     values: tuple[tuple[str, str], ...] = ()
-    """Options, short ones with their dash and long ones without, each with its value."""
+    """Options, short ones with their dash and long ones without, each with its value. One whose
+    value is the next word is in here twice: first with an empty value."""
     refusal: str = ""
 
     @property
     def options(self) -> frozenset[str]:
-        """The names of what was given."""
+        """The names of the options that were given."""
         return frozenset(name for name, _ in self.values)
 
 
 def sorted_words(name: str, words: Sequence[Word], rule: Rule) -> Sorted:
-    """Go through the words; options must be on the list, and spelled out."""
+    """Sort the words of a command; options must be in the rule, and long ones spelled out."""
     others: list[Word] = []
     values: list[tuple[str, str]] = []
     ended, waiting = False, ""
@@ -59,7 +61,10 @@ def sorted_words(name: str, words: Sequence[Word], rule: Rule) -> Sorted:
 
 
 def _option(text: str, rule: Rule) -> tuple[str, str, bool]:
-    """Which option a word is, empty if unknown; its value; whether that is the next word."""
+    """The option of a word, empty if unknown; its value; whether that is the next word.
+
+    Of several letters in a word the last option is returned.
+    """
     if text.startswith("--"):
         name, equals, value = text[2:].partition("=")
         if name in rule.long_valued.split():

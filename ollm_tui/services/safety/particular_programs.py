@@ -1,4 +1,4 @@
-"""Programs whose words need rules of their own to tell that they only read."""
+"""Programs that need a check of their own to tell that they only read: sed, find, jq, ps …"""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from ollm_tui.services.safety.option_words import Sorted, sorted_words
 from ollm_tui.services.safety.plain_words import Word
 from ollm_tui.services.safety.read_only import Rule
 
+# A pattern for scripts of sed. Commands and flags that write files or run programs (w, W, e) and
+# that read files (r, R) are missing on purpose.
 _DELIMITERS = "/|#,:@!%"
 
 
 def _between(end: str) -> str:
-    """Text up to a delimiter. In brackets versions of sed differ: there it may not stand."""
+    """A pattern for text up to a delimiter; not in brackets, where versions of sed differ."""
     sign = re.escape(end)
     bracket = rf"\[\^?+\]?+(?:\[:[a-z]+:\]|[^\]\[{sign}\\\n]|\\[a-zA-Z])*+\]"
     return rf"(?:[^{sign}\\\[\n]|\\[^\nc]|{bracket})*+"
@@ -38,11 +40,11 @@ _SCRIPT = re.compile(
     rf"\s*(?:{_COMMAND}|{_BLOCK})(?:{_ENDS}(?:{_COMMAND}|{_BLOCK}))*(?:{_ENDS})?\s*"
 )
 LONGEST = 300
-"""Characters; nobody types more to look at a file, and longer ones may take long to match."""
+"""Characters of a script: nobody needs more to look at a file, and longer ones match slowly."""
 
 
 def only_prints(script: str) -> bool:
-    """Whether a script does nothing but write lines to the terminal."""
+    """Whether a script of sed does nothing but print lines."""
     return len(script) <= LONGEST and bool(_SCRIPT.fullmatch(script))
 
 
@@ -62,7 +64,7 @@ _FIND_VALUED = frozenset(
     )
 )
 _FIND_COMPARED = frozenset(("-newer", "-anewer", "-cnewer", "-samefile"))
-"""With the path of a file it looks at."""
+"""Tests of find whose value is the path of a file it looks at."""
 
 _COUNTS_INTO_VARIABLE = re.compile(r"%[^A-Za-z%]*n")
 _FILE_TESTS = frozenset(("-e", "-f", "-d", "-r", "-w", "-x", "-s", "-L", "-h"))
@@ -82,7 +84,7 @@ _JQ = Rule(
     operands="text",
 )
 _JQ_REACHES_OUT = re.compile(r"\b(env|ENV|import|include|modulemeta|get_search_list)\b")
-"""Reads the environment, or programs that lie in other files."""
+"""Finds what reads the environment, or programs in other files."""
 
 _DATE = Rule("uR", "d", "utc iso-8601 rfc-3339 rfc-email", "date", operands="text", attached="I")
 
@@ -99,7 +101,7 @@ _IP_OPTIONS = frozenset(("-4", "-6", "-br", "-brief", "-s", "-o", "-j", "-p", "-
 _IP_OBJECTS = frozenset(("a", "addr", "address", "l", "link", "r", "route", "n", "neigh"))
 
 _PS_LETTERS = re.compile(r"[aufxwTrljvm]+|-[AaefFlLTHjwdN]+|-aux[fw]*|--forest|--no-headers?")
-"""Not e without a dash: it shows the environment of processes."""
+"""Options of ps without a value. Not e without a dash: it shows the environment of processes."""
 _PS_KEY = (
     r"(?:pid|ppid|pgid|sid|user|uid|euser|group|comm|cmd|args|command|stat|state|tty|time|etime"
     r"|etimes|start|lstart|start_time|pcpu|%cpu|pmem|%mem|rss|vsz|sz|nice|ni|pri|nlwp|psr|wchan)"
@@ -205,12 +207,12 @@ def _command(words: Sequence[Word]) -> Sorted:
 
 
 def _tree(words: Sequence[Word]) -> Sorted:
-    """Letters with a value stand alone: tree reads on in the same word after them."""
+    """Check tree, whose letters with a value must stand alone: it reads on in the same word."""
     return _spelled("tree", words, _TREE_PLAIN.fullmatch, _TREE_VALUED)
 
 
 def _xxd(words: Sequence[Word]) -> Sorted:
-    """It looks at the first letter of an option only; a second file would be written."""
+    """Check xxd, which looks only at the first letter of an option and writes a second file."""
     found = _spelled("xxd", words, _XXD_PLAIN.__contains__, _XXD_VALUED)
     if len(found.others) > 1:
         return Sorted(refusal="its second file would be written")
@@ -220,7 +222,7 @@ def _xxd(words: Sequence[Word]) -> Sorted:
 def _spelled(
     name: str, words: Sequence[Word], is_plain: Callable[[str], object], valued: frozenset[str]
 ) -> Sorted:
-    """For programs that do not read their options as others do: each stands alone."""
+    """Sort the words of a program that does not read options as getopt does: each stands alone."""
     if any(word.glob for word in words):
         return Sorted(refusal="its pattern could stand for a file that is called like an option")
     others: list[Word] = []
@@ -240,7 +242,7 @@ def _tar(words: Sequence[Word]) -> Sorted:
     texts = [word.text for word in words]
     if len(words) < 2 or not _TAR_LISTS.fullmatch(texts[0]) or any(word.glob for word in words):
         return Sorted(refusal="only tar -tf is known to just read")
-    # host:file would be fetched from there.
+    # tar would fetch host:file from that host.
     if ":" in texts[1] or any(text.startswith("-") for text in texts[1:]):
         return Sorted(refusal="only tar -tf is known to just read")
     return Sorted((words[1],))
@@ -262,7 +264,7 @@ def _ip(words: Sequence[Word]) -> Sorted:
 
 
 def _ps(words: Sequence[Word]) -> Sorted:
-    """Only what cannot be misread: ps that does not understand its words takes them as letters."""
+    """Check ps, which takes words that it does not understand for letters of options."""
     rest = [word.text for word in words]
     while rest:
         name, equals, value = rest.pop(0).partition("=")
@@ -296,4 +298,4 @@ PARTICULAR: Mapping[str, Callable[[Sequence[Word]], Sorted]] = MappingProxyType(
         "xxd": _xxd,
     }
 )
-"""Of each program: the paths among its words, or why it may do more than read."""
+"""By program: a check that returns the paths among its words, or why it may do more than read."""

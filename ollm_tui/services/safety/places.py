@@ -1,4 +1,4 @@
-"""Paths in a command: which lie in the scope, keep secrets, or decide what runs by itself."""
+"""Judges paths in commands: whether they are in the scope, hold secrets, or make things run."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from itertools import islice
 from pathlib import Path
 
 MOST_ENTRIES = 10_000
-"""Of a directory that a pattern is compared with."""
+"""The most entries of a directory, or of a tree, that are looked at."""
 LONGEST_PATH = 4096
 DEVICES = frozenset(
     ("/dev/null", "/dev/zero", "/dev/full", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty")
 )
-"""Writing there changes nothing."""
+"""Devices to which writing changes nothing."""
 
 _SECRETS = (
     *(".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".password-store", "gcloud"),
@@ -38,12 +38,14 @@ SHELL_STARTS = frozenset(
         *(".tcshrc", ".login", ".xprofile", ".xinitrc", ".xsession", ".envrc", "config.fish"),
     )
 )
+"""Files that a shell runs when it starts or ends."""
 _SELF_STARTING = frozenset(
     (
         *(".husky", ".githooks", ".vscode", ".idea", ".devcontainer", "autostart", "systemd"),
         *("cron.d", "crontabs", "LaunchAgents", "LaunchDaemons", ".ssh", ".gnupg"),
     )
 )
+"""Directories whose files other programs run by themselves."""
 _BUILD_SERVERS = frozenset(
     (
         *(
@@ -57,11 +59,13 @@ _BUILD_SERVERS = frozenset(
         *(".travis.yml", ".pre-commit-config.yaml"),
     )
 )
+"""Files that decide what runs on a push or a commit."""
 _INSTRUCTIONS = frozenset(("AGENTS.md", "OLLM.md", ".ollm"))
+"""What decides what the model is told and what this program may do."""
 
 
 class Places:
-    """Where a command is, and where it may go."""
+    """The directory `place` in which a command runs, and the directories it may touch."""
 
     def __init__(self, place: Path, scope: Sequence[Path]) -> None:
         self.place = Path(os.path.realpath(place))
@@ -69,12 +73,12 @@ class Places:
         self._temporary = Path(os.path.realpath(tempfile.gettempdir()))
 
     def moved(self, directory: str) -> Places | None:
-        """After `cd`; None where that leads out of the scope, or nowhere."""
+        """The places after `cd`; None if it leads out of the scope or nowhere."""
         to = self.real(directory)
         return Places(to, self.scope) if self.holds(to) and to.is_dir() else None
 
     def real(self, text: str) -> Path:
-        """Where a path leads, with links followed."""
+        """The absolute path of a word of a command, with links followed."""
         for name in ("~", "$HOME", "${HOME}"):
             if text == name or text.startswith(f"{name}/"):
                 text = str(Path.home()) + text[len(name) :]
@@ -82,7 +86,7 @@ class Places:
         return Path(os.path.realpath(self.place / text))
 
     def holds(self, real: Path) -> bool:
-        """Whether a path that was resolved lies in the scope."""
+        """Whether a resolved path is in the scope."""
         return any(real.is_relative_to(each) for each in self.scope)
 
     def refusal(self, text: str) -> str:
@@ -97,7 +101,10 @@ class Places:
         return ""
 
     def leads_out(self, folder: Path, *, without: str = "") -> bool:
-        """Whether a link below a folder leads out of the scope, or it is too large to know."""
+        """Whether a link below a folder leads out of the scope, or the folder is too large to tell.
+
+        Folders named `without` are passed over.
+        """
         count = 0
         for parent, folders, files in os.walk(folder):
             folders[:] = [name for name in folders if name != without]
@@ -112,7 +119,7 @@ class Places:
         return False
 
     def refusal_of_matches(self, pattern: str) -> str:
-        """Why what a shell pattern stands for may not be read unasked; empty if it may."""
+        """Why files that match a shell pattern may not be read unasked; empty if they may."""
         folder, _, last = pattern.rstrip("/").rpartition("/")
         if "*" in folder or "?" in folder:
             return "it has a pattern for directories"
@@ -125,13 +132,14 @@ class Places:
                 folders_only = pattern.endswith("/")
                 names = [entry.name for entry in found if not folders_only or entry.is_dir()]
         except OSError:
-            return ""  # there are no such files
+            return ""  # no file can match
         if len(found) > MOST_ENTRIES:
             return "its pattern stands for too many files to look at"
         return next(filter(None, self._refusals(real, last, names)), "")
 
     def write_danger(self, text: str) -> str:
         """What is dangerous about writing to a path; empty if nothing is."""
+        # What a variable other than $HOME stands for is unknown.
         if text in DEVICES or text.startswith("/dev/fd/") or "$" in text.replace("$HOME", "", 1):
             return ""
         real = self.real(text)
@@ -144,7 +152,7 @@ class Places:
         return ""
 
     def within(self, real: Path) -> Path:
-        """A path as seen from the scope: what the project's own directory is called is no sign."""
+        """A path relative to the scope: the name of the project's own directory says nothing."""
         roots = [each for each in self.scope if real.is_relative_to(each)]
         return real.relative_to(max(roots, key=lambda root: len(root.parts))) if roots else real
 
@@ -156,7 +164,7 @@ class Places:
 
 
 def keeps_secrets(path: Path) -> bool:
-    """Whether a path looks like a place where keys or passwords are kept."""
+    """Whether a path looks like one where keys or passwords are kept."""
     if _SYSTEM_SECRETS.match(str(path)):
         return True
     return any(
@@ -166,13 +174,13 @@ def keeps_secrets(path: Path) -> bool:
 
 
 def singles_out_secrets(pattern: str) -> bool:
-    """Whether a pattern for names of files is one for such places: .env*, **/*.pem, {.env,x}."""
+    """Whether a pattern for file names looks for secrets: .env*, **/*.pem, {.env,x}."""
     given = () if pattern.startswith("!") else _PARTS_OF_PATTERN.split(pattern)
     return any(keeps_secrets(Path(part)) or keeps_secrets(Path(part.strip("*"))) for part in given)
 
 
 def runs_by_itself(path: Path) -> str:
-    """What a path in a project is, where it decides what runs by itself; else empty."""
+    """What a path in a project decides, if it makes things run by themselves; otherwise empty."""
     parts = frozenset(path.parts)
     if ".git" in parts or path.name == ".gitconfig":
         return "what git does by itself"
@@ -192,8 +200,8 @@ _WILD = re.compile(r"[*?\[]")
 
 
 def names_secrets(path: str) -> bool:
-    """Whether a path or pattern names such a place. Patterns that begin with * do so only by
-    what else they say: *.pem does, *.json does not."""
+    """Whether a path or pattern names secrets. A pattern that begins with * does so only by the
+    rest of it: *.pem does, *.json does not."""
     last = path.rstrip("/").rpartition("/")[2].casefold()
     is_narrow = _WILD.search(last) is not None and not last.startswith("*")
     return (

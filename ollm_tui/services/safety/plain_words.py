@@ -1,7 +1,7 @@
-"""Shell code that is nothing but plain words: read twice, and only if both readings agree.
+"""Reads shell code as plain words, and as the syntax tree of the bash grammar.
 
-Once by a small pattern of what is allowed, once by the bash grammar; whatever one of them
-does not know is not plain.
+Code is plain only if two readings agree: one by a small pattern of what is allowed, one by the
+grammar. Whatever one of them does not know is not plain.
 """
 
 from __future__ import annotations
@@ -13,98 +13,18 @@ from typing import NamedTuple
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser, Tree
 
-
-def parsed(code: str) -> Tree:
-    """The tree of some code; it has error nodes where the code makes no sense."""
-    return Parser(Language(tree_sitter_bash.language())).parse(code.encode("utf-8", "replace"))
-
-
-def nodes(root: Node) -> Iterator[Node]:
-    """A node and all below it, in the order of the code. Not recursive: code may be deep."""
-    cursor = root.walk()
-    while True:
-        node = cursor.node
-        assert node is not None
-        yield node
-        if cursor.goto_first_child():
-            continue
-        while not cursor.goto_next_sibling():
-            if not cursor.goto_parent():
-                return
-
-
-def depth(root: Node) -> int:
-    """How deep the tree is."""
-    cursor = root.walk()
-    deepest = 0
-    while True:
-        if cursor.goto_first_child():
-            deepest = max(deepest, cursor.depth)
-            continue
-        while not cursor.goto_next_sibling():
-            if not cursor.goto_parent():
-                return deepest
-
-
-def source(node: Node) -> str:
-    """The code of a node as it was written."""
-    return (node.text or b"").decode("utf-8", "replace")
-
-
-def raw_words(command: Node) -> list[str]:
-    """The words of a command as they were written, its name first."""
-    return [source(word) for word in _word_nodes(command)]
-
-
-def words(command: Node) -> list[str]:
-    """The words of a command without quotes; what the shell would fill in stays as written."""
-    return [word_text(word) for word in _word_nodes(command)]
-
-
-def word_text(node: Node) -> str:
-    """A word without its quotes: r'm' is rm. Parts lie at most three deep."""
-    match node.type:
-        case "raw_string":
-            return source(node)[1:-1]
-        case "ansi_c_string":
-            return _unescaped(source(node)[2:-1])
-        case "string":
-            inner = [source(child) for child in node.children if child.type not in ('"', "$")]
-            return "".join(inner).replace("\\", "") if inner else source(node).strip('"')
-        case "concatenation" | "command_name":
-            return "".join(map(word_text, node.children)) or source(node)
-        case _:
-            return source(node).replace("\\", "")
-
-
-def _unescaped(text: str) -> str:
-    """What stands in $'…': there \\x72 is an r."""
-    try:
-        return text.encode("latin-1", "backslashreplace").decode("unicode_escape")
-    except UnicodeDecodeError:
-        return text
-
-
-def _word_nodes(command: Node) -> list[Node]:
-    if command.type == "test_command":
-        first, *inner, last = command.children
-        return [first, *(word for node in inner for word in node.children or [node]), last]
-    name = command.child_by_field_name("name")
-    return [*([name] if name else []), *command.children_by_field_name("argument")]
-
-
 _PLAIN = r"[A-Za-z0-9_./:=,@%+*?^-]"
-# A tilde inside of a word is no home directory, a brace around one thing is not expanded.
+# A tilde inside of a word is no home directory; braces without a comma are not expanded.
 _HARMLESS = r"(?<=[A-Za-z0-9^])~|@\{[a-z0-9]+\}|\\[ ()!;*?\[\]'\"]"
-# In double quotes a backslash before these is taken away by the shell, else it stays.
 _DOUBLE = r'"(?:[^"$`\\!]|\\[^`!\n]|\$(?="))*"'
+# In double quotes the shell removes a backslash before these; any other stays.
 _ESCAPED = re.compile(r'\\(["\\$])')
 _WORD = rf"(?:{_HARMLESS}|{_PLAIN}|'[^']*'|{_DOUBLE})+"
 _PIECE = r"[A-Za-z0-9_.*-]"
 _BRACED = re.compile(
     rf"(--[a-z-]+={_PIECE}*)\{{({_PIECE}+(?:,{_PIECE}+)+)\}}({_PIECE}*)(?=[\s;|]|\Z)"
 )
-"""An option several times over: --exclude-dir={dist,.git}."""
+"""An option that the shell repeats for each value in braces: --exclude-dir={dist,.git}."""
 _TOKEN = re.compile(
     rf"(?P<gap>[ \t]+)|(?P<join>&&|\|\||[;|]|\n)|(?P<note>\#[^\n]*)"
     rf"|(?P<word>{_BRACED.pattern}|{_WORD}|[!\[](?=[ \t])|\](?=[\s;|]|\Z))"
@@ -120,7 +40,8 @@ _KNOWN_NODES = frozenset(
         *("test_command", "unary_expression", "test_operator", "[", "]"),
     )
 )
-"""A $ alone is a sign in quotes: what it would fill in has a node of another kind."""
+"""Nodes that plain code may have. A $ node is a mere character in quotes: an expansion has a node
+of another kind."""
 _REFUSALS = {
     "$": "the shell would fill in something ($)",
     "`": "it runs a command inside of another (`)",
@@ -142,11 +63,11 @@ UNKNOWN = "it is more than plain commands"
 
 
 class Word(NamedTuple):
-    """A word as the command gets it."""
+    """A word as the command gets it, without quotes."""
 
     text: str
     glob: bool = False
-    """The shell would replace it by the names of files."""
+    """Whether the shell would replace it by names of files."""
     quoted: bool = False
 
 
@@ -155,7 +76,7 @@ class PlainCommand(NamedTuple):
 
     words: tuple[Word, ...]
     after: str
-    """What joins it to the one before: && || ; | or empty for the first."""
+    """What joins it to the one before: && || ; | or a line end; empty for the first."""
 
 
 class PlainCode(NamedTuple):
@@ -166,7 +87,7 @@ class PlainCode(NamedTuple):
 
 
 def plain_code(code: str) -> PlainCode:
-    """Read code as plain commands; with a refusal where it is anything else."""
+    """Read code as plain commands; the result has a refusal if it is anything else."""
     if not _ASCII.fullmatch(code):
         return PlainCode((), "it has characters that are not plain ASCII")
     raw: list[list[str]] = []
@@ -175,6 +96,7 @@ def plain_code(code: str) -> PlainCode:
 
 
 def _split(code: str, raw: list[list[str]]) -> PlainCode:
+    """The commands as the pattern reads them; `raw` gets their words as written."""
     commands: list[PlainCommand] = []
     words: list[Word] = []
     join = ""
@@ -204,7 +126,7 @@ def _split(code: str, raw: list[list[str]]) -> PlainCode:
 
 
 def _expanded(raw: str) -> list[str]:
-    """What the shell makes of braces."""
+    """The words that the shell makes of one with braces."""
     if not (found := _BRACED.fullmatch(raw)):
         return [raw]
     return [f"{found[1]}{piece}{found[3]}" for piece in found[2].split(",")]
@@ -223,6 +145,7 @@ def _unquoted(found: re.Match[str]) -> str:
 
 
 def _agreed(code: str, raw: list[list[str]]) -> bool:
+    """Whether the grammar finds the same words, and no node that plain code may not have."""
     tree = parsed(code)
     if tree.root_node.has_error:
         return False
@@ -233,3 +156,82 @@ def _agreed(code: str, raw: list[list[str]]) -> bool:
         if node.type in ("command", "test_command"):
             found.append(raw_words(node))
     return found == raw
+
+
+def parsed(code: str) -> Tree:
+    """The syntax tree of shell code; it has error nodes where the code makes no sense."""
+    return Parser(Language(tree_sitter_bash.language())).parse(code.encode("utf-8", "replace"))
+
+
+def nodes(root: Node) -> Iterator[Node]:
+    """A node and all below it, in the order of the code; without recursion, for deep code."""
+    cursor = root.walk()
+    while True:
+        node = cursor.node
+        assert node is not None
+        yield node
+        if cursor.goto_first_child():
+            continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                return
+
+
+def depth(root: Node) -> int:
+    """The depth of the tree below a node."""
+    cursor = root.walk()
+    deepest = 0
+    while True:
+        if cursor.goto_first_child():
+            deepest = max(deepest, cursor.depth)
+            continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                return deepest
+
+
+def source(node: Node) -> str:
+    """The code of a node as it was written."""
+    return (node.text or b"").decode("utf-8", "replace")
+
+
+def raw_words(command: Node) -> list[str]:
+    """The words of a command as they were written, its name first."""
+    return [source(word) for word in _word_nodes(command)]
+
+
+def words(command: Node) -> list[str]:
+    """The words of a command without quotes; expansions stay as written."""
+    return [word_text(word) for word in _word_nodes(command)]
+
+
+def word_text(node: Node) -> str:
+    """A word without its quotes: r'm' is rm. Its parts are nested at most three deep."""
+    match node.type:
+        case "raw_string":
+            return source(node)[1:-1]
+        case "ansi_c_string":
+            return _unescaped(source(node)[2:-1])
+        case "string":
+            inner = [source(child) for child in node.children if child.type not in ('"', "$")]
+            return "".join(inner).replace("\\", "") if inner else source(node).strip('"')
+        case "concatenation" | "command_name":
+            return "".join(map(word_text, node.children)) or source(node)
+        case _:
+            return source(node).replace("\\", "")
+
+
+def _unescaped(text: str) -> str:
+    """The value of the text in $'…', where \\x72 is an r."""
+    try:
+        return text.encode("latin-1", "backslashreplace").decode("unicode_escape")
+    except UnicodeDecodeError:
+        return text
+
+
+def _word_nodes(command: Node) -> list[Node]:
+    if command.type == "test_command":
+        first, *inner, last = command.children
+        return [first, *(word for node in inner for word in node.children or [node]), last]
+    name = command.child_by_field_name("name")
+    return [*([name] if name else []), *command.children_by_field_name("argument")]

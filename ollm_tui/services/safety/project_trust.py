@@ -1,6 +1,6 @@
-"""What the user agreed to: a project's instructions and hooks, each as they were then.
+"""The user's answers about a project's instructions and hooks, each valid for one content.
 
-One small file; if it is lost or damaged, the user is asked again.
+They are in one small file; if it is lost or damaged, the user is asked again.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from typing import Literal
 import msgspec
 
 from ollm_tui.core import clock
-from ollm_tui.storage.files.atomic_file import read_regular
-from ollm_tui.storage.files.shared_file import replace
+from ollm_tui.storage.files.json_file import JsonFile, with_newest
 
 FILE = "trust.json"
+VERSION = 1
 MOST_ANSWERS = 1_000
+"""Above this the oldest answers are forgotten."""
 
 Verdict = Literal["always", "never"]
 
@@ -34,53 +35,37 @@ class _Answer(msgspec.Struct, frozen=True):
 class _File(msgspec.Struct, frozen=True):
     version: int
     answers: dict[str, _Answer]
-
-
-VERSION = 1
+    """By subject, the latest last."""
 
 
 class Trust:
-    """Remembers in a directory; where it must not write, only until the program ends."""
+    """Remembers answers in a directory; without one or with `writes` False only in memory."""
 
     def __init__(self, directory: Path | None, *, writes: bool = True) -> None:
-        self._path = directory and directory / FILE
+        path = directory and directory / FILE
+        self._file = JsonFile(path, _File, VERSION, log, "what is trusted")
         self._writes = writes
         self._answers: dict[str, _Answer] = {}
 
     def verdict(self, subject: str, digest: str) -> Verdict | None:
-        """What was answered about a subject with this content; None if it must be asked."""
+        """The answer about a subject with this content; None if the user must be asked."""
         known = self._answers.get(subject) or self._read().get(subject)
         return known.verdict if known and known.digest == digest else None
 
     def keep(self, subject: str, digest: str, verdict: Verdict) -> None:
-        """Remember an answer; one about another content of the subject is forgotten."""
+        """Remember an answer; an earlier one about the subject is forgotten."""
         answer = self._answers[subject] = _Answer(digest, verdict, clock.now())
-        if self._path is None or not self._writes:
-            return
-        answers = self._read()
-        answers.pop(subject, None)
-        answers[subject] = answer
-        newest = dict(list(answers.items())[-MOST_ANSWERS:])
-        try:
-            replace(self._path, [msgspec.json.encode(_File(VERSION, newest))])
-        except OSError as error:
-            log.warning("what is trusted cannot be remembered: %s", error)
+        if self._writes:
+            newest = with_newest(self._read(), subject, answer, MOST_ANSWERS)
+            self._file.write(_File(VERSION, newest))
 
     def _read(self) -> dict[str, _Answer]:
-        if self._path is None:
-            return {}
-        try:
-            file = msgspec.json.decode(read_regular(self._path), type=_File)
-        except FileNotFoundError:
-            return {}
-        except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-            log.warning("%s is not used: %s", FILE, error)
-            return {}
-        return file.answers if file.version == VERSION else {}
+        file = self._file.read()
+        return file.answers if file else {}
 
 
 def digest_of(contents: Iterable[bytes]) -> str:
-    """One name for several contents; no other contents have it."""
+    """One digest of several contents, with their lengths, so that ab, c and a, bc differ."""
     whole = sha256()
     for content in contents:
         whole.update(len(content).to_bytes(8, "big") + content)

@@ -1,4 +1,4 @@
-"""The commands that only read, with the options that keep it so. What is not here asks.
+"""The commands that only read, with the options with which they only do that. All others ask.
 
 Options that write (sort -o), run programs (rg --pre), follow links out of the project
 (grep -R) or read lists of other files (wc --files0-from) are missing on purpose.
@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 
 class Rule(NamedTuple):
-    """What a command may be given."""
+    """The words a command may be given to run unasked."""
 
     short: str = ""
     """Letters of options without a value."""
@@ -22,15 +22,16 @@ class Rule(NamedTuple):
     long_valued: str = ""
     """Names of options whose value may be the next word."""
     operands: Literal["paths", "text", "none", "pattern"] = "paths"
-    """What the other words are; pattern: the first is text, unless an option holds it."""
+    """What the words that are no options are; with `pattern` the first is text and the others are
+    paths, unless an option holds the pattern."""
     most: int = 1000
-    """Other words."""
+    """The most words that are no options."""
     number: bool = False
-    """It takes -5 for a number."""
+    """Whether -5 is a number for it."""
     attached: str = ""
-    """Letters of options whose value, if any, stands in the same word."""
+    """Letters of options whose value, if any, is in the same word."""
     globs: bool = False
-    """No option of it does harm, so a file that is called like one does none either."""
+    """Whether none of its options does harm, so that a file named like one does none either."""
 
 
 _GREP = Rule(
@@ -233,6 +234,7 @@ RULES: Mapping[str, Rule] = {
     "false": Rule(operands="none"),
     ":": Rule(operands="none"),
 }
+"""The rule of each command that may run unasked."""
 
 VERSIONS: Mapping[str, tuple[str, ...]] = {
     "python": ("--version", "-V"),
@@ -251,5 +253,5 @@ VERSIONS: Mapping[str, tuple[str, ...]] = {
     "bash": ("--version",),
     "git": ("--version", "version"),
 }
-"""Programs that only say which they are. Not cargo, go, yarn, pnpm, npx, gradlew …: those obey
-files of the project that name another program to be run in their place."""
+"""Options with which a program only prints its version. Not of cargo, go, yarn, pnpm, npx, gradlew:
+for those a file of the project can name another program to run in their place."""

@@ -1,4 +1,4 @@
-"""What is dangerous in shell code, wherever in it that stands."""
+"""Finds what is dangerous anywhere in shell code, and in code of other languages it passes on."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ from ollm_tui.services.safety.places import Places, keeps_secrets
 from ollm_tui.services.safety.plain_words import depth, nodes, parsed, source, word_text, words
 
 LANGUAGES = INTERPRETERS - SHELLS - {"source", "."}
+"""Interpreters of languages other than the shell's."""
 ROUGH = re.compile(
     r"\brm\s+-\w*[rR]|\b(sudo|doas|mkfs\w*|shutdown|reboot|shred)\b|--force\b|\bof=/dev/|/dev/tcp/"
     r"|\|\s*(ba|z|da)?sh\b|reset\s+--hard|\bpush\s+-f\b"
 )
-"""Dangerous commands, for code that no grammar here can read."""
+"""Finds dangerous commands in code that no grammar here can read."""
 _GIVES_CODE = re.compile(r"-[A-Za-z]*[ceEpr]|--(?:eval|print|run)")
 _VERSION = re.compile(r"[\d.]+\Z")
 _LITERAL = re.compile(r"'([^'\n]{1,400})'|\"([^\"\n]{1,400})\"")
@@ -36,60 +37,34 @@ _DELETES_TREES = re.compile(
 )
 
 
-def is_language(name: str) -> bool:
-    """Whether a program runs code of a language other than the shell's: also python3.11."""
-    return _VERSION.sub("", name) in LANGUAGES or name in LANGUAGES
-
-
-def given_code(argv: Sequence[str]) -> str:
-    """The code among the words of such a program; empty if there is none."""
-    return "\n".join(after for before, after in pairwise(argv) if _GIVES_CODE.fullmatch(before))
-
-
-def code_danger(code: str) -> str:
-    """What is dangerous in code of any language; only plain cases are seen."""
-    if _DELETES_TREES.search(code):
-        return "it deletes whole directories"
-    if DESTROYS_DATA.search(code):
-        return "it deletes data in a database"
-    if ROUGH.search(" ".join(literals(code))):
-        return "it runs dangerous commands"
-    return ""
-
-
-def literals(code: str) -> Iterator[str]:
-    """The texts between quotation marks."""
-    return (single or double for single, double in _LITERAL.findall(code))
-
-
 MOST_NESTED = 3
-"""Code in code in code."""
+"""How deep code may be nested in code; more counts as dangerous."""
 DEEPEST = 200
-"""Of the tree: some questions are asked about all that is below a node."""
+"""How deep a syntax tree may be: some checks look at all below a node, for every node."""
 TOO_DEEP = "it hides code in code"
 _ONLY_PRINT = frozenset(("echo", "printf"))
 _DOWNLOADED = "it runs what it downloads"
 _CODE_OPTION = re.compile(r"-[a-z]*c")
 _PATH_LIKE = re.compile(r"[\w~$./{}-]{1,4096}")
 _SPACE = re.compile(r"\$IFS\b|\$\{IFS[^}]*\}")
-"""What the shell takes for a space."""
+"""Variables that stand for a space."""
 _ELSEWHERE = {"ssh": 2, "docker": 2, "podman": 2, "kubectl": 2}
-"""Programs that run another one somewhere else, and where it may stand at the earliest."""
+"""Programs that run another one elsewhere, and the first position its name can have."""
 _GIT_RUNS = frozenset(("-x", "--exec", "foreach", "run"))
-"""What stands before the command in `git rebase -x`, `git submodule foreach`, `git bisect run`."""
+"""Words before the command in `git rebase -x`, `git submodule foreach`, `git bisect run`."""
 
 
 class _Seen(NamedTuple):
-    """What stood in the code until now."""
+    """What was seen in the code so far."""
 
     names: set[str]
-    """Of programs."""
+    """The names of programs."""
     fetched: set[str]
     """The names of files that were downloaded."""
 
 
 def shell_danger(code: str, places: Places, nested: int = 0) -> str:
-    """What is dangerous about shell code, in a few words; empty if nothing is known to be."""
+    """What is dangerous about shell code, in a few words; empty if nothing known is."""
     if nested > MOST_NESTED:
         return TOO_DEEP
     root = parsed(_SPACE.sub(" ", code)).root_node
@@ -138,10 +113,12 @@ def _name(argv: list[str]) -> str:
 def _command(argv: list[str], places: Places, nested: int) -> str:
     name = _name(argv)
     first = _ELSEWHERE.get(name, 1)
+    # The options of a wrapper are not known here: any of the next words may be the program.
     last = min(len(argv), 12) if name in WRAPPERS or name in _ELSEWHERE else 1
     for start in (0, *range(first, last)):
         if found := danger(argv[start:], places) or _inner_code(argv[start:], places, nested):
             return found
+    # A program in a variable is judged as if it were rm.
     if name[:1] == "$" and (found := danger(["rm", *argv[1:]], places)):
         return f"nobody knows which program it runs, and {found}"
     if name not in _ONLY_PRINT and any(_is_secret(word, places) for word in argv[1:]):
@@ -150,7 +127,7 @@ def _command(argv: list[str], places: Places, nested: int) -> str:
 
 
 def _inner_code(argv: list[str], places: Places, nested: int) -> str:
-    """Code that a program is given in its words."""
+    """What is dangerous about code that a program is given in its words; empty if nothing is."""
     name = _name(argv)
     if name == "eval":
         return shell_danger(" ".join(argv[1:]), places, nested + 1)
@@ -171,13 +148,14 @@ def _inner_code(argv: list[str], places: Places, nested: int) -> str:
 
 
 def _foreign(code: str, places: Places) -> str:
+    """What is dangerous about code of another language; empty if nothing known is."""
     if any("/" in text and _is_secret(text, places) for text in literals(code)):
         return "it names a place where secrets are kept"
     return code_danger(code)
 
 
 def _runs_fetched(argv: list[str], seen: _Seen) -> str:
-    """`curl -o x.sh …; sh x.sh`."""
+    """Whether it runs a file that was downloaded before: `curl -o x.sh …; sh x.sh`."""
     name = _name(argv)
     if name in DOWNLOADERS:
         named = (word.partition("?")[0].rstrip("/") for word in argv[1:] if word[:1] != "-")
@@ -198,7 +176,7 @@ def _is_secret(word: str, places: Places) -> bool:
 
 
 def _downloads(node: Node, argv: list[str]) -> str:
-    """`bash <(curl …)`, `sh -c "$(curl …)"`."""
+    """Whether it runs what a command inside downloads: `bash <(curl …)`, `sh -c "$(curl …)"`."""
     if _name(argv) not in INTERPRETERS | {"eval"}:
         return ""
     inner = (words(below) for below in nodes(node) if below.type == "command" and below != node)
@@ -212,7 +190,7 @@ def _pipeline(node: Node) -> str:
         names = {_name(argv[start:]) for argv in own for start in range(min(len(argv), 3))}
         if at and downloaded and names & INTERPRETERS:
             return _DOWNLOADED
-        # A shell without a file to run takes what it is given for code.
+        # A shell without a file to run takes its input for code.
         if at and any(_name(argv) in SHELLS and not _has_operand(argv) for argv in own):
             return "it runs what another command prints"
         downloaded = downloaded or bool({_name(argv) for argv in own} & DOWNLOADERS)
@@ -237,6 +215,7 @@ def _redirect(node: Node, places: Places) -> str:
 
 
 def _bomb(node: Node) -> str:
+    """Whether a function calls itself and has anything run in the background."""
     name = node.child_by_field_name("name")
     body = node.child_by_field_name("body")
     if not name or not body:
@@ -244,3 +223,29 @@ def _bomb(node: Node) -> str:
     calls = [words(below) for below in nodes(body) if below.type == "command"]
     again = any(argv and argv[0] == source(name) for argv in calls)
     return "it starts itself again and again" if again and "&" in source(body) else ""
+
+
+def is_language(name: str) -> bool:
+    """Whether a program is an interpreter of a language other than the shell's, also python3.11."""
+    return _VERSION.sub("", name) in LANGUAGES or name in LANGUAGES
+
+
+def given_code(argv: Sequence[str]) -> str:
+    """The code that an interpreter is given by -c, -e or the like; empty if there is none."""
+    return "\n".join(after for before, after in pairwise(argv) if _GIVES_CODE.fullmatch(before))
+
+
+def code_danger(code: str) -> str:
+    """What is dangerous in code of any language; only obvious cases are found."""
+    if _DELETES_TREES.search(code):
+        return "it deletes whole directories"
+    if DESTROYS_DATA.search(code):
+        return "it deletes data in a database"
+    if ROUGH.search(" ".join(literals(code))):
+        return "it runs dangerous commands"
+    return ""
+
+
+def literals(code: str) -> Iterator[str]:
+    """The texts between quotation marks."""
+    return (single or double for single, double in _LITERAL.findall(code))

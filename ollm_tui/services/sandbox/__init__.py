@@ -1,1 +1,1 @@
-"""What holds the commands of the model: bubblewrap, Landlock, or nothing but limits."""
+"""The sandbox for commands of the model: bubblewrap, Landlock, or nothing but limits."""

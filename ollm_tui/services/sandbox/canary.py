@@ -1,6 +1,6 @@
-"""What a held program can really do: `python -m ollm_tui.services.sandbox.canary JSON`.
+"""Tries out what a sandbox allows: `python -m ollm_tui.services.sandbox.canary JSON`.
 
-It tries what it must not do and says what it could. Standard library only.
+This program tries what it must not do and prints what succeeded. Standard library only.
 """
 
 from __future__ import annotations
@@ -16,42 +16,45 @@ from typing import NamedTuple
 from ollm_tui.services.sandbox.landlock import LandlockRules, restrict
 
 CONNECT_SECONDS = 2.0
+"""How long a connection may take."""
 
 
 class Attempts(NamedTuple):
-    """What is to be tried."""
+    """What to try."""
 
     inside: str
-    """A file that does not exist in the scope."""
+    """A file in the scope that does not exist and may be created."""
     protected: list[str]
-    """Those that must not be made there."""
+    """Files in the scope that must not be created."""
     outside: str
-    """A directory out of the scope."""
+    """A directory outside of the scope, in which nothing may be written."""
     outside_number: int
-    """Its inode: another directory of that name behind the walls does not count."""
+    """The inode of `outside`: another directory of that name in the sandbox does not count."""
     readable: str
+    """A file that programs must be able to read."""
     tcp_port: int
     udp_port: int
     writable: list[str] | None = None
-    """Landlock's rules, which this process puts on itself first."""
+    """The paths that Landlock lets it write; None if it does not restrict itself first."""
     tcp: bool = True
+    """Whether Landlock lets it use TCP."""
 
 
 class Findings(NamedTuple):
-    """What could be done."""
+    """What could be done in the sandbox."""
 
     reads: bool
     writes_inside: bool
     writes_protected: bool
     writes_outside: bool
     changes_modes: bool
-    """Of files outside."""
+    """Whether the mode of the directory outside could be changed."""
     tcp: bool
     udp: bool
 
 
 def tried(attempts: Attempts) -> dict[str, bool]:
-    """Try it all. What was sent into the network is seen by whoever listens there."""
+    """Try it all, and return what succeeded. Whoever listens to the ports sees what got through."""
     outside = Path(attempts.outside)
     seen = outside.is_dir() and outside.stat().st_ino == attempts.outside_number
     _can(lambda: _connect(socket.SOCK_STREAM, attempts.tcp_port))
@@ -93,7 +96,7 @@ def _connect(kind: int, port: int) -> None:
 
 
 def main() -> None:
-    """Try what the argument says and print what could be done."""
+    """Try what the first argument says and print what could be done."""
     attempts = Attempts(**json.loads(sys.argv[1]))
     if attempts.writable is not None:
         restrict(LandlockRules(tuple(attempts.writable), attempts.tcp))

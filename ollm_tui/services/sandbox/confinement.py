@@ -1,4 +1,4 @@
-"""How a job is held, as whoever starts it needs to know it."""
+"""Describes the sandbox of a job, and starts programs in it."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ from ollm_tui.services.sandbox.placeholders import Placeholder
 from ollm_tui.services.sandbox.protected import protected_in
 
 ARGUMENTS_FILE = 204
-"""The number of the file in which bubblewrap finds its words."""
+"""The descriptor number of the file in which bubblewrap finds its arguments."""
 _WRITABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/shm")
 
 
 class HeldProgram(NamedTuple):
-    """A program as it is started so that it is held."""
+    """A program as it is started to run in its sandbox."""
 
     argv: list[str]
     environment: dict[str, str]
     arguments: bytes | None = None
-    """What the file ARGUMENTS_FILE has to hold."""
+    """The content of the file with the arguments of bubblewrap; None without bubblewrap."""
     placeholders: tuple[Placeholder, ...] = ()
     landlock: LandlockRules | None = None
 
 
 class Confinement(msgspec.Struct, frozen=True, kw_only=True):
-    """The walls around a job."""
+    """The sandbox of a job."""
 
     kind: Literal["bwrap", "landlock"]
     program: str = ""
-    """Where bubblewrap is."""
+    """The path of bubblewrap."""
     scope: tuple[Path, ...]
     """Directories that may be written."""
     read_only: tuple[Path, ...] = ()
-    """Not to be written although they lie in the scope."""
+    """Paths in the scope that must not be written."""
     network: bool = False
     temporary: Path
-    """Where programs put what they need for a moment."""
+    """The directory for temporary files."""
     private: Path
-    """What stands in its place for jobs."""
+    """The directory that jobs in bubblewrap see in place of `temporary`."""
 
     def hold(
         self,
@@ -53,7 +53,7 @@ class Confinement(msgspec.Struct, frozen=True, kw_only=True):
         environment: Mapping[str, str],
         arguments_file: int = ARGUMENTS_FILE,
     ) -> HeldProgram:
-        """A program with the walls around it. JobError if something protected cannot be."""
+        """The program in its sandbox. JobError if something cannot be protected."""
         if self.kind == "landlock":
             return HeldProgram(list(argv), dict(environment), landlock=self.rules())
         protected = protected_in(self.scope, self.read_only)
@@ -64,7 +64,7 @@ class Confinement(msgspec.Struct, frozen=True, kw_only=True):
             temporary=self.temporary,
             private=self.private,
         )
-        # Not in its own environment: there LD_PRELOAD would be obeyed before the walls are up.
+        # bubblewrap itself has no environment: LD_PRELOAD would run code before the sandbox is up.
         for name, value in environment.items():
             words += ("--setenv", name, value)
         arguments = b"".join(os.fsencode(word) + b"\0" for word in (*words, "--chdir", cwd))
@@ -76,6 +76,7 @@ class Confinement(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def rules(self) -> LandlockRules:
-        """What Landlock leaves to a program."""
-        wanted = (*map(str, self.scope), str(self.temporary), *_WRITABLE_DEVICES)
-        return LandlockRules(tuple(filter(os.path.exists, wanted)), self.network)
+        """What Landlock lets a program do."""
+        writable = (*map(str, self.scope), str(self.temporary), *_WRITABLE_DEVICES)
+        # Landlock opens each path, and would fail for one that does not exist.
+        return LandlockRules(tuple(filter(os.path.exists, writable)), self.network)

@@ -1,8 +1,8 @@
-"""Things that stand where nothing is, so that a sandbox can keep that place from being written.
+"""Files and directories made in missing places, so that a sandbox can protect those places.
 
-They go when the last job that needs them ends. Each is locked by its users and marked by its
-mode, so one that a crash left behind is known, and goes with the next job. Also loaded by the
-launcher of jobs, so it imports nothing but the standard library.
+They are removed when the last job that needs them ends. Each is locked by its users and marked
+by its mode, so one that a crash left behind is recognised, and goes with the next job. Also
+loaded by the launcher of jobs, so it imports nothing but the standard library.
 """
 
 from __future__ import annotations
@@ -17,52 +17,53 @@ from pathlib import Path
 from typing import NamedTuple
 
 _DIRECTORY_MODE, _FILE_MODE = 0o1500, 0o1400
-"""Nobody gives these to files of their own."""
+"""Modes that nobody gives to own files, by which placeholders are recognised."""
 _NOT_OURS_EITHER = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR)
-"""Where we cannot make anything the job cannot do so either."""
+"""With these errors no placeholder is needed: where we cannot create anything a job cannot."""
 MOST_TRIES = 1000
+"""How often a placeholder is made anew that others keep removing."""
 
 
 class Placeholder(NamedTuple):
-    """What has to stand somewhere; nothing is done where something else stands already."""
+    """What must exist at a path; something else that exists there already is left alone."""
 
     path: str
     content: str | None = None
-    """Of a file; None is a directory."""
+    """The content of a file; None for a directory."""
 
 
 class Placeholders:
     """The placeholders one job needs, held until they are released."""
 
-    def __init__(self, wanted: Iterable[Placeholder]) -> None:
-        self._wanted = tuple(wanted)
+    def __init__(self, needed: Iterable[Placeholder]) -> None:
+        self._needed = tuple(needed)
         self._held: list[tuple[Placeholder, int]] = []
 
     def hold(self) -> None:
-        """See to it that something stands everywhere. OSError if that is not possible."""
+        """Make and lock those that are missing. OSError if that is not possible."""
         with ExitStack() as undo:
             undo.callback(self.release)
-            for each in self._wanted:
+            for each in self._needed:
                 descriptor = _hold(each)
                 if descriptor is not None:
                     self._held.append((each, descriptor))
             undo.pop_all()
 
     def release(self) -> None:
-        """Take away what nobody else needs either."""
+        """Unlock them, and remove those that no other job needs."""
         while self._held:
             placeholder, descriptor = self._held.pop()
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 _remove(placeholder)
             except OSError:
-                pass  # another job needs it, or somebody has put something there
+                pass  # another job needs it, or somebody has put something into it
             finally:
                 os.close(descriptor)
 
 
 def _hold(placeholder: Placeholder) -> int | None:
-    """A lock on a placeholder; None where something of the user's own stands."""
+    """A descriptor that locks a placeholder; None if something of the user's own is there."""
     for _ in range(MOST_TRIES):
         try:
             _make(placeholder)
@@ -75,13 +76,14 @@ def _hold(placeholder: Placeholder) -> int | None:
         try:
             descriptor = os.open(placeholder.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         except FileNotFoundError:
-            continue  # its last user has just taken it away
+            continue  # its last user has just removed it
         except OSError:
-            return None  # a link, or not for us to open: no placeholder
+            return None  # a link, or something we may not open: no placeholder
         if not _is_placeholder(os.fstat(descriptor)):
             os.close(descriptor)
             return None
         fcntl.flock(descriptor, fcntl.LOCK_SH)
+        # It may have been removed before the lock was taken.
         if _still_there(placeholder.path, descriptor):
             return descriptor
         os.close(descriptor)
@@ -95,7 +97,7 @@ def _make(placeholder: Placeholder) -> None:
         return
     if path.is_symlink() or path.exists():
         raise FileExistsError
-    # Whole from its first moment: git would stumble over half a file.
+    # Linked when it is complete, since git fails on half a file; a link replaces nothing.
     draft = path.with_name(f"{path.name}.{os.getpid()}.ollm")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _FILE_MODE)
     try:

@@ -1,4 +1,4 @@
-"""Sending a canary behind the walls, and listening for what comes through."""
+"""Runs a canary in a sandbox, and listens for what gets out."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ from ollm_tui.services.sandbox.confinement import Confinement, HeldProgram
 from ollm_tui.services.sandbox.placeholders import Placeholders
 
 MOST_SECONDS = 20.0
+"""How long the canary may take."""
 COMMAND = (sys.executable, "-S", "-P", "-m", "ollm_tui.services.sandbox.canary")
 _HERE = Path(ollm_tui.__file__).parent.parent
 
 
 def probed(confinement: Confinement | None, scope: Sequence[Path], temporary: Path) -> Findings:
-    """What can be done behind these walls. JobError if nothing can be run there at all."""
+    """What can be done in a sandbox, or without one. JobError if nothing can be run in it."""
     with ExitStack() as stack:
         scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix="ollm-canary-"))
         project = Path(scratch, "project").resolve()
@@ -47,8 +48,8 @@ def probed(confinement: Confinement | None, scope: Sequence[Path], temporary: Pa
             tcp_port=stream.getsockname()[1],
             udp_port=datagrams.getsockname()[1],
         )
-        said = _run(confinement, attempts, str(project))
-        return Findings(**said, tcp=_arrived(stream), udp=_arrived(datagrams))
+        found = _run(confinement, attempts, str(project))
+        return Findings(**found, tcp=_arrived(stream), udp=_arrived(datagrams))
 
 
 def _listener(kind: int) -> socket.socket:
@@ -72,7 +73,7 @@ def _arrived(listener: socket.socket) -> bool:
 
 
 def _outside(scope: Sequence[Path], temporary: Path) -> Path:
-    """A directory we can write and a job must not; the home directory, mostly."""
+    """A directory that we can write and a job must not; usually the home directory."""
     inside = (*scope, temporary.resolve())
     places = [place.resolve() for place in (Path.home(), *(root.parent for root in scope), _HERE)]
     fitting = [
@@ -80,13 +81,14 @@ def _outside(scope: Sequence[Path], temporary: Path) -> Path:
         for place in places
         if os.access(place, os.W_OK) and not any(place.is_relative_to(root) for root in inside)
     ]
-    # Below /tmp a job has another directory of the same name, which proves little.
+    # Those below /tmp come last: a job sees another directory there, which proves little.
     fitting.sort(key=lambda place: place.is_relative_to("/tmp"))
     return fitting[0] if fitting else Path("/")
 
 
 def _run(confinement: Confinement | None, attempts: Attempts, cwd: str) -> dict[str, bool]:
     environment = {"PYTHONPATH": str(_HERE)}
+    # Landlock can only be put on by the process itself.
     if confinement is not None and confinement.kind == "landlock":
         rules = confinement.rules()
         attempts = attempts._replace(writable=list(rules.writable), tcp=rules.tcp)
@@ -124,5 +126,6 @@ def _output(held: HeldProgram, arguments_file: int, cwd: str) -> dict[str, bool]
 
 
 def _failed(stderr: bytes) -> dict[str, bool]:
+    """Raise JobError with the last line that the sandbox printed."""
     lines = stderr.decode("utf-8", "replace").strip().splitlines()
     raise JobError(lines[-1] if lines else "the sandbox says nothing")

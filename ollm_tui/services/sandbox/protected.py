@@ -1,7 +1,7 @@
-"""What a job must not write although it lies in the scope: it decides what runs by itself.
+"""Paths in the scope that a job must not write because they decide what runs by itself.
 
-That is known of the scope's own directories and of repositories that lie below them when the job
-starts. Walls know no names: a job can make a new repository below, in which git, run by somebody
+That is known of the scope's own directories and of repositories below them when the job starts.
+A sandbox cannot forbid names: a job can make a new repository below, in which git, run by somebody
 later, would find hooks and settings of the job. A nested `.git` that is a link can be replaced.
 """
 
@@ -21,108 +21,51 @@ from ollm_tui.services.safety.places import SHELL_STARTS
 from ollm_tui.services.sandbox.placeholders import Placeholder
 
 MOST_FOLDERS = 2_000
-"""A look at one that did not change takes some microseconds, before every command."""
+"""How many folders are searched for nested repositories before every command; each that did not
+change takes some microseconds."""
 MOST_ROOTS = 16
+"""For how many directories of scopes the listed folders are remembered."""
 _PASSED_OVER = frozenset((".git", "node_modules", "__pycache__"))
 _BARE = frozenset(("HEAD", "objects", "refs"))
-"""What git takes a directory by for a repository."""
+"""By these entries git takes a directory for a repository."""
 _SAME_MOMENT_NS = 100_000_000
-"""The clock of files is coarse: one that changed so recently may have changed since as well."""
-
-
-class _Folder(NamedTuple):
-    changed: int
-    """Its ctime when it was listed, which programs cannot set; -1 where that proves nothing."""
-    below: tuple[str, ...] = ()
-    repository: str = ""
-
-
-class _Folders:
-    """The folders below one, each listed again only after it changed."""
-
-    def __init__(self, root: str) -> None:
-        self._root = root
-        self._known: dict[str, _Folder] = {}
-
-    def repositories(self) -> Iterator[Path]:
-        """As things are now, the nearest first."""
-        seen: dict[str, _Folder] = {}
-        waiting = deque([self._root])
-        while waiting and len(seen) < MOST_FOLDERS:
-            path = waiting.popleft()
-            folder = seen[path] = _listed(path, self._known.get(path))
-            waiting.extend(folder.below)
-        self._known = seen
-        own = f"{self._root}/.git"
-        return (Path(each.repository) for each in seen.values() if each.repository not in ("", own))
-
-
-def nested_repositories(root: Path) -> Iterator[Path]:
-    """The directories, or files, in which git keeps repositories below a directory, but for its
-    own; the nearest first."""
-    return _folders(str(root)).repositories()
-
-
-@lru_cache(MOST_ROOTS)
-def _folders(root: str) -> _Folders:
-    return _Folders(root)
-
-
-def _listed(path: str, known: _Folder | None) -> _Folder:
-    try:
-        changed = os.lstat(path).st_ctime_ns
-        if known is not None and known.changed == changed:
-            return known
-        with os.scandir(path) as entries:
-            found = list(entries)
-    except OSError:
-        return _Folder(-1)
-    names = {entry.name for entry in found}
-    if names >= _BARE:
-        return _Folder(_certain(changed), repository=path)
-    below = (
-        entry.path
-        for entry in found
-        if entry.name not in _PASSED_OVER and entry.is_dir(follow_symlinks=False)
-    )
-    return _Folder(_certain(changed), tuple(below), f"{path}/.git" if ".git" in names else "")
-
-
-def _certain(changed: int) -> int:
-    return changed if time.time_ns() - changed > _SAME_MOMENT_NS else -1
+"""The clock of files is coarse: a folder that changed so recently may have changed again since."""
 
 
 _GIT_SELF = ".\n"
-"""What .git/commondir says in a repository of its own: git finds its settings where they are."""
+"""The content of .git/commondir with which git looks for its settings in the same directory."""
 _GIT_PLACES = ("modules", "worktrees", "config.worktree")
+"""Protected in a repository if they exist."""
 _COMMITTABLE = 5
-"""Nested repositories in which commits work, the nearest; of others all is read-only. That takes
-one mount instead of four, and mounts take 1 ms each, more where there are many."""
+"""In how many nested repositories, the nearest, commits work; others are read-only as a whole. That
+takes one mount instead of four, and each mount takes 1 ms, more where there are many."""
 _MOST_NESTED = 60
+"""How many nested repositories below one directory are protected, the nearest."""
 _PROFILE = "test -r ~/.profile && . ~/.profile\n"
 _IN_ITS_PLACE: Mapping[str, str] = {".bash_profile": _PROFILE, ".bash_login": _PROFILE}
-"""bash reads only the first of these that is there."""
+"""What the placeholders of these say: bash reads only the first of its profiles that exists, so an
+empty one would keep ~/.profile from being read."""
 _HOME_PLACES = (".gitconfig", ".config/git", ".config/systemd", ".config/autostart", ".config/fish")
 
 
 class Protected(NamedTuple):
-    """Paths, the outer ones first."""
+    """Paths to protect, outer ones before those inside."""
 
     fixed: tuple[Path, ...]
-    """Can be written, but not moved away or replaced."""
+    """Paths that can be written but not moved or replaced."""
     read_only: tuple[Path, ...]
     placeholders: tuple[Placeholder, ...]
-    """What has to stand where nothing is."""
+    """What must exist so that it can be protected."""
 
 
 class _Place(NamedTuple):
     path: Path
     content: str | None
-    """Of the file that stands for it while it is absent; None is a directory."""
+    """The content of its placeholder while it does not exist; None for a directory."""
 
 
 def protected_in(scope: Sequence[Path], others: Sequence[Path]) -> Protected:
-    """What has to be protected as things are now. JobError where that is not possible."""
+    """What has to be protected now. JobError if something cannot be because it is a link."""
     nested = _nested(scope, others)
     committable = list(islice(filter(_is_plain, nested), _COMMITTABLE))
     own = (git for root in scope if (git := root / ".git").is_dir())
@@ -162,14 +105,14 @@ def _of_repository(git: Path) -> Iterator[_Place]:
 
 
 def _nested(scope: Sequence[Path], others: Sequence[Path]) -> list[Path]:
-    """Repositories below the scope that can be protected, and are not already."""
+    """Repositories below the scope that can be protected and are not in something protected."""
     held = (*others, *(root / name for root in scope for name in (".git", ".ollm")))
     found = (git for root in scope for git in islice(nested_repositories(root), _MOST_NESTED))
     return [git for git in dict.fromkeys(found) if not (git.is_symlink() or _inside(git, held))]
 
 
 def _is_plain(git: Path) -> bool:
-    """Whether what has to be protected in a repository can be so by itself: links cannot."""
+    """Whether the parts of a repository can be protected one by one: links cannot."""
     return git.is_dir() and not any(place.path.is_symlink() for place in _of_repository(git))
 
 
@@ -179,3 +122,67 @@ def _existing(root: Path, names: Sequence[str]) -> Iterator[_Place]:
 
 def _inside(path: Path, scope: Sequence[Path]) -> bool:
     return any(path.is_relative_to(root) for root in scope)
+
+
+class _Folder(NamedTuple):
+    changed: int
+    """Its ctime when it was listed, which programs cannot set; -1 if it must be listed again."""
+    below: tuple[str, ...] = ()
+    repository: str = ""
+    """Where git keeps the repository of this folder; empty if it has none."""
+
+
+class _Folders:
+    """The folders below a root, each listed again only after it changed."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._known: dict[str, _Folder] = {}
+
+    def repositories(self) -> Iterator[Path]:
+        """The repositories that exist now, but for the root's own, the nearest first."""
+        seen: dict[str, _Folder] = {}
+        waiting = deque([self._root])
+        while waiting and len(seen) < MOST_FOLDERS:
+            path = waiting.popleft()
+            folder = seen[path] = _listed(path, self._known.get(path))
+            waiting.extend(folder.below)
+        self._known = seen
+        own = f"{self._root}/.git"
+        return (Path(each.repository) for each in seen.values() if each.repository not in ("", own))
+
+
+def nested_repositories(root: Path) -> Iterator[Path]:
+    """The `.git` directories or files, and bare repositories, below a directory, but for its own;
+    the nearest first."""
+    return _folders(str(root)).repositories()
+
+
+@lru_cache(MOST_ROOTS)
+def _folders(root: str) -> _Folders:
+    return _Folders(root)
+
+
+def _listed(path: str, known: _Folder | None) -> _Folder:
+    try:
+        changed = os.lstat(path).st_ctime_ns
+        if known is not None and known.changed == changed:
+            return known
+        with os.scandir(path) as entries:
+            found = list(entries)
+    except OSError:
+        return _Folder(-1)
+    names = {entry.name for entry in found}
+    if names >= _BARE:
+        return _Folder(_certain(changed), repository=path)
+    below = (
+        entry.path
+        for entry in found
+        if entry.name not in _PASSED_OVER and entry.is_dir(follow_symlinks=False)
+    )
+    return _Folder(_certain(changed), tuple(below), f"{path}/.git" if ".git" in names else "")
+
+
+def _certain(changed: int) -> int:
+    """The ctime of a folder, or -1 if it may have changed again in the same moment."""
+    return changed if time.time_ns() - changed > _SAME_MOMENT_NS else -1

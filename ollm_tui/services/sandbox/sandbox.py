@@ -1,4 +1,4 @@
-"""The sandbox of this machine: the strongest walls a canary could not get through."""
+"""Finds the sandbox of this machine: the strongest that a canary could not get out of."""
 
 from __future__ import annotations
 
@@ -23,51 +23,9 @@ from ollm_tui.services.sandbox.landlock import OLDEST, version
 from ollm_tui.services.sandbox.probing import probed
 
 PREFIX = "ollm-tmp-"
+"""How the names of private directories begin."""
 ABANDONED_SECONDS = 3600.0
-"""Untouched for so long: a younger one may have been made just now, and not be locked yet."""
-
-
-class PrivateDirectory:
-    """Exists, and is locked, until the program ends."""
-
-    def __init__(self) -> None:
-        self._made = tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True)
-        self.path = Path(self._made.name)
-        # The kernel lets go of the lock when the program is killed.
-        self._lock = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
-        fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-@cache
-def private_directory() -> PrivateDirectory:
-    """The one of this program; making it is the time to clear away what others left."""
-    remove_abandoned(Path(tempfile.gettempdir()))
-    return PrivateDirectory()
-
-
-def remove_abandoned(place: Path) -> None:
-    """Remove directories of programs that are no more; for a thread."""
-    for path in place.glob(f"{PREFIX}*"):
-        # Somebody else's, or gone already.
-        with suppress(OSError):
-            if _is_abandoned(path):
-                shutil.rmtree(path, ignore_errors=True)
-
-
-def _is_abandoned(path: Path) -> bool:
-    found = path.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
-        return False
-    if time.time() - found.st_mtime < ABANDONED_SECONDS:
-        return False
-    lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    finally:
-        os.close(lock)
-    return True
+"""How long an abandoned directory must be untouched: a younger one may not be locked yet."""
 
 
 Level = Literal["bwrap", "landlock", "limits"]
@@ -82,19 +40,19 @@ class _Place(NamedTuple):
 
 
 class Sandbox(NamedTuple):
-    """What holds commands, and what a canary could do behind it."""
+    """A sandbox for commands, and what a canary could do in it."""
 
     level: Level
     words: str
-    """For the status bar: what is held, no more than was seen."""
+    """For the status bar: what it restricts, and no more than the canary showed."""
     confinement: Confinement | None
-    """What every command of the model is started with; None: nothing but limits holds it."""
+    """What every command of the model is started with; None if there are only limits."""
     findings: Findings
     notes: tuple[str, ...]
-    """Why it is nothing stronger."""
+    """Why there is no stronger one."""
     confines: bool
-    """A command in it does nothing outside of the scope, and changes nothing in it that runs by
-    itself later; see `protected` for what is known of that."""
+    """Whether a command in it does nothing outside of the scope, and changes nothing inside that
+    runs by itself later; see `protected` for what is known of that."""
 
     @classmethod
     def find(
@@ -105,7 +63,10 @@ class Sandbox(NamedTuple):
         kinds: Sequence[Kind] = ("bwrap", "landlock"),
         temporary: Path | None = None,
     ) -> Sandbox:
-        """The strongest that works here; for a thread, since it starts programs. Found once."""
+        """The strongest sandbox that works here, found once for the same arguments.
+
+        To be called in a thread, since it starts programs.
+        """
         real = tuple(path.resolve() for path in scope)
         place = _Place(
             real,
@@ -129,6 +90,7 @@ def _find(place: _Place, kinds: tuple[Kind, ...]) -> Sandbox:
         if weakness := _weakness(kind, found, place.network):
             notes.append(f"{kind}: {weakness}")
             continue
+        # Landlock is used although it leaves gaps; whether it has any is judged like bubblewrap.
         confines = not _weakness("bwrap", found, place.network)
         return Sandbox(kind, _words(kind, found), confinement, found, tuple(notes), confines)
     found = probed(None, place.scope, place.temporary)
@@ -141,6 +103,7 @@ def _confinement(kind: Kind, place: _Place) -> Confinement:
         raise JobError("the whole machine is in the scope")
     if kind == "bwrap" and not program:
         raise JobError("bubblewrap is not installed")
+    # One that jobs can write protects from nothing.
     if any(Path(program).resolve().is_relative_to(root) for root in place.scope):
         raise JobError("the bubblewrap that is found belongs to the project")
     if kind == "landlock" and version() < OLDEST:
@@ -157,7 +120,7 @@ def _confinement(kind: Kind, place: _Place) -> Confinement:
 
 
 def _weakness(kind: Kind, found: Findings, network: bool) -> str:
-    """What a canary could do, or not do, that rules a sandbox out."""
+    """What a canary could do, or could not do, that rules a sandbox out; empty if nothing."""
     if not found.reads or not found.writes_inside:
         return "programs cannot work in it"
     if found.writes_outside:
@@ -175,3 +138,46 @@ def _words(kind: Kind, found: Findings) -> str:
     if kind == "bwrap":
         return f"⛨ bwrap, {'network open' if found.tcp else 'no network'}"
     return "landlock: files only" if found.tcp else "landlock: files and TCP only"
+
+
+class PrivateDirectory:
+    """A directory for temporary files of jobs; it exists and is locked until the program ends."""
+
+    def __init__(self) -> None:
+        self._made = tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True)
+        self.path = Path(self._made.name)
+        # The kernel releases the lock when the program is killed.
+        self._lock = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
+        fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+@cache
+def private_directory() -> PrivateDirectory:
+    """The private directory of this program; making it removes what dead programs left."""
+    remove_abandoned(Path(tempfile.gettempdir()))
+    return PrivateDirectory()
+
+
+def remove_abandoned(place: Path) -> None:
+    """Remove the private directories of dead programs; to be called in a thread."""
+    for path in place.glob(f"{PREFIX}*"):
+        # It may be somebody else's, or gone already.
+        with suppress(OSError):
+            if _is_abandoned(path):
+                shutil.rmtree(path, ignore_errors=True)
+
+
+def _is_abandoned(path: Path) -> bool:
+    found = path.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+        return False
+    if time.time() - found.st_mtime < ABANDONED_SECONDS:
+        return False
+    lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(lock)
+    return True

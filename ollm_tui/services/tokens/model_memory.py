@@ -1,4 +1,4 @@
-"""What was learnt about models, over restarts: one small file, and no harm if it is lost."""
+"""Remembers over restarts what was learnt about models, in one small file that may be lost."""
 
 from __future__ import annotations
 
@@ -8,60 +8,43 @@ from pathlib import Path
 import msgspec
 
 from ollm_tui.services.tokens.learnt import Learnt
-from ollm_tui.storage.files.atomic_file import read_regular
-from ollm_tui.storage.files.shared_file import replace
+from ollm_tui.storage.files.json_file import JsonFile, with_newest
 
 FILE = "token-counts.json"
+VERSION = 1
 MOST_MODELS = 200
+"""Above this the models used longest ago are forgotten."""
 
 log = logging.getLogger(__name__)
 
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The file; another version of it is as good as none."""
+    """The content of the file, the model that was used last at the end."""
 
     version: int
     models: dict[str, Learnt]
 
 
-VERSION = 1
-
-
 class ModelMemory:
-    """Remembers in a directory, or without one until the program ends."""
+    """Remembers in a directory, or without one in memory until the program ends."""
 
     def __init__(self, directory: Path | None) -> None:
-        self._path = directory and directory / FILE
+        path = directory and directory / FILE
+        self._file = JsonFile(path, _File, VERSION, log, "token counts")
         self._known: dict[str, Learnt] = {}
 
     def recall(self, model: str) -> Learnt:
-        """What is known about a model; a damaged file counts as none."""
+        """What is known about a model, or the defaults if nothing is."""
         if model in self._known:
             return self._known[model]
         return self._read().get(model, Learnt())
 
     def keep(self, model: str, learnt: Learnt) -> None:
-        """Remember; what other instances learnt about other models meanwhile stays."""
+        """Remember what was learnt; what other instances wrote about other models stays."""
         self._known[model] = learnt
-        if self._path is None:
-            return
-        models = self._read()
-        models.pop(model, None)
-        models[model] = learnt
-        newest = dict(list(models.items())[-MOST_MODELS:])
-        try:
-            replace(self._path, [msgspec.json.encode(_File(VERSION, newest))])
-        except OSError as error:
-            log.warning("token counts cannot be remembered: %s", error)
+        newest = with_newest(self._read(), model, learnt, MOST_MODELS)
+        self._file.write(_File(VERSION, newest))
 
     def _read(self) -> dict[str, Learnt]:
-        if self._path is None:
-            return {}
-        try:
-            file = msgspec.json.decode(read_regular(self._path), type=_File)
-        except FileNotFoundError:
-            return {}
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-            log.warning("%s is not used: %s", FILE, error)
-            return {}
-        return file.models if file.version == VERSION else {}
+        file = self._file.read()
+        return file.models if file else {}

@@ -202,7 +202,7 @@ async def _program(folder: Path) -> asyncio.subprocess.Process:
         "import asyncio, pathlib\n"
         "from tests.services.jobs.test_no_process_stays import *\n"
         "async def main():\n"
-        "    jobs = Jobs(ENVIRONMENT)\n"
+        "    jobs = JobRegistry(ENVIRONMENT)\n"
         "    await jobs.open_shell(SESSION, pathlib.Path('/'))\n"
         f"    await started_family(jobs, {os.getpid()})\n"
         "    print('ready', flush=True)\n"

@@ -191,7 +191,7 @@ def _program(folder: Path) -> subprocess.Popen[bytes]:
         "import asyncio, pathlib\n"
         "from tests.services.jobs.conftest import *\n"
         "async def main():\n"
-        f"    jobs = Jobs(ENVIRONMENT, pathlib.Path({str(folder / 'jobs')!r}))\n"
+        f"    jobs = JobRegistry(ENVIRONMENT, pathlib.Path({str(folder / 'jobs')!r}))\n"
         f"    await jobs.open_shell({SESSION!r}, pathlib.Path('/'))\n"
         f"    await jobs.exec({SESSION!r}, 'true')\n"
         f"    job = await jobs.exec({SESSION!r}, 'sleep 60', background=True)\n"
