@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from importlib import import_module
 from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
@@ -244,9 +243,8 @@ class ConversationCompression:
         try:
             if self._run_hooks:
                 await running.wait(self._run_hooks("pre-compress"))
-            # In a thread: it takes longer to load than a key may wait.
-            await asyncio.to_thread(import_module, "ollm_tui.engine.compression.pipeline")
-            async with aclosing(self._pipeline(wanted, snapshot).events()) as steps:
+            pipeline = await self._pipeline(wanted, snapshot)
+            async with aclosing(pipeline.events()) as steps:
                 while (event := await running.wait(anext(steps, None))) is not None:
                     yield self._noted(event, wanted)
             if running.stopped:
@@ -288,14 +286,14 @@ class ConversationCompression:
         own = "fold" if fold_own else "fold-if-full" if self.folds_own else "keep"
         return CompressionRequest(chosen, trigger, above, clean(instructions).strip(), own)
 
-    def _pipeline(self, wanted: CompressionRequest, snapshot: TakeSnapshot | None) -> Pipeline:
-        # Loaded when first used: its patterns take longer to compile than the rest to start.
-        from ollm_tui.engine.compression.ledger.ledger import KnownFacts
-        from ollm_tui.engine.compression.pipeline import Pipeline
-
-        self._known = self._known or KnownFacts()
+    async def _pipeline(
+        self, wanted: CompressionRequest, snapshot: TakeSnapshot | None
+    ) -> Pipeline:
+        # In a thread: the import takes longer than a key press may wait for its echo.
+        new_pipeline, new_known = await asyncio.to_thread(_load_pipeline)
+        self._known = self._known or new_known()
         longest = self._settings.compression.summary_max_tokens
-        return Pipeline(self._context, wanted, longest, snapshot, self._known)
+        return new_pipeline(self._context, wanted, longest, snapshot, self._known)
 
     async def _applied(self, draft: Draft) -> ContextCompressed:
         """Record it. The context changes with the record, and with nothing else."""
@@ -322,6 +320,18 @@ class ConversationCompression:
 
     async def _take_snapshot(self) -> str | None:
         return await self._snapshot("compression")
+
+
+def _load_pipeline() -> tuple[type[Pipeline], type[KnownFacts]]:
+    """Import what a compression runs with, and return it.
+
+    Not imported with this module: compiling its patterns takes longer than the rest of the
+    program needs to start.
+    """
+    from ollm_tui.engine.compression.ledger.ledger import KnownFacts
+    from ollm_tui.engine.compression.pipeline import Pipeline
+
+    return Pipeline, KnownFacts
 
 
 def _with_summary(draft: Draft, summary: str) -> Draft:
