@@ -89,7 +89,7 @@ class Breaker:
 
 
 Snapshot = Callable[[Reason], Awaitable[str | None]]
-"""Takes a snapshot for a reason and returns its id, or None where snapshots are off."""
+"""Takes a snapshot for a reason and returns its id, or None if none was taken."""
 RunHooks = Callable[[Literal["pre-compress", "post-compress"]], Awaitable[None]]
 TakeSnapshot = Callable[[], Awaitable[str | None]]
 LARGEST_TOLD = 3

@@ -26,7 +26,6 @@ _DRAWN = re.compile(r"[\s+|=*#~_:/\\<>^.()\u2500-\u257f-]+")
 """A line of a drawing, or a ruler."""
 _TABLE = re.compile(r"\s*\||[^|]*\|[^|]*\|")
 
-
 MOST_KEPT = 8000
 """Characters of a reply after which it is cut to its last KEPT ones."""
 KEPT = 6000

@@ -21,7 +21,6 @@ MOST_SEEN = 256
 """Answers of checks that are remembered."""
 _PATH_NAMES = ("path", "file", "file_path", "filename")
 
-
 MOST_POLLS = 30
 """Unchanged answers in a row that are accepted while something is under way."""
 REMEMBERED = 1024
