@@ -1,1 +1,1 @@
-"""Folding older messages away: what is kept of them, and how the context gets smaller."""
+"""Compression of the context: older messages are replaced by checkpoints or cut short."""

@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from importlib import import_module
 from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
@@ -40,12 +39,17 @@ if TYPE_CHECKING:
 
 
 FAILURES_IN_A_ROW = 3
+"""Failed compressions after which none is tried for `PAUSE_SECONDS`."""
 PAUSE_SECONDS = 300
 REFILLS_AT_ONCE = 3
+"""Compressions, each within one turn of the last, after which a note says what fills up."""
 
 
 class Breaker:
-    """Counts what goes wrong. What the user asks for by hand never asks here."""
+    """Pauses automatic compression after repeated failures.
+
+    A compression that the user asks for is never held back, and its failure is not counted.
+    """
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
@@ -56,11 +60,11 @@ class Breaker:
 
     @property
     def paused_seconds(self) -> int:
-        """How long nothing is tried; 0 if it may be."""
+        """Seconds until compression is tried again; 0 if it is not paused."""
         return max(0, round(self._paused_until - self._now()))
 
     def failed(self) -> bool:
-        """A compression failed. True if that was one too many."""
+        """Count a failure. Return True if it was one too many and the pause begins."""
         self._failures += 1
         if self._failures < FAILURES_IN_A_ROW:
             return False
@@ -69,8 +73,11 @@ class Breaker:
         return True
 
     def succeeded(self, turns: int) -> bool:
-        """A compression after so many turns went well. True if the context was refilled at once
-        so many times that the user should know by what."""
+        """Count a compression applied in turn number `turns`.
+
+        Return True if the context filled up again at once so often that the user should be told
+        what fills it.
+        """
         self._failures, self._paused_until = 0, 0.0
         at_once = self._turns_at_last is not None and turns - self._turns_at_last <= 1
         self._turns_at_last = turns
@@ -82,15 +89,17 @@ class Breaker:
 
 
 Snapshot = Callable[[Reason], Awaitable[str | None]]
-"""Takes a snapshot for a reason; its id, or None where there are none."""
+"""Takes a snapshot for a reason and returns its id, or None if none was taken."""
 RunHooks = Callable[[Literal["pre-compress", "post-compress"]], Awaitable[None]]
 TakeSnapshot = Callable[[], Awaitable[str | None]]
 LARGEST_TOLD = 3
+"""How many of the largest items a note names."""
 
 
 class ConversationCompression:
-    """Compresses the context of one session. One compression runs at a time, never in a turn
-    but where the turn itself asks for it.
+    """Compresses the context of one session.
+
+    One compression runs at a time, and none during a turn unless the turn itself asks for it.
     """
 
     def __init__(
@@ -112,10 +121,11 @@ class ConversationCompression:
         self._running: Stoppable | None = None
         self._known: KnownFacts | None = None
         self._can_hold = False
-        """Whether the compression that is under way may still end with a draft."""
+        """Whether the running compression may still end with a draft instead of being applied."""
         self._holds = False
+        """Whether it will: the user asked to see the draft first."""
         self.folds_own = False
-        """Whether the user's oldest messages are folded unasked, where nobody can be asked."""
+        """Whether the user's oldest messages are folded without asking: nobody can be asked."""
 
     @property
     def is_running(self) -> bool:
@@ -131,7 +141,7 @@ class ConversationCompression:
     def is_due(self) -> bool:
         """Whether the context should be compressed before the next message.
 
-        Not after an undo: then it waits until a prompt does not fit any more.
+        After an undo it is not due until a prompt no longer fits.
         """
         view = self._context.view()
         if view.compresses != "trigger" or self._breaker.paused_seconds:
@@ -147,14 +157,17 @@ class ConversationCompression:
         instructions: str = "",
         fold_own: bool = False,
     ) -> AsyncGenerator[AnyCompressionEvent, None]:
-        """Compress the context. UsageError while the model answers."""
+        """Compress the context. Raises UsageError while the model answers."""
         self._check_free()
         self._can_hold, self._holds = True, False
         return self.make_room(trigger, strategy, above, instructions, fold_own)
 
     def hold(self) -> bool:
-        """Have the compression that is under way end with a draft, as a preview does: nothing is
-        changed until `apply`. False if it is too late, or if a turn waits for it."""
+        """Have the running compression end with a draft, as a preview does.
+
+        Nothing is changed until `apply`. Return False if it is too late, or if a turn waits for
+        the compression.
+        """
         self._holds = self.is_running and self._can_hold
         return self._holds
 
@@ -166,9 +179,9 @@ class ConversationCompression:
         instructions: str = "",
         fold_own: bool = False,
     ) -> AsyncGenerator[AnyCompressionEvent, None]:
-        """The same in the middle of a turn, for a prompt that does not fit."""
-        wanted = self._wanted(trigger, strategy, above, instructions, fold_own)
-        async with aclosing(self._events(wanted, self._take_snapshot)) as events:
+        """Compress as `run` does, but also during a turn: its prompt does not fit."""
+        request = self._request(trigger, strategy, above, instructions, fold_own)
+        async with aclosing(self._events(request, self._take_snapshot)) as events:
             async for event in events:
                 if isinstance(event, CompressionDrafted) and not self._holds:
                     self._can_hold = False
@@ -185,30 +198,38 @@ class ConversationCompression:
         instructions: str = "",
         fold_own: bool = False,
     ) -> AsyncGenerator[AnyCompressionEvent, None]:
-        """All of it but the last step: ends with a draft, and nothing is changed."""
+        """Compress up to the last step: the events end with a draft, and nothing is changed.
+
+        Raises UsageError while the model answers.
+        """
         self._check_free()
-        return self._events(self._wanted("manual", strategy, above, instructions, fold_own), None)
+        return self._events(self._request("manual", strategy, above, instructions, fold_own), None)
 
     async def own_foldable(self) -> tuple[int, int]:
-        """How many of the user's own messages folding the oldest of them would fold now, and
-        how many tokens less the context would have at least."""
+        """Return how many of the user's own messages could be folded now, and the tokens saved.
+
+        The tokens are a lower bound, and include what else is folded along with them.
+        """
         from ollm_tui.engine.compression.plan.plan import Plan, make_plan
 
         material = await self._context.material()
-        plan = make_plan(material, self._wanted("manual", None, None, "", fold_own=True))
+        plan = make_plan(material, self._request("manual", None, None, "", fold_own=True))
         if not isinstance(plan, Plan):
             return 0, 0
         own = sum(message.role == "user" for message in plan.fold)
         return own, max(0, material.budget.used - plan.expected)
 
     async def apply(self, draft: Draft, summary: str | None = None) -> Compression:
-        """Apply a draft, with another summary if one is given. UsageError if it came too late
-        or cannot be used."""
+        """Apply a draft, with another summary if one is given.
+
+        Raises UsageError if the conversation went on since, or if the draft breaks an invariant.
+        """
         self._check_free()
         if (draft.head, draft.based_on) != (self._context.leaf, self._context.metadata.compressed):
             raise UsageError("the conversation went on meanwhile", "compress it again: /compact")
         if summary is not None and draft.checkpoint:
             draft = _with_summary(draft, clean(summary).strip())
+        # Again, since the summary may be the user's own and longer than what it replaces.
         checked = await self._validated(draft)
         if isinstance(checked, CompressionFailed):
             raise UsageError(checked.error, checked.hint)
@@ -222,8 +243,10 @@ class ConversationCompression:
         return (await self._applied(replace(draft, compression=compression))).compression
 
     async def undo(self) -> Compression:
-        """Give the context back as it was before the last compression; answers with that one,
-        as undone. UsageError if there is none, or if the context was restored since."""
+        """Undo the last compression and return it, marked as undone.
+
+        Raises UsageError if there is none, or if the context was restored since.
+        """
         self._check_free()
         last = last_undoable(self.history, self._context.metadata.compressed)
         if last is None:
@@ -233,40 +256,41 @@ class ConversationCompression:
         return replace(last, undone_at=undone.at)
 
     def stop(self) -> None:
-        """Give up the compression that is under way; the context stays as it was."""
+        """Cancel the running compression; the context stays as it was."""
         if self._running:
             self._running.stop()
 
     async def _events(
-        self, wanted: CompressionRequest, snapshot: TakeSnapshot | None
+        self, request: CompressionRequest, snapshot: TakeSnapshot | None
     ) -> AsyncGenerator[AnyCompressionEvent, None]:
         running = self._running = Stoppable()
         try:
             if self._run_hooks:
                 await running.wait(self._run_hooks("pre-compress"))
-            # In a thread: it takes longer to load than a key may wait.
-            await asyncio.to_thread(import_module, "ollm_tui.engine.compression.pipeline")
-            async with aclosing(self._pipeline(wanted, snapshot).events()) as steps:
+            pipeline = await self._pipeline(request, snapshot)
+            async with aclosing(pipeline.events()) as steps:
                 while (event := await running.wait(anext(steps, None))) is not None:
-                    yield self._noted(event, wanted)
+                    yield self._noted(event, request)
             if running.stopped:
                 yield CompressionCancelled()
         except OllmError as error:
             kind = type(error).__name__
             failed = CompressionFailed(error=error.message, hint=error.hint, kind=kind)
-            yield self._noted(failed, wanted)
+            yield self._noted(failed, request)
         finally:
             self._running = None
             self._can_hold = self._holds = False
 
-    def _noted(self, event: AnyCompressionEvent, wanted: CompressionRequest) -> AnyCompressionEvent:
-        """What came to nothing is counted; after too many the event says what follows."""
+    def _noted(
+        self, event: AnyCompressionEvent, request: CompressionRequest
+    ) -> AnyCompressionEvent:
+        """Count a failure; after too many, return the event with a hint about the pause."""
         match event:
             case CompressionFailed() | CompressionSkipped(reason="not-enough"):
                 pass
             case _:
                 return event
-        if wanted.trigger == "manual":
+        if request.trigger == "manual":
             return event
         if not self._breaker.failed():
             return event
@@ -274,7 +298,7 @@ class ConversationCompression:
         hint = f"not tried again for {minutes} minutes; /compact does it by hand"
         return replace(event, hint=hint)
 
-    def _wanted(
+    def _request(
         self,
         trigger: Trigger,
         strategy: Strategy | None,
@@ -283,34 +307,35 @@ class ConversationCompression:
         fold_own: bool,
     ) -> CompressionRequest:
         chosen = strategy or self._settings.compression.strategy
+        # The prompt must become shorter now although compression keeps failing: no model is asked.
         if trigger == "overflow" and self._breaker.paused_seconds:
             chosen = "truncate"
         own = "fold" if fold_own else "fold-if-full" if self.folds_own else "keep"
         return CompressionRequest(chosen, trigger, above, clean(instructions).strip(), own)
 
-    def _pipeline(self, wanted: CompressionRequest, snapshot: TakeSnapshot | None) -> Pipeline:
-        # Loaded when first used: its patterns take longer to compile than the rest to start.
-        from ollm_tui.engine.compression.ledger.ledger import KnownFacts
-        from ollm_tui.engine.compression.pipeline import Pipeline
-
-        self._known = self._known or KnownFacts()
+    async def _pipeline(
+        self, request: CompressionRequest, snapshot: TakeSnapshot | None
+    ) -> Pipeline:
+        # In a thread: the import takes longer than a key press may wait for its echo.
+        new_pipeline, new_known = await asyncio.to_thread(_load_pipeline)
+        self._known = self._known or new_known()
         longest = self._settings.compression.summary_max_tokens
-        return Pipeline(self._context, wanted, longest, snapshot, self._known)
+        return new_pipeline(self._context, request, longest, snapshot, self._known)
 
     async def _applied(self, draft: Draft) -> ContextCompressed:
-        """Record it. The context changes with the record, and with nothing else."""
+        """Record a compression. The context changes with the record and with nothing else."""
         compression = draft.compression
         turns = sum(1 for message in self._session.state.branch() if message.role == "user")
         if self._breaker.succeeded(turns):
-            told = self._largest()
-            compression = replace(compression, note=f"{compression.note} {told}".strip())
+            largest = self._largest()
+            compression = replace(compression, note=f"{compression.note} {largest}".strip())
         await self._session.record(Compressed(at=compression.at, compression=compression))
         if self._run_hooks:
             await self._run_hooks("post-compress")
         return ContextCompressed(compression=compression)
 
     def _largest(self) -> str:
-        """What fills the context again and again."""
+        """Say what fills the context again and again."""
         items = sorted(self._context.view().items, key=lambda item: -item.tokens.tokens)
         names = ", ".join(f"{item.title[:40]} ({item.tokens})" for item in items[:LARGEST_TOLD])
         return f"it fills up again at once, mostly with: {names}"
@@ -324,9 +349,22 @@ class ConversationCompression:
         return await self._snapshot("compression")
 
 
+def _load_pipeline() -> tuple[type[Pipeline], type[KnownFacts]]:
+    """Import what a compression runs with, and return it.
+
+    Not imported with this module: compiling its patterns takes longer than the rest of the
+    program needs to start.
+    """
+    from ollm_tui.engine.compression.ledger.ledger import KnownFacts
+    from ollm_tui.engine.compression.pipeline import Pipeline
+
+    return Pipeline, KnownFacts
+
+
 def _with_summary(draft: Draft, summary: str) -> Draft:
-    """The user's words in the place of the model's."""
+    """Return the draft with the user's summary instead of the model's."""
     assert draft.checkpoint is not None
+    # What a server compacted still says what the model wrote, so it goes with those words.
     edited = replace(draft.checkpoint, summary=summary, edited=True, compacted=None)
     made = tuple(edited if each.id == edited.id else each for each in draft.compression.created)
     return replace(draft, checkpoint=edited, compression=replace(draft.compression, created=made))

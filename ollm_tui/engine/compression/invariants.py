@@ -1,4 +1,4 @@
-"""What must be true of a context that was compressed; also checked in production."""
+"""Invariants of a compressed context, checked before every compression is applied."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ollm_tui.engine.compression.summary.summary_syntax import sanitised
 from ollm_tui.engine.context.context_view import ContextView
 
 FAR_OFF = 1.25
-"""So much more than estimated is no longer believed of a single part of a prompt."""
+"""A count of the checkpoints that exceeds their estimate by this factor is not believed."""
 
 
 def violations(
@@ -23,7 +23,7 @@ def violations(
     folded: Collection[str],
     new: Sequence[Checkpoint],
 ) -> list[str]:
-    """Everything that is wrong with a compressed context, in words; empty if it may be used.
+    """Return everything that is wrong with a compressed context; empty if it may be used.
 
     `folded` are the messages that were meant to become part of a checkpoint, `new` the
     checkpoints that were made for it.
@@ -40,9 +40,10 @@ def violations(
 
 
 def order_violations(prompt: Sequence[PromptMessage]) -> Iterator[str]:
-    """What a provider would refuse: roles out of turn, empty messages, unanswered calls."""
+    """Yield what a provider would refuse: roles out of turn, empty messages, unanswered calls."""
     last, open_calls = "system", set[str]()
     known: set[str] = set()
+    # Results of one batch may follow one another; any other role needs all calls answered.
     for place, message in enumerate(prompt):
         says = message.text.strip() or message.images or message.tool_calls
         if not says and message.role != "tool":
@@ -71,8 +72,11 @@ def order_violations(prompt: Sequence[PromptMessage]) -> Iterator[str]:
 
 
 def _order(before: ContextView, after: ContextView) -> Iterator[str]:
-    """What was wrong before is no reason to keep a context that is too long: some servers give
-    the calls of every answer the same ids."""
+    """Yield violations of the order that were not there before.
+
+    Old ones are no reason to keep a context that is too long: some servers give the calls of
+    every answer the same ids.
+    """
     known = set(order_violations(before.prompt.assembly.prompt))
     for wrong in order_violations(after.prompt.assembly.prompt):
         if wrong not in known:
@@ -93,21 +97,28 @@ def _size(before: ContextView, after: ContextView) -> Iterator[str]:
     if after.count.tokens >= before.count.tokens:
         yield f"{after.count.tokens:,} tokens are not fewer than {before.count.tokens:,}"
     room = after.budget.room
+    # The plan allows LEAST_CAP too: with less, nothing could be compressed in a tiny window.
     cap = max(room.checkpoint_cap, LEAST_CAP) if room else None
     if cap is not None and (taken := checkpoint_tokens(after)) > cap:
         yield f"checkpoints take {taken:,} of {cap:,}"
 
 
 def checkpoint_tokens(view: ContextView) -> int:
-    """What the checkpoints take. A server that only counts whole prompts leaves to what is new
-    in them all that was estimated wrongly before: far off, their own words say it better."""
+    """Return the tokens of all checkpoints in a prompt.
+
+    A server that counts only whole prompts attributes every earlier error of estimation to the
+    parts that are new. Where the count is far off, the estimate of the checkpoints is better.
+    """
     made = view.prompt.assembly.shortening.checkpoints
     counted, estimated = view.budget.parts.checkpoints, sum(each.current_tokens for each in made)
     return counted if counted <= estimated * FAR_OFF else estimated
 
 
 def _kept(before: ContextView, after: ContextView, folded: frozenset[str]) -> Iterator[str]:
-    """Whatever was sent and not meant to be folded is still sent: words verbatim, and calls."""
+    """Yield messages that were sent, should not fold, and are no longer sent in full.
+
+    Texts have to be sent verbatim, calls and results by their ids.
+    """
     sent_before, sent_after = _sent(before), _sent(after)
     for message in before.prompt.messages:
         earlier, now = sent_before.get(message.id), sent_after.get(message.id, _Sent())
@@ -127,15 +138,15 @@ def _kept(before: ContextView, after: ContextView, folded: frozenset[str]) -> It
 
 
 class _Sent:
-    """What one message has a part in."""
+    """What of one message is in the prompt. Messages may be merged, so texts may hold more."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
         self.calls: set[str] = set()
-        """Those that are made, and those that are answered."""
+        """The ids of calls made and of calls answered."""
 
     def tells(self, words: str) -> bool:
-        """Whether these words are there as they were said."""
+        """Whether the prompt has these words verbatim."""
         return any(words in text for text in self.texts)
 
 
@@ -159,6 +170,7 @@ def _calls_in(message: Message) -> set[str]:
 def _summary(checkpoint: Checkpoint) -> Iterator[str]:
     if checkpoint.trusted:
         yield "a summary must not be trusted"
+    # What the user wrote into a summary is the user's to say.
     if not checkpoint.edited and sanitised(checkpoint.summary) != checkpoint.summary:
         yield "a summary carries what looks like instructions or calls"
     for text in (checkpoint.summary, checkpoint.facts):

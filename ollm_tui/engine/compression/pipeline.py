@@ -1,6 +1,6 @@
-"""A compression from the first look to a draft that may be applied, as events.
+"""The pipeline of one compression, from the plan to a validated draft, as a stream of events.
 
-Nothing is changed here: whoever stops it anywhere has the context as it was.
+It changes nothing: stopped at any point, the context is as it was before.
 """
 
 from __future__ import annotations
@@ -44,8 +44,9 @@ from ollm_tui.services.redaction.redactor import Redactor
 log = logging.getLogger(__name__)
 
 ATTEMPTS_TO_SHRINK = 4
+"""How often checkpoints that turn out too large are cut down before the draft is judged."""
 SHRINK_MORE = 0.9
-"""An estimate that was too low once is so again."""
+"""Checkpoints are cut below the cap by this factor: a low estimate will be low again."""
 
 NOT_SMALLER = CompressionSkipped(
     reason="not-enough",
@@ -54,7 +55,7 @@ NOT_SMALLER = CompressionSkipped(
 )
 
 Snapshot = Callable[[], Awaitable[str | None]]
-"""Keeps the context as it is; the snapshot's id, or None if there is none."""
+"""Takes a snapshot of the context and returns its id, or None if none was taken."""
 
 
 class Pipeline:
@@ -63,15 +64,15 @@ class Pipeline:
     def __init__(
         self,
         context: SessionContext,
-        wanted: CompressionRequest,
+        request: CompressionRequest,
         longest_summary: int,
         snapshot: Snapshot | None = None,
         known: KnownFacts | None = None,
     ) -> None:
-        """`known` are the facts of earlier readings; they are added to."""
+        """`known` holds facts of messages read before; this run adds to it."""
         self._known = known or KnownFacts()
         self._context = context
-        self._wanted = wanted
+        self._request = request
         self._writer = SummaryWriter(self._summariser())
         self._longest = longest_summary
         self._snapshot = snapshot
@@ -79,12 +80,12 @@ class Pipeline:
         self._begun = time.monotonic()
 
     async def events(self) -> AsyncGenerator[AnyCompressionEvent, None]:
-        """What happens; the last one is a draft, or why there is none."""
+        """Run the compression. The last event is a draft, or says why there is none."""
         await self._context.check(self._context.request())
         material = await self._context.material()
-        if own_messages_fill(material) and self._wanted.own == "keep":
+        if own_messages_fill(material) and self._request.own == "keep":
             yield _own_fill(material)
-        plan = await asyncio.to_thread(make_plan, material, self._wanted)
+        plan = await asyncio.to_thread(make_plan, material, self._request)
         if isinstance(plan, CompressionSkipped):
             yield plan
             return
@@ -107,9 +108,9 @@ class Pipeline:
         folding = Folding(material, plan, maker, self._writer, self._longest, self._known, choice)
         if plan.fold or plan.excess:
             yield StageReached(stage="summarise")
-            # A context that stays too full is worse than one without a summary: it would only
-            # be tried again after every turn. Who asked for a summary by hand shall have one.
-            may_do_without = self._wanted.trigger != "manual"
+            # A context that stays too full is worse than one without a summary: compression
+            # would be tried again after every turn. A user who asked for it wants the summary.
+            may_do_without = self._request.trigger != "manual"
             try:
                 steps = folding.events(may_do_without=may_do_without)
                 async with aclosing(steps):
@@ -122,7 +123,7 @@ class Pipeline:
         yield await self._validated(material, plan, folding)
 
     def _summariser(self) -> Summariser | None:
-        if self._wanted.strategy == "truncate":
+        if self._request.strategy == "truncate":
             return None
         context = self._context
         room = context.view().budget.room
@@ -133,8 +134,8 @@ class Pipeline:
         needs_model = bool(plan.fold) and self._writer.asks_model
         return CompressionStarted(
             number=next_number(material.metadata),
-            strategy=self._wanted.strategy,
-            trigger=self._wanted.trigger,
+            strategy=self._request.strategy,
+            trigger=self._request.trigger,
             before_tokens=material.budget.used,
             expected_tokens=plan.expected,
             limit=material.room.limit,
@@ -155,8 +156,10 @@ class Pipeline:
     async def _validated(
         self, material: Material, plan: Plan, folding: Folding
     ) -> CompressionDrafted | CompressionFailed | CompressionSkipped:
+        """Return the draft with exact token counts, or why it cannot be used."""
         draft = self._draft(material, plan, folding)
         after = await self._view_with(draft)
+        # Sizes were estimated text by text; only the view counts the checkpoints in the prompt.
         for _ in range(ATTEMPTS_TO_SHRINK):
             taken = checkpoint_tokens(after)
             if taken <= plan.sizes.cap:
@@ -164,16 +167,16 @@ class Pipeline:
             await asyncio.to_thread(folding.shrink, plan.sizes.cap / taken * SHRINK_MORE)
             draft = self._draft(material, plan, folding)
             after = await self._view_with(draft)
-        if self._wanted.trigger == "overflow" and after.budget.over_limit:
+        if self._request.trigger == "overflow" and after.budget.over_limit:
             return cannot_fit(material)
         if after.count.tokens >= self._context.count().tokens:
             return NOT_SMALLER
         return judged(self._context, draft, after)
 
     def _own_note(self, plan: Plan) -> str:
-        """Never silently: the user's own messages, folded where nobody could be asked."""
+        """Say that messages of the user were folded without asking; empty if none were."""
         own = sum(1 for message in plan.fold if message.role == "user")
-        if not own or self._wanted.own == "fold":
+        if not own or self._request.own == "fold":
             return ""
         return f"{counted(own, 'message')} of your own folded too: they filled the context"
 
@@ -182,15 +185,17 @@ class Pipeline:
 
     def _draft(self, material: Material, plan: Plan, folding: Folding) -> Draft:
         before = material.metadata.compressed
+        # Every change to an older checkpoint gives it a new id, so `made` has the changed ones too.
         older = {checkpoint.id for checkpoint in material.assembly.shortening.checkpoints}
         made = tuple(each for each in folding.checkpoints if each.id not in older)
+        # What a checkpoint stands for is not in the prompt, so there is nothing to cut short in it.
         covered = {key for checkpoint in folding.checkpoints for key in checkpoint.messages}
         elided = [key for key in (*before.elided, *plan.elide) if key not in covered]
         compression = Compression(
             number=next_number(material.metadata),
             at=clock.now(),
-            strategy=self._wanted.strategy,
-            trigger=self._wanted.trigger,
+            strategy=self._request.strategy,
+            trigger=self._request.trigger,
             before_tokens=material.budget.used,
             after_tokens=plan.expected,
             before=before,
@@ -201,7 +206,7 @@ class Pipeline:
             folded=tuple(message.id for message in plan.fold),
             elisions=plan.elide,
             last=self._context.leaf,
-            above=self._wanted.above,
+            above=self._request.above,
             model=folding.new.model if folding.new else None,
             snapshot=self._snapshot_id,
             seconds=round(time.monotonic() - self._begun, 3),
@@ -218,7 +223,7 @@ class Pipeline:
 async def validated(
     context: SessionContext, draft: Draft
 ) -> CompressionDrafted | CompressionFailed:
-    """A draft with the tokens it leaves, or what is wrong with it."""
+    """Check a draft against the context as it is now; see `judged`."""
     after = await context.view_with(compressed(context.metadata, draft.compression))
     return judged(context, draft, after)
 
@@ -226,7 +231,10 @@ async def validated(
 def judged(
     context: SessionContext, draft: Draft, after: ContextView
 ) -> CompressionDrafted | CompressionFailed:
-    """The same, where the context after it is known already."""
+    """Return the draft with exact token counts, or what is wrong with it.
+
+    `after` is the context as the draft would leave it.
+    """
     compression = draft.compression
     before = context.view()
     wrong = violations(before, after, compression.folded, compression.created)

@@ -1,1 +1,1 @@
-"""Loops: how a model that repeats itself is noticed, and what happens then."""
+"""Loops: how a model that repeats itself is detected, and what happens then."""

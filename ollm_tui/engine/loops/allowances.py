@@ -1,4 +1,4 @@
-"""What the user has said about repetitions: asked for, allowed for the session, once more."""
+"""Repetitions that the user asks for or allows, and the limits that follow from them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import re
 from ollm_tui.core.loop import LoopFound
 
 OPEN_ENDED = 30
-"""Repetitions that "poll it every minute" or "run it until it fails" ask for."""
+"""Repetitions granted for requests such as "poll it every minute" or "run it until it fails"."""
 MOST = 10_000
+"""The largest number of repetitions that can be asked for."""
 SEARCHED = 1000
-"""Characters at either end of a message that are looked at: between them is what was pasted."""
+"""Characters at either end of a message that are searched: what is between them was pasted."""
 
 _SMALL = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven")
 _WORDS = {word: number for number, word in enumerate(_SMALL, start=1)} | {
@@ -30,15 +31,15 @@ _VERB = (
 _BEGINNING = (
     r"(?:^|[.!?;:,\n]|\b(?:please|and|then|you|to|now|just|also|must|should|let's|lets|me)\b)\s*"
 )
-"""An order begins a clause: "the upload failed 3 times" and "make it retry 5 times" do not ask
-for anything to be repeated here."""
+"""What an order follows: it begins a clause. "The upload failed 3 times" and "make it retry
+5 times" do not ask for anything to be repeated."""
 _NUMBER = rf"(\d{{1,6}}|(?:an?\s+)?(?:{'|'.join(_WORDS)}))"
 _UNIT = (
     r"(?:more\s+)?(?:times|time|x\b|repetitions|repeats|iterations|runs|rounds|attempts|passes"
     r"|copies)"
 )
 _REST = r"(?>(?<=\s)'[^'\n]{0,80}'|\"[^\"\n]{0,80}\"|[^.!?\n]|[.!?](?=[\w/])){0,80}?"
-"""The rest of the sentence; quotations and names of files may hold a full stop."""
+"""The words up to the number; quotations and file names in them may hold a full stop."""
 _ORDER = re.compile(
     rf"{_BEGINNING}(?!make\s+(?:it|the|sure)\b){_VERB}\b{_REST}"
     rf"(?:\b{_NUMBER}\s*{_UNIT}|\bx\s?(\d{{1,6}})\b|\b(twice)\b|\b(thrice)\b)",
@@ -64,7 +65,7 @@ _OPEN_ENDED = re.compile(
 
 
 def repetitions_asked(text: str) -> int:
-    """The largest number of repetitions a message asks for; 0 if it asks for none."""
+    """Return the largest number of repetitions a message asks for; 0 if it asks for none."""
     if len(text) > 2 * SEARCHED:
         text = f"{text[:SEARCHED]}\n{text[-SEARCHED:]}"
     numbers = [
@@ -86,7 +87,10 @@ def _value(written: str) -> int:
 
 
 class Allowances:
-    """What is allowed lasts for the session; what was asked for, until the user speaks again."""
+    """The limits of repetitions and rounds.
+
+    What is allowed lasts for the session; what was asked for lasts until the user speaks again.
+    """
 
     def __init__(self, threshold: int, most_rounds: int) -> None:
         self._threshold = threshold
@@ -98,35 +102,36 @@ class Allowances:
 
     @property
     def limit(self) -> int:
-        """Repetitions in a row that are a loop now."""
+        """The number of repetitions in a row that is a loop now."""
         return max(self._threshold, self._asked + 1) + self._more
 
     @property
     def rounds(self) -> int:
-        """Rounds of tools the turn may take."""
+        """The number of rounds that the turn may take."""
+        # Twice what was asked for: a repetition may take more than one round.
         return max(self._most_rounds, 2 * self._asked) + self._more_rounds
 
     def user_spoke(self, text: str) -> None:
-        """Read what the user asks for."""
+        """Read from a new message how many repetitions the user asks for."""
         self._asked = repetitions_asked(text)
         self._more_rounds = 0
         self.something_new()
 
     def something_new(self) -> None:
-        """The repetition that was let go on is over."""
+        """Take back what `go_on` granted: the repetition it was granted for is over."""
         self._more = 0
 
     def allow(self, pattern: str) -> None:
-        """Never again stop for this tool, or for this pattern."""
+        """Never stop for this tool or pattern again."""
         self._allowed.add(pattern)
 
     def go_on(self, found: LoopFound) -> None:
-        """Once more; a turn that is only long goes on for as many rounds again."""
+        """Grant one more repetition; for a turn that is only long, as many rounds again."""
         if found.type == "turn-limit":
             self._more_rounds += self._most_rounds
         else:
             self._more += 1
 
     def covers(self, found: LoopFound) -> bool:
-        """Whether the user does not want to hear of it."""
+        """Whether the user has allowed this loop for the session."""
         return found.pattern in self._allowed or found.tool in self._allowed

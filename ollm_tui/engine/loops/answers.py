@@ -1,4 +1,4 @@
-"""The answer of a tool, as far as it matters for telling whether anything is new in it."""
+"""The answer of a tool, reduced to what shows whether anything is new in it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,21 @@ from ollm_tui.engine.loops.evidence import shown_result
 from ollm_tui.engine.loops.normalising import steady
 
 Weight = Literal["slight", "failure", "full"]
-"""`slight`: says so little ("ok", "3 passed") that different calls may well be answered with
-it. `failure`: says shortly that it did not work. `full`: so much that it is no coincidence."""
+"""How much an answer says.
+
+`slight`: so little ("ok", "3 passed") that different calls may well get the same one.
+`failure`: a short message that something did not work. `full`: so much that the same answer
+to different calls is no coincidence.
+"""
 
 SHORT_LENGTH, SHORT_LINES = 80, 2
+"""Characters and lines up to which an answer is not full."""
 SEARCHED = 2000
+"""Characters of an answer that are searched for a failure."""
 SHORT_ERROR = 200
+"""Characters up to which an answer may be the mere report of a miss."""
 FRIENDLY_LENGTH = 400
-"""Up to here an answer that tells of success is slight."""
+"""Characters up to which an answer that reports success is slight."""
 
 _FAILURE = re.compile(
     r"\bno (?:match|result|such|file|occurrence|hit)|not found|nothing found|\b0 (?:match|result)|"
@@ -46,24 +53,24 @@ _ORNAMENTS = ".:!?[]"
 
 
 class Answer(NamedTuple):
-    """What a tool answered."""
+    """What a tool answered, with all that is compared of it."""
 
     text: str
     digest: str
-    """Equal for answers to the same call that tell the same."""
+    """A digest that is equal for answers to the same call that say the same."""
     plain_digest: str
-    """Equal for answers to different calls that tell the same: ids are content there."""
+    """The same for answers to different calls, in which ids and times are content."""
     weight: Weight
     is_error: bool
 
     @classmethod
     def of(cls, result: str, *, is_error: bool, asked: Collection[str] = ()) -> Answer:
-        """Look at a result once; `asked` are the words of the call."""
+        """Read a result once; `asked` are the words of the call."""
         mark = "!" if is_error else "."
         steadied = steady(result)
         undated = steadied.undated
         if len(result) <= SHORT_ERROR and _OUT_OF_REACH.search(result):
-            # Guess after guess that misses: the answer differs only in what was asked for.
+            # Misses of one guess after the other differ only in what was asked for.
             undated = " ".join(w for w in undated.split() if w.strip(_ORNAMENTS) not in asked)
         return cls(
             text=result,
@@ -75,13 +82,13 @@ class Answer(NamedTuple):
 
     @property
     def fails(self) -> bool:
-        """Whether it tells that something did not work."""
-        told = _SUCCESS.sub("", self.text[:SEARCHED])
-        return self.is_error or bool(_FAILURE.search(told))
+        """Whether the answer says that something did not work."""
+        rest = _SUCCESS.sub("", self.text[:SEARCHED])
+        return self.is_error or bool(_FAILURE.search(rest))
 
     @property
     def shown(self) -> str:
-        """The answer in a few words."""
+        """The answer in a few words, for the evidence of a loop."""
         return shown_result(self.text, is_error=self.is_error)
 
 
@@ -97,6 +104,7 @@ def _weight(result: str, *, is_error: bool) -> Weight:
 
 
 def _succeeded(text: str) -> bool:
-    """ "0 errors" and "no problems found" name what did not happen."""
-    told = _SUCCESS.sub("", text)
-    return len(told) < len(text) and not _FAILURE.search(told)
+    """Whether a text reports success and no failure."""
+    # Success first: "0 errors" and "no problems found" name what did not happen.
+    rest = _SUCCESS.sub("", text)
+    return len(rest) < len(text) and not _FAILURE.search(rest)

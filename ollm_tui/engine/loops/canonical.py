@@ -1,4 +1,4 @@
-"""One short name for a call: equal for equal arguments, however deep and in whatever order."""
+"""Digests of calls: equal for equal arguments, however deeply nested and in whatever order."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import cast
 
 DIGEST_BYTES = 16
 SHORT_TEXT = 400
-"""Only in texts up to here numbers are looked for: longer ones are content, not a position."""
+"""Characters up to which numbers in a text count as positions; a longer text is content."""
 
 _NUMBER = re.compile(r"(?<![A-Za-z_./])-?\d+(?:\.\d+)?(?![\w]*\.\w)")
-"""A number that stands for itself, as in `sed -n '1,80p'`; not the 2 of chapter2.txt."""
+"""A number by itself, as in `sed -n '1,80p'`; not the 2 of chapter2.txt."""
 
 
 _CODE = frozenset(("code", "command", "cmd"))
@@ -20,7 +20,7 @@ _REMARKS = frozenset(("description", "reason", "explanation", "purpose", "though
 
 
 def without_remarks(args: object) -> object:
-    """The arguments of a call that runs something, without what only tells why."""
+    """Return the arguments of a call that runs code without those that only explain it."""
     if not isinstance(args, Mapping):
         return args
     given = cast("Mapping[object, object]", args)
@@ -30,25 +30,26 @@ def without_remarks(args: object) -> object:
 
 
 def call_digest(name: str, args: object) -> str:
-    """The name of exactly this call."""
+    """Return a digest that is equal for calls with equal arguments."""
     return _digest(name, args, _leaf)
 
 
 def shape_digest(name: str, args: object) -> str:
-    """The same for calls that differ in nothing but numbers: the pages of one file."""
+    """Return a digest that is equal for calls that differ only in numbers: pages of a file."""
     return _digest(name, args, _leaf_without_numbers)
 
 
 def text_digest(text: str) -> str:
-    """The name of a text."""
+    """Return a digest of a text."""
     encoded = text.encode("utf-8", "surrogatepass")
     return blake2b(encoded, digest_size=DIGEST_BYTES).hexdigest()
 
 
 def _digest(name: str, args: object, leaf: Callable[[object], bytes]) -> str:
-    """Walks without recursion: a model may nest as deep as it likes."""
+    """Return a digest of a call, with each plain value encoded by `leaf`."""
     hashed = blake2b(digest_size=DIGEST_BYTES)
     hashed.update(_leaf(name))
+    # Without recursion: a model may nest arguments deeper than the interpreter allows.
     waiting: list[object] = [args]
     while waiting:
         value = waiting.pop()
@@ -72,7 +73,7 @@ def _by_key(item: tuple[object, object]) -> str:
 
 
 def _leaf(value: object) -> bytes:
-    """Unambiguous: every kind has its letter and every text its length."""
+    """Encode a plain value unambiguously: kinds have a letter, texts their length."""
     if isinstance(value, str):
         encoded = value.encode("utf-8", "surrogatepass")
         return b"s%d," % len(encoded) + encoded

@@ -1,4 +1,4 @@
-"""Watches one conversation for loops: told everything that happens, it says when to pause."""
+"""The loop detector of one conversation: it is told every event and says when to pause."""
 
 from __future__ import annotations
 
@@ -18,27 +18,28 @@ from ollm_tui.settings.schema import LoopDetection
 MOST_PENDING = 256
 """Calls without an answer that are remembered."""
 LONGEST_QUESTION = 100_000
-"""Characters of the user's message that are looked at."""
+"""Characters of the user's message that are searched for what a reply repeats."""
 
 
 class LoopDetector:
-    """A loop is repetition without new information and without change of state.
+    """Detects loops: repetition without new information and without a change of state.
 
-    Once one is found every call returns it, and `paused` holds it, until the user speaks,
-    goes on or allows it: whoever asks cannot miss it.
+    Once a loop is found, every method returns it and `paused` holds it until the user speaks,
+    goes on or allows it, so that no caller can miss it.
     """
 
     def __init__(self, settings: LoopDetection) -> None:
         self._settings = settings
         self._allowances = Allowances(settings.repeat_threshold, settings.max_turns)
         self._nudged = False
+        """Whether a loop was found in this turn: the model is told of the first one only."""
         self._question = ""
         self.paused: LoopFound | None = None
-        """The loop that waits for an answer."""
+        """The loop that waits for an answer of the user."""
         self._forget()
 
     def user_spoke(self, text: str) -> None:
-        """A new turn: nothing counts any more but what is allowed for the session."""
+        """Begin a new turn: only what is allowed for the session still counts."""
         self._allowances.user_spoke(text)
         self._question = " ".join(text[:LONGEST_QUESTION].split())
         self._nudged = False
@@ -46,13 +47,13 @@ class LoopDetector:
         self._forget()
 
     def round(self) -> LoopFound | None:
-        """The model is asked once more in this turn."""
+        """Count one more round of this turn."""
         self._rounds += 1
         self._chanting, self._streamed = Chanting(), False
         limit = self._allowances.rounds
         if self._rounds <= limit:
             return self.paused
-        return self._told(
+        return self._pause_for(
             LoopFound(
                 type="turn-limit",
                 evidence=evidence.too_many_rounds(self._rounds, limit),
@@ -62,13 +63,13 @@ class LoopDetector:
         )
 
     def tool_called(self, name: str, args: object, call_id: str = "") -> LoopFound | None:
-        """The model wants a tool; to be told before it runs."""
+        """Take note of a call, before the tool runs."""
         if not self._settings.enabled:
             return None
         call = Call.of(name, args, call_id)
         self._pending.append(call)
         self._called_since_reply = True
-        return self._told(self._tools.called(call, self._allowances.limit))
+        return self._pause_for(self._tools.called(call, self._allowances.limit))
 
     def tool_answered(
         self,
@@ -78,11 +79,15 @@ class LoopDetector:
         is_error: bool = False,
         changed_state: bool | None = None,
     ) -> LoopFound | None:
-        """A call, by its id or else its name, was answered; None: nobody knows what it did."""
+        """Take note of the answer to a call, which is given by its id or else its name.
+
+        `changed_state` is None where it is not known what the tool did.
+        """
         pending = self._take(call)
         if pending is None:
             return self.paused
-        # To look for the same in another file is another question, unless that file is missing.
+        # An answer is compared without the words of its call where it reports a miss. The file is
+        # not one of them: the same miss in another file is news, unless that file is missing.
         asked = pending.words if is_error else pending.words - {pending.target}
         answer = Answer.of(result, is_error=is_error, asked=asked)
         found = self._tools.answered(
@@ -92,15 +97,15 @@ class LoopDetector:
             self._allowances.something_new()
             if not self._settings.strict:
                 self._replies = Replies()
-        return self._told(found)
+        return self._pause_for(found)
 
     def delta(self, text: str) -> LoopFound | None:
-        """A piece of the reply as it streams."""
+        """Take a piece of the reply as it streams."""
         self._streamed = True
-        return self._told(self._chanted(self._chanting.feed(text, self._allowances.limit)))
+        return self._pause_for(self._chanted(self._chanting.feed(text, self._allowances.limit)))
 
     def output(self, text: str) -> LoopFound | None:
-        """A reply is complete. One without words is none while the model works with tools."""
+        """Take note of a complete reply; one without words does not count beside tool calls."""
         limit = self._allowances.limit
         chant = None if self._streamed else self._chanting.feed(text, limit)
         chant = chant or self._chanting.finish(limit)
@@ -108,30 +113,30 @@ class LoopDetector:
         silent = self._called_since_reply and not text.strip()
         found = None if silent else self._replies.add(text, limit)
         self._called_since_reply = False
-        return self._told(self._chanted(chant) or found)
+        return self._pause_for(self._chanted(chant) or found)
 
     def allow(self, pattern: str) -> None:
-        """Do not pause for this again in this session: a tool's name, or a loop's `pattern`."""
+        """Never pause for this again in this session: a tool's name or a loop's `pattern`."""
         self._allowances.allow(pattern)
         self.paused = None
 
     def go_on_once(self) -> None:
-        """Go on; the next repetition pauses again."""
+        """End the pause; the next repetition pauses again."""
         if self.paused:
             self._allowances.go_on(self.paused)
             self.paused = None
 
-    def _told(self, found: LoopFound | None) -> LoopFound | None:
-        """The first loop stays until it is answered."""
-        wanted = self._settings.enabled and found and not self._allowances.covers(found)
-        if self.paused is None and wanted and found:
+    def _pause_for(self, found: LoopFound | None) -> LoopFound | None:
+        """Pause for a loop, unless it is allowed or another one is waiting; return the pause."""
+        counts = self._settings.enabled and found and not self._allowances.covers(found)
+        if self.paused is None and counts and found:
             nudge = self._settings.nudge and not self._nudged and found.type != "turn-limit"
             self._nudged = True
             self.paused = replace(found, nudge=nudge)
         return self.paused
 
     def _chanted(self, chant: Chant | None) -> LoopFound | None:
-        """What the user's own message repeats may be repeated back."""
+        """Return a chant as a loop, unless the user's own message repeats the same words."""
         if chant is None or self._question.count(" ".join(chant.unit.split())) > 1:
             return None
         return LoopFound(
@@ -142,7 +147,7 @@ class LoopDetector:
         )
 
     def _take(self, call: str) -> Call | None:
-        """The pending call of this id, or the oldest of this name."""
+        """Remove and return the pending call of this id, or else the oldest of this name."""
         by_id = (pending for pending in self._pending if pending.id and pending.id == call)
         by_name = (pending for pending in self._pending if pending.name == call)
         taken = next(by_id, None) or next(by_name, None)

@@ -1,4 +1,4 @@
-"""What was found, in words for people. Everything foreign in them is made visible and short."""
+"""The evidence of a loop in words for the user; foreign text in it is made visible and short."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ VALUE_LENGTH = 40
 ARGUMENTS_LENGTH = 90
 QUOTE_LENGTH = 80
 SHOWN_LENGTH = 300
-"""A whole sentence of evidence is hardly longer: it stands in a bar of one or two lines."""
+"""About the longest sentence of evidence, in characters: the bar has one or two lines."""
 
 
 def one_line(text: str, most: int) -> str:
-    """A foreign text on one line, everything unseen made visible, cut at a length."""
-    # A cut before the work: the text may be a megabyte.
+    """Return foreign text on one line of at most `most` characters, invisible ones replaced."""
+    # Cut before the work: the text may be a megabyte.
     line = visible(" ".join(text[: 4 * most].split()))
     return line if len(line) <= most and len(text) <= 4 * most else f"{line[: most - 1]}…"
 
 
 def quoted(text: str, most: int = QUOTE_LENGTH) -> str:
-    """A foreign text between quotation marks."""
+    """Return foreign text as one line between quotation marks."""
     return f'"{one_line(text, most)}"'
 
 
 def shown_call(name: str, args: object) -> str:
-    """A call as one would write it: search_text("retry", "src/")."""
+    """Return a call as it would be written, such as search_text("retry", "src/")."""
     values: list[object] = [args]
     if isinstance(args, Mapping):
         values = list(cast("Mapping[object, object]", args).values())
@@ -44,7 +44,7 @@ def shown_call(name: str, args: object) -> str:
 
 
 def shown_result(result: str, *, is_error: bool) -> str:
-    """What came back: "the same 12 lines", "nothing"."""
+    """Return a result in a few words, such as "the same 12 lines" or "nothing"."""
     lines = sum(1 for line in result.splitlines() if line.strip())
     if not lines:
         return "an empty error" if is_error else "nothing"
@@ -54,7 +54,7 @@ def shown_result(result: str, *, is_error: bool) -> str:
 
 
 def went_round(found: Round, result: str | None) -> str:
-    """A call, or several in turn, again and again. Without a result none is known."""
+    """Describe one call, or several in turn, that repeat; `result` is None if not known."""
     if len(found.steps) == 1:
         call = f"called {found.steps[0].shown} {found.times} times"
         return f"{call} in a row" if result is None else f"{call} and got {result} each time"
@@ -64,51 +64,53 @@ def went_round(found: Round, result: str | None) -> str:
 
 
 def same_result(tool: str, times: int, result: str) -> str:
-    """Different questions, always the same answer."""
+    """Describe different calls of a tool that always got the same answer."""
     name = one_line(tool, NAME_LENGTH)
     return f"called {name} {times} times with different arguments and got {result} each time"
 
 
 def read_again(shown: str, times: int) -> str:
-    """Reads that brought hardly anything new."""
+    """Describe reads that brought hardly anything new."""
     return f"called {shown} and the like {times} times and saw almost only lines it had seen"
 
 
 def unchanged(shown: str, times: int) -> str:
-    """Waiting for something that does not happen."""
+    """Describe polling for something that does not change."""
     return f"asked {shown} {times} times and nothing has changed"
 
 
 def failed_again(shown: str, times: int) -> str:
-    """Changes that do not help."""
+    """Describe a check that fails in the same way after each change."""
     return f"changed something {times} times, and {shown} failed in the same way after each change"
 
 
 def nothing_new(calls: int) -> str:
-    """No order in it, and no progress."""
+    """Describe calls without a pattern that brought nothing new."""
     return f"made {calls} calls in a row that brought nothing it had not seen"
 
 
 def said_again(text: str, times: int, *, in_turn: int = 1) -> str:
-    """The same reply again and again, or several in turn."""
+    """Describe one reply, or several in turn, that repeat."""
     if in_turn > 1:
         return f"gave the same {in_turn} replies in turn, {times} times over: {quoted(text)}"
     return f"said almost the same {times} times: {quoted(text)}"
 
 
 def chanted(unit: str, times: int) -> str:
-    """One reply that goes in circles."""
+    """Describe words that repeat within one reply."""
     return f"wrote {quoted(unit)} {times} times in one reply"
 
 
 def too_many_rounds(rounds: int, limit: int) -> str:
-    """A long turn."""
+    """Describe a turn with more rounds than its limit."""
     return f"worked {rounds} rounds since you last wrote, which is more than {limit}"
 
 
 def told_to_the_model(found: LoopFound) -> str:
-    """What the model is told when it is to go on in another way. It is told as a fact, so it
-    quotes nothing: what a tool printed would come to be trusted that way."""
+    """Return what the model is told of a loop, so that it goes on in another way.
+
+    Nothing is quoted: the message is trusted, and what a tool printed must not become so.
+    """
     what = {
         "repeated-tool": f"called {one_line(found.tool or 'tools', NAME_LENGTH)} again and again",
         "repeated-cycle": "made the same calls in turn again and again",

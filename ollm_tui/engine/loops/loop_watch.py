@@ -1,4 +1,4 @@
-"""What happens when the model repeats itself: it is told once, then the user is asked."""
+"""The reaction to a loop: the model is told once, then the turn pauses and the user is asked."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ollm_tui.engine.loops.evidence import told_to_the_model
 from ollm_tui.settings.schema import LoopDetection
 
 MOST_REMEMBERED = 200
-"""Loops of a session that stay on record."""
+"""Loops of a session that are kept in its metadata, the newest."""
 
 ChangeMetadata = Callable[[Metadata], Awaitable[None]]
 AnyLoopEvent = LoopPaused | LoopAnswered | ModelNudged
@@ -56,7 +56,7 @@ class LoopWatch:
         self._snapshot = snapshot
         self._waiting: asyncio.Future[_Answer] | None = None
         self._words = ""
-        """What the user has to say to the model as soon as it can hear it."""
+        """What the user wants to say to the model; sent between its replies."""
         self.user_spoke = self._detector.user_spoke
         self.round = self._detector.round
         self.delta = self._detector.delta
@@ -66,31 +66,34 @@ class LoopWatch:
 
     @property
     def paused(self) -> LoopFound | None:
-        """The loop that waits for an answer."""
+        """The loop that waits for an answer of the user."""
         return self._detector.paused
 
     def answer(self, answer: LoopAnswer, words: str = "") -> None:
-        """What the user says to the loop that is waited for; to none, it is nothing."""
+        """Answer the loop that pauses the turn; does nothing if none is waiting."""
         if self._waiting and not self._waiting.done():
             self._waiting.set_result(_Answer(answer, words))
 
     @property
     def has_words(self) -> bool:
-        """Whether the user has something to say to the model."""
+        """Whether there is something of the user to say to the model."""
         return bool(self._words)
 
     async def tell(self) -> LoopReplyRecorded | None:
-        """Say it, if there is anything: to be called where every call has its answer and no
-        reply is being written, or the words would stand where the model never looks."""
+        """Add the user's words for the model to the session; return None if there are none.
+
+        To be called where every call has its answer and no reply is being written: elsewhere the
+        words would not be part of the prompt.
+        """
         words, self._words = self._words, ""
         return LoopReplyRecorded(await self._say("user", words)) if words else None
 
     async def pause(
         self, found: LoopFound, stoppable: Stoppable, *, between_calls: bool = False
     ) -> AsyncGenerator[AnyLoopEvent, None]:
-        """Tell the model, or wait for the user. StoppedByLoop if nobody can be asked.
+        """Tell the model of the loop, or wait for the user.
 
-        The model can only be told something between its replies.
+        The model can only be told between its calls. Raises StoppedByLoop if nobody can be asked.
         """
         if found.nudge and between_calls:
             await self._say("system", told_to_the_model(found))
@@ -98,6 +101,7 @@ class LoopWatch:
             self._detector.go_on_once()
             yield ModelNudged(found)
             return
+        # Before the event: whoever receives it may answer at once.
         waiting = self._waiting = asyncio.get_running_loop().create_future()
         yield LoopPaused(found, await self._snapshot())
         if not self._can_ask():
@@ -138,7 +142,7 @@ class LoopWatch:
         return message
 
     async def _note(self, found: LoopFound, answer: str) -> None:
-        """That it happened stays on record, with what was said to it."""
+        """Record the loop and how it was answered in the session's metadata."""
         metadata = self._session.state.header.metadata
         record = LoopRecord(clock.now(), found.type, found.evidence, found.count, answer)
         loops = (*metadata.loops, record)[-MOST_REMEMBERED:]

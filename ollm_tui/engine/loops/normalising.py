@@ -1,5 +1,5 @@
-"""Texts without what differs each time although nothing happened: times, durations, process
-numbers, ids, addresses. Word by word: a pattern over the whole text takes ten times as long."""
+"""Normalises texts: replaces what differs each time although nothing happened, such as times,
+durations, process numbers, ids and addresses."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import NamedTuple
 
+# The work is done word by word: patterns over the whole text take ten times as long.
+
 PRECISE = 2000
-"""Characters at either end that are looked at closely; between them all digits are dropped,
-so that a long text costs no more than a short one."""
+"""Characters at either end that are read word by word; between them all digits are dropped,
+so that a long text takes hardly longer than a short one."""
 LONGEST_WORD = 200
-"""What is longer is data: only its digits are dropped."""
+"""Longer words are data: only their digits are dropped."""
 MOST_BETWEEN = 20_000
-"""Characters between the ends up to which digits are dropped."""
+"""Characters of a middle whose digits are dropped; a longer one is left as it is."""
 MOST_NUMBERS = 300
-"""Words with a digit that are looked at; a text with more of them is data."""
+"""Words with a digit that are examined; a text with more of them is data."""
 GONE = "~"
+"""What stands in place of a word that was removed."""
 SHORT_TEXT, MOST_WORDS = 400, 64
 MILLISECOND_DIGITS = 3
 _ENDINGS = ".:!?[]"
@@ -42,56 +45,57 @@ _ID = (
     r"|#\d{2,}"
 )
 _PROGRAM = r"[a-z][\w.-]{1,30}\[\d{3,}"
-"""A program with its process number: sshd[1234]."""
+"""A program with its process number, such as sshd[1234]."""
 _CONNECTION = r"(?:localhost|\d+\.\d+\.\d+\.\d+|[\da-fA-F:]+\]):(?:3[2-9]|4\d|5\d|6[0-5])\d{3}"
-"""A port the system chose: 127.0.0.1:50412."""
+"""An address with a port that the system chose, from 32000 on, such as 127.0.0.1:50412."""
 _STAMPED = re.compile(r"\d{4}-?[01]\d-?[0-3]\d[T_-][0-2]\d[_:.-]?[0-5]\d[_:.-]?[0-5]\d")
-"""A name with a time in it: _logs/2026-05-01T10_00_10_120Z-debug-0.log."""
+"""A time within a name, such as _logs/2026-05-01T10_00_10_120Z-debug-0.log."""
 _VOLATILE = re.compile(
     rf"\[?(?:{_DURATION}|{_CLOCK}|{_ADDRESS}|{_EPOCH}|{_ID}|{_PROGRAM}|{_CONNECTION})[.:!?\]]*"
 )
 _SIGNED = re.compile(r"==\d{2,8}==")
-"""How checkers of memory begin their lines: with the number of the process."""
+"""The process number with which memory checkers begin their lines."""
 _PROCESS = frozenset(("pid", "PID", "Pid", "ppid", "process", "Process", "goroutine"))
 _NUMBERED = frozenset(("request", "req", "transaction", "connection"))
-"""What servers number: it is never the same one."""
+"""What servers number, so that each has another number."""
 LEAST_OF_NUMBERED = 3
+"""Characters that such a number has at least."""
 LEAST_OF_STAMPED = 14
-"""Digits of a time, all told."""
+"""Digits of a date with a time; a name that has one is longer."""
 _MEASURED = re.compile(
     r"(?:.*[_-])?(?:ms|secs|seconds|elapsed|duration|took|latency|uptime|seed)", re.IGNORECASE
 )
-"""What a time is called, and what random numbers begin with: took_ms, duration, seed."""
+"""Names of measured times and of seeds, such as took_ms, duration, seed."""
 _ENDS_OF_NAMES = ("d", "D", "s", "t", "q", "n", "e", ":", "#")
-"""How the names before such a number end: most words need no closer look."""
+"""Last characters of all names before volatile numbers: other words are not examined."""
 _NO_DIGITS = str.maketrans("", "", "0123456789")
 
 
 class NormalisedText(NamedTuple):
-    """A text twice."""
+    """A text in two normalised forms."""
 
     words: list[str]
-    """Without anything that differs by itself: equal if the same was done again and nothing
-    has changed."""
+    """The words without all that differs by itself: equal if the same was done again and
+    nothing has changed."""
     undated: str
-    """Without durations only: in answers to different questions ids and times are content."""
+    """The text without durations only: in answers to different calls ids and times are content."""
     between: str
-    """What stands between the ends of a long text."""
+    """The middle of a long text, between the ends that are read word by word."""
 
     @property
     def text(self) -> str:
-        """All of it as one text."""
+        """The words and the middle as one text."""
         return " ".join((*self.words, self.between))
 
 
 def words_of(texts: Iterable[str]) -> frozenset[str]:
-    """The words of some texts, as far as they are short."""
+    """Return words of some texts: of each from its beginning, and a bounded number in all."""
     found = (word for text in texts for word in _WORDS.findall(text[:SHORT_TEXT]))
     return frozenset(islice(found, MOST_WORDS))
 
 
 def steady(text: str) -> NormalisedText:
-    """Look at a text once."""
+    """Return a text in its normalised forms."""
     between = ""
     if len(text) > 2 * PRECISE:
         between = text[PRECISE:-PRECISE]
@@ -117,7 +121,7 @@ def steady(text: str) -> NormalisedText:
 
 
 def _places_of_numbers(words: list[str]) -> list[int]:
-    """Where words with a digit stand; of many, those at the beginning and at the end."""
+    """Return the indexes of words with a digit; of many, those at the beginning and end."""
     search = _DIGIT.search
     places = [at for at, word in enumerate(words) if not word.isalpha() and search(word)]
     half = MOST_NUMBERS // 2
@@ -125,13 +129,15 @@ def _places_of_numbers(words: list[str]) -> list[int]:
 
 
 def _counts_units(word: str, following: str) -> bool:
-    """3.2 s, 5 seconds."""
+    """Whether a number is followed by its unit of time, as in 3.2 s or 5 seconds."""
     return following.rstrip(_ENDINGS) in _UNITS and bool(_NUMBER.fullmatch(word))
 
 
 def _is_volatile_here(word: str, before: str, earlier: list[str]) -> bool:
-    """Whether it is by what stands before it: pid 402, "id":7, request 4711, 10:00:01,123,
-    thread 'main' (31017)."""
+    """Whether a word is volatile because of the words before it.
+
+    Examples: pid 402, "id":7, request 4711, 10:00:01,123, thread 'main' (31017).
+    """
     if word[0] == ":":  # JSON without spaces
         word, before = word[1:], f"{before}:"
     if before == GONE and len(word) == MILLISECOND_DIGITS and word.isdecimal():
@@ -148,12 +154,12 @@ def _is_volatile_here(word: str, before: str, earlier: list[str]) -> bool:
 
 
 def _is_epoch(digits: str) -> bool:
-    """Seconds or milliseconds since 1970, from 2014 on."""
+    """Whether digits are seconds or milliseconds since 1970, from 2014 on."""
     return len(digits) in (10, 13) and "14" <= digits[:2] <= "19"
 
 
 def _names_an_id(name: str) -> bool:
-    """id, request_id, jobId; not valid or paid."""
+    """Whether a name ends like id, request_id or jobId, but not like valid or paid."""
     ending = name[-2:]
     if ending == "Id":
         return True

@@ -1,5 +1,5 @@
-"""Answers that are not new although the call is: the same from different calls, and pages of
-which most lines have been seen."""
+"""Answers that bring nothing new although the call is new: the same answer to different calls,
+and pages of which most lines were seen before."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from ollm_tui.engine.loops.answers import Answer
 
 NEW_SHARE = 0.25
-"""A read with a smaller share of new lines counts as a repetition."""
+"""A page with a smaller share of new lines counts as a repetition."""
 FEWEST_LINES = 3
-"""Of fewer lines no share can be told."""
+"""Lines below which the share of new ones says nothing."""
 MOST_LINES = 600
-"""Of one answer; a longer one is judged by its beginning."""
+"""Lines of one answer that are compared; a longer one is judged by its beginning."""
 MOST_LINES_SEEN = 50_000
+"""Lines that are remembered in all; beyond them everything is forgotten."""
 MOST_FAMILIES = 64
-"""Tools, and shapes of calls, that are remembered."""
+"""Tools, or shapes of calls, that are remembered."""
 
 
 @dataclass(slots=True)
@@ -29,13 +30,13 @@ class _Streak:
 
 
 class SameAnswers:
-    """For each tool: how often in a row it answered the same to different calls."""
+    """Counts, for each tool, how often in a row it answered the same to different calls."""
 
     def __init__(self) -> None:
         self._streaks: dict[str, _Streak] = {}
 
     def add(self, tool: str, call: str, answer: Answer) -> bool:
-        """Whether this was the tool's last answer already, and says enough to be counted."""
+        """Add an answer; return whether it repeats the tool's last one and says enough to count."""
         streak = self._streaks.get(tool)
         if streak and answer.weight != "slight" and streak.answer == answer.plain_digest:
             streak.times += 1
@@ -47,22 +48,25 @@ class SameAnswers:
         return False
 
     def times(self, tool: str) -> int:
-        """How often in a row, if the calls differed; else it is an ordinary repetition."""
+        """Return how often in a row the answer came.
+
+        0 if the calls did not differ: then it is an ordinary repetition.
+        """
         streak = self._streaks.get(tool)
         return streak.times if streak and streak.calls_differ else 0
 
     def something_new(self) -> None:
-        """Something new came: whatever was answered again and again until then is over."""
+        """Begin counting again, because another answer brought something new."""
         for streak in self._streaks.values():
             streak.times = 1
 
     def forget(self) -> None:
-        """The state has changed: the same answer would tell something new."""
+        """Forget all answers, because the state changed: the same answer is now news."""
         self._streaks.clear()
 
 
 class PagesSeen:
-    """The lines that calls of one shape have shown, such as reading a file page by page."""
+    """Remembers the lines that calls of one shape have shown, such as pages of one file."""
 
     def __init__(self) -> None:
         self._lines: dict[str, set[int]] = {}
@@ -71,7 +75,10 @@ class PagesSeen:
         self._last_call: dict[str, str] = {}
 
     def add(self, shape: str, call: str, text: str) -> bool:
-        """Whether hardly any line of this page is new; of the very same call, none at all."""
+        """Add a page; return whether hardly any of its lines is new.
+
+        If the call is the same as the last one of its shape, none of them may be new.
+        """
         lines = {hash(line) for line in text.split("\n", MOST_LINES)[:MOST_LINES] if line.strip()}
         seen = self._lines.get(shape)
         if seen is None or self._count > MOST_LINES_SEEN:
@@ -90,15 +97,15 @@ class PagesSeen:
         return again
 
     def times(self, shape: str) -> int:
-        """How many such pages in a row."""
+        """Return how many pages without anything new came since something new was seen."""
         return self._again.get(shape, 0)
 
     def something_new(self) -> None:
-        """Something new was seen, here or elsewhere."""
+        """Begin counting again, because something new was seen, here or elsewhere."""
         self._again.clear()
 
     def forget(self) -> None:
-        """The state has changed: reading a file again is reading another file."""
+        """Forget all lines, because the state changed: a file read again may be another one."""
         self._lines.clear()
         self._again.clear()
         self._last_call.clear()

@@ -1,4 +1,4 @@
-"""Steps that come round again: for every period up to five, how long it has held."""
+"""Periods: finds rounds of up to five steps that repeat in turn."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections import deque
 from typing import NamedTuple
 
 LONGEST_PERIOD = 5
+"""Steps of the longest round that is found."""
 
 
 class Step(NamedTuple):
-    """Something the model did, with what came of it."""
+    """Something the model did; `digest` may include what came of it."""
 
     digest: str
     tool: str = ""
@@ -17,14 +18,14 @@ class Step(NamedTuple):
 
 
 class Round(NamedTuple):
-    """The steps that repeat, and how often they have been done."""
+    """The steps that repeat in turn, and how often they were done."""
 
     steps: tuple[Step, ...]
     times: int
 
     @property
     def pattern(self) -> str:
-        """The same wherever in the round one begins."""
+        """An id of the round, the same whichever of its steps comes first."""
         digests = [step.digest for step in self.steps]
         turned = [digests[at:] + digests[:at] for at in range(len(digests))]
         return ":".join(min(turned))
@@ -36,9 +37,10 @@ class Periods:
     def __init__(self) -> None:
         self._recent: deque[Step] = deque(maxlen=LONGEST_PERIOD)
         self._held = [0] * LONGEST_PERIOD
+        """At index n, how many steps in a row equal the one n + 1 steps earlier."""
 
     def add(self, step: Step, *, fresh: bool = False) -> None:
-        """One step more. A fresh one repeats nothing, whatever came before it."""
+        """Add a step. A fresh one repeats nothing, whatever came before it."""
         for at in range(LONGEST_PERIOD):
             known = not fresh and at < len(self._recent)
             same = known and self._recent[-1 - at].digest == step.digest
@@ -46,7 +48,7 @@ class Periods:
         self._recent.append(step)
 
     def repeated(self, times: int) -> Round | None:
-        """The shortest round that was done at least that often in a row."""
+        """Return the shortest round that was done at least that often in a row, if there is one."""
         for period, held in enumerate(self._held, start=1):
             if held >= (times - 1) * period:
                 return Round(tuple(self._recent)[-period:], held // period + 1)

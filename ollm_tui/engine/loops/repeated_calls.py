@@ -1,4 +1,4 @@
-"""The tools the model calls, and whether their answers and changes bring it any further."""
+"""Repeated tool calls: whether the answers and changes of calls bring anything new."""
 
 from __future__ import annotations
 
@@ -14,69 +14,27 @@ from ollm_tui.engine.loops.novelty import PagesSeen, SameAnswers
 from ollm_tui.engine.loops.periods import LONGEST_PERIOD, Periods, Round, Step
 
 PATIENCE = 3
-"""Times as many failures as repetitions: each change was a new idea, if a small one."""
+"""Factor of the limit for failures after changes: each change was a new idea, if a small one."""
 MOST_TARGETS = 2
-"""Files that are changed again and again; changes of more are work on many files."""
+"""Files whose changes count as attempts at one thing; more of them are work on many files."""
 MOST_SEEN = 256
+"""Answers of checks that are remembered."""
 _PATH_NAMES = ("path", "file", "file_path", "filename")
 
-
-def target_of(args: object) -> str:
-    """The file a call is about; empty if it names none."""
-    if not isinstance(args, Mapping):
-        return ""
-    given = cast("Mapping[object, object]", args)
-    return next((path for name in _PATH_NAMES if isinstance(path := given.get(name), str)), "")
-
-
-class FailingChecks:
-    """Counts how often an answer came again although something had been changed.
-
-    Whether it tells of a failure is for others to see: that takes longer than all the rest.
-    """
-
-    def __init__(self) -> None:
-        self._changes = 0
-        self._targets: set[str] = set()
-        self._seen: dict[str, None] = {}
-        self._times: dict[str, tuple[int, int]] = {}
-        """Of each answer since the last new one: how often, and after how many changes."""
-
-    def changed(self, target: str) -> None:
-        """A change never made before."""
-        self._changes += 1
-        if len(self._targets) <= MOST_TARGETS:
-            self._targets.add(target)
-
-    def add(self, step: str, target: str) -> int:
-        """How often this answer to this call came after changes of hardly more than one file."""
-        is_new = step not in self._seen and target not in self._targets
-        if is_new or len(self._times) >= MOST_SEEN:
-            self._targets.clear()
-            self._times.clear()
-        if len(self._seen) >= MOST_SEEN:
-            del self._seen[next(iter(self._seen))]
-        self._seen[step] = None
-        times, changes = self._times.get(step, (0, -1))
-        times += changes < self._changes
-        self._times[step] = (times, self._changes)
-        return times if len(self._targets) <= MOST_TARGETS else 0
-
-
 MOST_POLLS = 30
-"""Unchanged answers while something is under way."""
+"""Unchanged answers in a row that are accepted while something is under way."""
 REMEMBERED = 1024
-"""Answers, changes and polls; then the oldest are forgotten."""
+"""Answers, changes and polls that are remembered."""
 
 
 class Call(NamedTuple):
-    """A call that was made."""
+    """A call that was made, with all that is compared of it."""
 
     id: str
     name: str
     digest: str
     shape: str
-    """The same for calls that differ in numbers only."""
+    """A digest that is equal for calls that differ only in numbers."""
     shown: str
     target: str
     words: frozenset[str]
@@ -85,7 +43,7 @@ class Call(NamedTuple):
 
     @classmethod
     def of(cls, name: str, args: object, call_id: str) -> Call:
-        """Look at a call once; its arguments are not kept."""
+        """Read a call once; its arguments are not kept."""
         args = without_remarks(args)
         return cls(
             id=call_id,
@@ -101,7 +59,7 @@ class Call(NamedTuple):
 
 
 class ToolCalls:
-    """Since the user last spoke: what was called, what came of it, and what is new about it."""
+    """The calls since the user last spoke: what they answered, and whether that was new."""
 
     def __init__(self, *, strict: bool) -> None:
         self._strict = strict
@@ -119,7 +77,7 @@ class ToolCalls:
         """Whether the last answer brought something new."""
 
     def called(self, call: Call, limit: int) -> LoopFound | None:
-        """Calls alone count where no answer is known; in strict mode always."""
+        """Take note of a call. Calls alone count while none is answered; in strict mode always."""
         self._unanswered.add(Step(call.digest, call.name, call.shown))
         found = self._unanswered.repeated(limit)
         return _round_found(found, None) if found else None
@@ -127,7 +85,7 @@ class ToolCalls:
     def answered(
         self, call: Call, answer: Answer, *, changed: bool, limit: int
     ) -> LoopFound | None:
-        """Judge a call by its answer. Something new ends every repetition."""
+        """Take note of an answer. Something new in it ends every repetition."""
         if not self._strict:
             self._unanswered = Periods()
         step = Step(call.digest + answer.digest, call.name, call.shown)
@@ -149,13 +107,14 @@ class ToolCalls:
         return self._judged(call, answer, limit)
 
     def _failed(self, call: Call, answer: Answer, times: int, limit: int) -> LoopFound | None:
-        """The same failure after change upon change is not new, although each change is."""
+        """Return a loop if the same failure came after change upon change."""
         if times <= PATIENCE * limit or not answer.fails:
             return None
         words = evidence.failed_again(call.shown, times)
         return _tool_found(call, words, times, call.digest + answer.digest)
 
     def _judged(self, call: Call, answer: Answer, limit: int) -> LoopFound | None:
+        """Return the loop that an answer without anything new completes, if it does."""
         patient = 2 * limit if waiting.asks_to_come_later(answer.text) else limit
         if found := self._answered.repeated(patient):
             return _round_found(found, answer.shown)
@@ -177,11 +136,12 @@ class ToolCalls:
         return None
 
     def _change(self, step: Step, target: str) -> None:
-        """A change never made before. What was known of the state holds no longer."""
+        """Take note of a new change. What was known of the state no longer holds."""
         self.progress = True
         self._failing.changed(target)
         self._answered.add(step, fresh=True)
         self._stale = 0
+        # The failing checks stay: that a check fails again after a change is what they count.
         self._seen.clear()
         self._polls.clear()
         self._same.forget()
@@ -194,6 +154,7 @@ class ToolCalls:
         self._pages.something_new()
 
     def _is_waiting(self, call: Call, answer: Answer) -> bool:
+        # The call after a bare sleep is the poll that the model slept for.
         slept, self._slept = self._slept, call.sleeps
         if call.sleeps or call.waits or slept:
             return True
@@ -204,7 +165,7 @@ class ToolCalls:
         return waiting.is_about_a_job(call.name) and not waiting.says_ended(answer.text)
 
     def _polled(self, call: Call, answer: Answer, limit: int) -> LoopFound | None:
-        """Polls are counted by themselves: they neither begin nor end another repetition."""
+        """Count a poll. Polls neither begin nor end a repetition of other calls."""
         digest, times = self._polls.get(call.shape, ("", 0))
         times = times + 1 if digest == answer.digest else 1
         self.progress = _added(self._seen, call.shape + answer.digest)
@@ -219,7 +180,7 @@ class ToolCalls:
 
 
 def _added(remembered: dict[str, None], digest: str) -> bool:
-    """Whether it was not there yet. The oldest make way."""
+    """Add a digest; return False if it was there already. The oldest is dropped when full."""
     if digest in remembered:
         return False
     if len(remembered) >= REMEMBERED:
@@ -243,3 +204,50 @@ def _tool_found(call: Call, words: str, times: int, pattern: str) -> LoopFound:
     return LoopFound(
         type="repeated-tool", evidence=words, count=times, pattern=pattern, tool=call.name
     )
+
+
+def target_of(args: object) -> str:
+    """Return the file a call is about; empty if it names none."""
+    if not isinstance(args, Mapping):
+        return ""
+    given = cast("Mapping[object, object]", args)
+    return next((path for name in _PATH_NAMES if isinstance(path := given.get(name), str)), "")
+
+
+class FailingChecks:
+    """Counts how often an answer came again although something had been changed.
+
+    Whether the answer reports a failure is left to the caller: finding out takes longer than
+    everything here.
+    """
+
+    def __init__(self) -> None:
+        self._changes = 0
+        self._targets: set[str] = set()
+        self._seen: dict[str, None] = {}
+        self._times: dict[str, tuple[int, int]] = {}
+        """For each answer since the last new one: how often it came, and after how many changes."""
+
+    def changed(self, target: str) -> None:
+        """Count a change that was never made before."""
+        self._changes += 1
+        if len(self._targets) <= MOST_TARGETS:
+            self._targets.add(target)
+
+    def add(self, step: str, target: str) -> int:
+        """Return how often this answer to this call came, each time after another change.
+
+        0 if more than MOST_TARGETS files were changed since the last new answer.
+        """
+        # To read the file that is being changed is part of the attempt and starts nothing new.
+        is_new = step not in self._seen and target not in self._targets
+        if is_new or len(self._times) >= MOST_SEEN:
+            self._targets.clear()
+            self._times.clear()
+        if len(self._seen) >= MOST_SEEN:
+            del self._seen[next(iter(self._seen))]
+        self._seen[step] = None
+        times, changes = self._times.get(step, (0, -1))
+        times += changes < self._changes
+        self._times[step] = (times, self._changes)
+        return times if len(self._targets) <= MOST_TARGETS else 0

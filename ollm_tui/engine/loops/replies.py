@@ -1,4 +1,4 @@
-"""Whole replies: the same one, almost, several times in a row, or a few of them in turn."""
+"""Repeated replies: almost the same one several times in a row, or a few in turn."""
 
 from __future__ import annotations
 
@@ -12,66 +12,30 @@ from ollm_tui.engine.loops.canonical import text_digest
 from ollm_tui.engine.loops.normalising import GONE, steady
 from ollm_tui.engine.loops.periods import Periods, Step
 
-LONGEST_BY_CHARACTERS = 800
-MOST_WORDS = 1000
-"""Of a longer text the beginning and the end are compared."""
-
-
-def similarity(one: str, other: str) -> float:
-    """By characters for short texts, by words for long ones. Bounded in time for any text."""
-    if one == other:
-        return 1.0
-    if max(len(one), len(other)) <= LONGEST_BY_CHARACTERS:
-        return _share(one, other)
-    return _share(_ends(one.split()), _ends(other.split()))
-
-
-def _ends(words: list[str]) -> list[str]:
-    half = MOST_WORDS // 2
-    return words if len(words) <= MOST_WORDS else words[:half] + words[-half:]
-
-
-def _share(one: Sequence[str], other: Sequence[str]) -> float:
-    whole = len(one) + len(other)
-    return 2 * _common(one, other) / whole if whole else 1.0
-
-
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    """The length of the longest common subsequence, a row of the table at a time as the bits
-    of one number (Hyyrö 2004): a table of 800 by 800 takes a third of a millisecond."""
-    places: dict[str, int] = {}
-    for place, item in enumerate(one):
-        places[item] = places.get(item, 0) | 1 << place
-    all_bits = (1 << len(one)) - 1
-    row = all_bits
-    for item in other:
-        matches = row & places.get(item, 0)
-        row = ((row + matches) | (row - matches)) & all_bits
-    return len(one) - row.bit_count()
-
-
 ALIKE = 0.9
+"""The similarity from which on two replies are the same."""
 
 _COUNTED = re.compile(r"(?:attempt|try|retry|retrying|iteration|time)s?\W*", re.IGNORECASE)
-"""The number beside it only tells how often the same was tried."""
+"""A word whose number only says how often the same was tried."""
 _NUMBER = re.compile(r"\W*\d+(?:st|nd|rd|th|/\d+)?\W*")
 _NUMBERING = frozenset(("number", "no", "nr", "#"))
 _TELLING = re.compile(r"\d|\w[./_:\\]\w")
-"""Numbers, names of files and code: where they differ, something else is said."""
+"""Part of a number, file name or code: replies that differ in these say different things."""
 _ORNAMENTS = "*_#.:!?-"
 
 
 class Reply(NamedTuple):
-    """A reply without what does not matter."""
+    """A reply, normalised for comparison."""
 
     plain: str
     between: str
-    """The part of a long reply between its ends."""
+    """The middle of a long reply."""
     telling: tuple[str, ...]
+    """Its numbers, file names and code, which have to be equal."""
 
     @classmethod
     def of(cls, text: str) -> Reply:
-        """Look at a reply once."""
+        """Normalise a reply."""
         words, _, between = steady(text)
         for at, word in enumerate(words[1:], start=1):
             if (
@@ -85,7 +49,7 @@ class Reply(NamedTuple):
         return cls(" ".join(bare).casefold(), between, tuple(telling))
 
     def is_like(self, other: Reply) -> bool:
-        """Whether both say the same."""
+        """Whether both replies say almost the same."""
         return (
             self.telling == other.telling
             and similarity(self.plain, other.plain) >= ALIKE
@@ -94,7 +58,7 @@ class Reply(NamedTuple):
 
 
 class Replies:
-    """Counts replies in a row that are alike."""
+    """Counts replies that are alike in a row, or equal in turn."""
 
     def __init__(self) -> None:
         self._last: Reply | None = None
@@ -102,7 +66,7 @@ class Replies:
         self._in_turn = Periods()
 
     def add(self, text: str, limit: int) -> LoopFound | None:
-        """One reply more."""
+        """Add a reply; return a loop if it is one too many."""
         reply = Reply.of(text)
         alike = self._last is not None and reply.is_like(self._last)
         self._times = self._times + 1 if alike else 1
@@ -121,6 +85,51 @@ def _found(words: str, times: int) -> LoopFound:
 
 
 def _counts(before: list[str], after: list[str]) -> bool:
-    """Attempt 3, attempt number 3, 3rd attempt."""
+    """Whether a number between these words counts tries, as in attempt number 3, 3rd attempt."""
     earlier = [word for word in before[-2:] if word.strip(_ORNAMENTS).casefold() not in _NUMBERING]
     return any(_COUNTED.fullmatch(word) for word in (*earlier[-1:], *after[:1]))
+
+
+LONGEST_BY_CHARACTERS = 800
+"""Characters up to which texts are compared by characters."""
+MOST_WORDS = 1000
+"""Words of a text that are compared; of a longer one, its beginning and end."""
+
+
+def similarity(one: str, other: str) -> float:
+    """Return how alike two texts are, from 0 to 1; the time it takes is bounded for any text.
+
+    Short texts are compared by characters, long ones by words.
+    """
+    if one == other:
+        return 1.0
+    if max(len(one), len(other)) <= LONGEST_BY_CHARACTERS:
+        return _share(one, other)
+    return _share(_ends(one.split()), _ends(other.split()))
+
+
+def _ends(words: list[str]) -> list[str]:
+    half = MOST_WORDS // 2
+    return words if len(words) <= MOST_WORDS else words[:half] + words[-half:]
+
+
+def _share(one: Sequence[str], other: Sequence[str]) -> float:
+    whole = len(one) + len(other)
+    return 2 * _common(one, other) / whole if whole else 1.0
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return the length of the longest common subsequence.
+
+    A row of the table is held as the bits of one number (Hyyrö 2004): a table of 800 by 800
+    takes a third of a millisecond.
+    """
+    places: dict[str, int] = {}
+    for place, item in enumerate(one):
+        places[item] = places.get(item, 0) | 1 << place
+    all_bits = (1 << len(one)) - 1
+    row = all_bits
+    for item in other:
+        matches = row & places.get(item, 0)
+        row = ((row + matches) | (row - matches)) & all_bits
+    return len(one) - row.bit_count()

@@ -1,4 +1,4 @@
-"""Whether a call waits for something that is under way: asking again is no loop then."""
+"""Recognises calls that wait for something under way: calling them again is no loop."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 from typing import cast
 
 STATUS_LENGTH = 200
-"""A longer result is no mere status."""
+"""Characters up to which a result may be a mere status."""
 SEARCHED = 2000
+"""Characters of an argument or a result that are searched."""
 
 _SLEEP = re.compile(r"(?:^|[;&|(\s])(?:sleep|Start-Sleep|timeout /t)\s+[\d.$]")
 _ONLY_SLEEP = re.compile(r"\s*(?:sleep|Start-Sleep)\s+[\d.]+[smh]?\s*;?\s*\Z")
@@ -37,7 +38,7 @@ _ENDED = re.compile(
     re.IGNORECASE,
 )
 _NOT_YET = re.compile(r"\bnot (?:yet )?\w+", re.IGNORECASE)
-"""Tells of no end: not finished, not yet done."""
+"""A negated end, such as "not finished" or "not yet done"."""
 _LATER = re.compile(
     r"rate[ -]?limit|too many requests|\b429\b|retry[ -]after|try again (?:later|in)|"
     r"temporarily|\b503\b|service unavailable",
@@ -54,7 +55,7 @@ def sleeps(name: str, args: object) -> bool:
 
 
 def waits(args: object) -> bool:
-    """Whether the call waits before it looks, as its arguments tell."""
+    """Whether the arguments make the call wait before it looks."""
     if any(_SLEEP.search(text) for text in texts(args)):
         return True
     if not isinstance(args, Mapping):
@@ -66,28 +67,29 @@ def waits(args: object) -> bool:
 
 
 def is_about_a_job(name: str) -> bool:
-    """Whether a tool of this name is there to ask how far something is."""
+    """Whether a tool of this name reports on something under way, and starts or stops nothing."""
     words = _CAMEL.sub("_", name)
     return bool(_WAITING_TOOL.search(words)) and not _ACTING_TOOL.search(words)
 
 
 def says_under_way(result: str) -> bool:
-    """Whether a result tells of something that is not at its end."""
+    """Whether a result says that something has not ended yet."""
     if _STATUS.search(result[:SEARCHED]):
         return True
     if len(result) > STATUS_LENGTH or _ENDED.search(_NOT_YET.sub("", result)):
         return False
+    # Only the last line: those before it may be of steps that are over.
     last = result.rstrip().rpartition("\n")[2]
     return bool(_SAYS_UNDER_WAY.search(last))
 
 
 def says_ended(result: str) -> bool:
-    """Whether a result tells of something that is at its end, or of nothing at all."""
+    """Whether a result says that something has ended, or that there is nothing."""
     return bool(_ENDED.search(result[:SEARCHED]))
 
 
 def asks_to_come_later(result: str) -> bool:
-    """Whether the other side wants the call to be made again later."""
+    """Whether a result asks for the call to be made again later."""
     return bool(_LATER.search(result[:SEARCHED]))
 
 
@@ -96,7 +98,7 @@ def _is_time(value: object) -> bool:
 
 
 def texts(args: object) -> Iterable[str]:
-    """The beginnings of the texts among the arguments of a call."""
+    """Return the beginnings of the texts among the arguments of a call."""
     if isinstance(args, Mapping):
         values: Iterable[object] = cast("Mapping[object, object]", args).values()
         return (value[:SEARCHED] for value in values if isinstance(value, str))

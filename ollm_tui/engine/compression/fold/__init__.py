@@ -1,1 +1,1 @@
-"""Messages folded into checkpoints."""
+"""Folding: messages become a checkpoint, and older checkpoints age and merge."""

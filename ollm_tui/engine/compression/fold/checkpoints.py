@@ -1,4 +1,4 @@
-"""Checkpoints as they are made, grow old and are merged: always within their size."""
+"""Checkpoints: how they are made, aged and merged, always within their size in tokens."""
 
 from __future__ import annotations
 
@@ -16,50 +16,51 @@ from ollm_tui.engine.compression.summary.summary_syntax import sanitised, senten
 from ollm_tui.engine.context.prompt_message import checkpoint_text
 
 _SHARES = {DETAILED: 3, MODERATE: 6, COMPACT: 12}
-"""A checkpoint may take one part in so many of what all together may."""
+"""By level, the divisor of the cap of all checkpoints that gives the size of one."""
 LEAST_TOKENS = 48
-"""A checkpoint needs some words to say anything at all."""
+"""The smallest size of a checkpoint: with less it could say nothing."""
 LEAST_CAP = 3 * LEAST_TOKENS
-"""Where less is allowed for all of them, nothing could ever be compressed."""
+"""The smallest cap of all checkpoints: with less, nothing could ever be compressed."""
 SURE_SHARE = 0.95
-"""Of what is allowed: what a template adds is only known better later."""
+"""Share of the cap that is used: what a template adds is only estimated here."""
 _AGES = ((6, COMPACT), (3, MODERATE))
-"""Compressions since, and the level a checkpoint then has at most."""
+"""Pairs of an age in compressions and the highest level a checkpoint has from then on."""
 
 
 class Sizes(NamedTuple):
-    """Tokens."""
+    """The sizes of checkpoints in tokens."""
 
     cap: int
-    """All checkpoints together."""
+    """The most that all checkpoints together may have."""
     new: int
-    """The one that is made now."""
+    """The most that the new checkpoint may have."""
 
     @classmethod
     def of(cls, cap: int, replaced: int) -> Sizes:
-        """For a checkpoint that takes the place of so many tokens: it is at most half of them."""
+        """Return the sizes for a new checkpoint, at most half of the tokens it replaces."""
         cap = max(int(cap * SURE_SHARE), LEAST_CAP)
         most = max(LEAST_TOKENS, cap // _SHARES[DETAILED])
         return cls(cap, min(most, replaced // 2))
 
     def at_level(self, level: int) -> int:
-        """A checkpoint of that level."""
+        """Return the size of a checkpoint of that level."""
         return max(LEAST_TOKENS, self.cap // _SHARES.get(level, _SHARES[COMPACT]))
 
 
 def level_at_age(age: int) -> int:
-    """The most a checkpoint may still tell after so many compressions."""
+    """Return the highest level a checkpoint may have after so many compressions."""
     return next((level for old, level in _AGES if age >= old), DETAILED)
 
 
 FACTS_SHARE = 2
-"""Of a checkpoint's size: one part in so many is for the facts, where there is a summary too."""
+"""The divisor of a checkpoint's size that gives the part for facts beside a summary."""
 FRAME_TOKENS = 24
-"""What stands around summary and facts, in the prompt's own words, at most."""
+"""Tokens of the fixed words around summary and facts in the prompt, at most."""
 UNSEEN_FACTS = 40
-"""So many facts that have no room in the prompt are kept: older ones may go, and make room."""
+"""Facts kept in a ledger without room in the prompt: others may go and make room for them."""
 
 Count = Callable[[str], int]
+"""Returns the tokens of a text."""
 
 
 class CheckpointMaker:
@@ -77,7 +78,7 @@ class CheckpointMaker:
         self._model = model
 
     def facts(self, ledger: Ledger) -> str:
-        """The facts as they stand in the new checkpoint, beside a summary."""
+        """Return the facts as text for the new checkpoint, if it has a summary beside them."""
         return rendered(ledger, self._facts_room, self._count)
 
     def made(
@@ -88,7 +89,7 @@ class CheckpointMaker:
         summary: str,
         original_tokens: int,
     ) -> Checkpoint:
-        """The new checkpoint; without a summary the facts have all of its room."""
+        """Return the new checkpoint; without a summary its facts have all of the room."""
         keys = (*(key for each in rolled for key in each.messages), *(m.id for m in folded))
         original = original_tokens + sum(each.original_tokens for each in rolled)
         return self._sized(
@@ -110,19 +111,19 @@ class CheckpointMaker:
         )
 
     def room_beside(self, facts: str) -> int:
-        """Tokens the summary of the new checkpoint may have beside its facts."""
+        """Return the tokens that the summary of the new checkpoint may have beside its facts."""
         return max(0, self.sizes.new - self._frame - self._count(facts))
 
     def wants_aging(self, checkpoint: Checkpoint) -> bool:
-        """Whether an older checkpoint has to become shorter because of its age."""
+        """Whether an older checkpoint has to drop to a lower level because of its age."""
         return level_at_age(self._number - checkpoint.compression_number) < checkpoint.level
 
     def wants_shortening(self, checkpoint: Checkpoint) -> bool:
-        """Whether it says more than it may at its age; many are short from the beginning."""
+        """Whether it is longer than its age allows; many are short from the beginning."""
         return checkpoint.current_tokens > self.sizes.at_level(self._level(checkpoint))
 
     def aged(self, checkpoint: Checkpoint, summary: str | None = None) -> Checkpoint:
-        """An older checkpoint at the level of its age, with another summary if it is cut down."""
+        """Return an older checkpoint at the level of its age, with a shorter summary if given."""
         level = self._level(checkpoint)
         older = replace(checkpoint, id=new_id(), level=level)
         if summary is None:
@@ -130,7 +131,7 @@ class CheckpointMaker:
         return self._sized(replace(older, summary=summary), self.sizes.at_level(level))
 
     def merged(self, first: Checkpoint, second: Checkpoint, summary: str, size: int) -> Checkpoint:
-        """One checkpoint in the place of two that follow one another."""
+        """Return one checkpoint of `size` tokens that replaces two adjacent ones."""
         together = Checkpoint(
             id=new_id(),
             level=min(first.level, second.level),
@@ -141,6 +142,7 @@ class CheckpointMaker:
             facts="",
             original_tokens=first.original_tokens + second.original_tokens,
             current_tokens=0,
+            # The age of the older one: merging must not make its content young again.
             compression_number=first.compression_number,
             created_at=clock.now(),
             model=second.model or first.model,
@@ -148,11 +150,14 @@ class CheckpointMaker:
         return self._sized(together, size)
 
     def within(self, checkpoint: Checkpoint, size: int) -> Checkpoint:
-        """An older checkpoint cut down to a size."""
+        """Return a checkpoint cut down to a size in tokens."""
         return self._sized(replace(checkpoint, id=new_id()), size)
 
     def corrected(self, checkpoint: Checkpoint, newer: Ledger) -> Checkpoint:
-        """An older checkpoint without what newer messages superseded; the same if nothing was."""
+        """Return an older checkpoint without facts that newer messages superseded.
+
+        Returns the same object if there are none.
+        """
         known = {(fact.kind, fact.text) for fact in checkpoint.ledger.facts}
         facts = tuple(
             fact
@@ -169,18 +174,22 @@ class CheckpointMaker:
         return min(checkpoint.level, level_at_age(self._number - checkpoint.compression_number))
 
     def _sized(self, checkpoint: Checkpoint, size: int) -> Checkpoint:
-        """A checkpoint within its size. What a server makes of a text is not the sum of what it
-        makes of its parts: the whole is counted, and cut down until it fits."""
+        """Return a checkpoint cut down to its size.
+
+        The tokens of a text are not the sum of those of its parts, so the whole is counted and
+        cut down until it fits.
+        """
         frame = checkpoint_text(replace(checkpoint, summary="…", facts=""))
         room = size - self._count(frame) - self._around
         made = self._filled(checkpoint, room)
         while room > 0 and made.current_tokens > size:
+            # By at least a quarter, so that few tries are needed: each of them counts tokens again.
             room -= max(made.current_tokens - size, room // 4, 1)
             made = self._filled(checkpoint, room)
         return made
 
     def _filled(self, checkpoint: Checkpoint, room: int) -> Checkpoint:
-        """Facts first, then as many sentences as there is room."""
+        """Return a checkpoint with the facts and whole sentences that fit into `room` tokens."""
         has_summary = bool(checkpoint.summary.strip())
         facts_room = room // FACTS_SHARE if has_summary else room
         facts = rendered(checkpoint.ledger, max(0, facts_room), self._count)
@@ -188,7 +197,7 @@ class CheckpointMaker:
         if has_summary:  # what the summary leaves is for more facts
             facts = rendered(checkpoint.ledger, max(0, room - self._count(summary)), self._count)
         ledger = bounded(checkpoint.ledger, facts)
-        # What a server compacted tells what the words told before.
+        # What a server compacted stands for the longer text, so it goes too.
         made = replace(checkpoint, summary=summary, facts=facts, ledger=ledger, compacted=None)
         return replace(made, current_tokens=self._count(checkpoint_text(made)) + self._around)
 
@@ -200,15 +209,20 @@ class CheckpointMaker:
 def ledger_for(
     messages: Sequence[Message], folded: Collection[str], known: KnownFacts | None = None
 ) -> Ledger:
-    """The facts of folded messages as the whole conversation leaves them: what a later message
-    changed is not current, and what stays in the prompt need not be said twice."""
+    """Return the facts of the folded messages, as the whole conversation leaves them.
+
+    All messages are read, so that what a later one changed is not current; facts of messages
+    that stay in the prompt are left out.
+    """
     kept = {message.id for message in messages if message.id not in folded}
     return safe(ledger_of(messages, known=known).without_sources(kept))
 
 
 def bounded(ledger: Ledger, told: str) -> Ledger:
-    """A ledger with what is told of it and some of the newest besides: every compression is
-    recorded with its ledgers, which would otherwise grow with each."""
+    """Return a ledger with the facts that the text `told` has, and the newest of the others.
+
+    Every compression is recorded with its ledgers, which would otherwise grow without end.
+    """
     unseen = [
         place for place, fact in enumerate(ledger.facts) if not (fact.current and fact.text in told)
     ]
@@ -218,8 +232,7 @@ def bounded(ledger: Ledger, told: str) -> Ledger:
 
 
 def safe(ledger: Ledger) -> Ledger:
-    """Facts of what others said, without orders and without the syntax of calls; the user's own
-    words stay as they are."""
+    """Return a ledger without orders and call syntax in facts that are not the user's words."""
     facts: list[Fact] = []
     for fact in ledger.facts:
         text = fact.text if fact.from_user else _harmless(fact.text)
@@ -235,7 +248,7 @@ def _harmless(text: str) -> str:
 
 
 def shortened(text: str, most: int, count: Count) -> str:
-    """As many whole sentences of a text as so many tokens hold."""
+    """Return the first whole sentences of a text that have at most `most` tokens together."""
     if most <= 0 or not text.strip():
         return ""
     if count(text) <= most:

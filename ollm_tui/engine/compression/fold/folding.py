@@ -1,4 +1,4 @@
-"""Messages become a checkpoint, and the older checkpoints make way for it."""
+"""Folding of messages into a new checkpoint, and aging of the older ones to make room for it."""
 
 from __future__ import annotations
 
@@ -35,34 +35,8 @@ from ollm_tui.engine.conversation.model_choice import ModelChoice
 log = logging.getLogger(__name__)
 
 
-async def compacted(checkpoint: Checkpoint, plan: Plan, choice: ModelChoice) -> Checkpoint:
-    """The checkpoint with what the server makes of the same messages; the same checkpoint where
-    the server cannot, where that is longer than the words, or where the strategy wants none."""
-    provider = choice.provider
-    if plan.wanted.strategy != "summarize" or not isinstance(provider, CanCompact):
-        return checkpoint
-    try:
-        if not (await provider.capabilities(choice.model)).compaction:
-            return checkpoint
-        made = await provider.compact(_request(plan, choice))
-    except ProviderError as error:
-        log.info("the server did not compact the messages: %s", error.message)
-        return checkpoint
-    fits = 0 < made.tokens <= checkpoint.current_tokens
-    return replace(checkpoint, compacted=made) if fits else checkpoint
-
-
-def _request(plan: Plan, choice: ModelChoice) -> ChatRequest:
-    rolled = (
-        PromptMessage(role="assistant", text=checkpoint_text(each), compacted=each.compacted)
-        for each in plan.rolled
-    )
-    said = (piece.message for message in plan.fold for piece in pieces_of(message))
-    return ChatRequest(model=choice.model, messages=(*rolled, *said), window=choice.window)
-
-
 class Folding:
-    """Makes the checkpoints of one compression; they are in `checkpoints` when it is over."""
+    """Makes the checkpoints of one compression; afterwards `checkpoints` holds them."""
 
     def __init__(
         self,
@@ -86,7 +60,7 @@ class Folding:
         self._older = [checkpoint for checkpoint in older if checkpoint.id not in rolled]
         self.new: Checkpoint | None = None
         self.note = ""
-        """What the user should know about it."""
+        """What the user should know about the new checkpoint; empty if nothing."""
 
     @property
     def checkpoints(self) -> tuple[Checkpoint, ...]:
@@ -94,7 +68,10 @@ class Folding:
         return (*self._older, self.new) if self.new else tuple(self._older)
 
     async def events(self, *, may_do_without: bool) -> AsyncGenerator[AnyCompressionEvent, None]:
-        """Make them. SummaryFailed if the model is of no use and must not be done without."""
+        """Make the checkpoints.
+
+        Raises SummaryFailed if the model gives no usable summary, unless `may_do_without`.
+        """
         ledger = Ledger()
         if self._plan.fold:
             ledger = await asyncio.to_thread(self._ledger)
@@ -108,12 +85,12 @@ class Folding:
     async def _fold(
         self, ledger: Ledger, may_do_without: bool
     ) -> AsyncGenerator[AnyCompressionEvent, None]:
-        """The new checkpoint."""
-        wanted = await asyncio.to_thread(self._wanted, ledger)
-        if wanted.facts:
-            yield LedgerMade(text=wanted.facts)
+        """Make the new checkpoint from the messages that fold."""
+        request = await asyncio.to_thread(self._summary_request, ledger)
+        if request.facts:
+            yield LedgerMade(text=request.facts)
         try:
-            async with aclosing(self._writer.write(wanted)) as steps:
+            async with aclosing(self._writer.write(request)) as steps:
                 async for step in steps:
                     yield step
         except SummaryFailed as error:
@@ -129,7 +106,7 @@ class Folding:
         yield CheckpointCreated(checkpoint=self.new)
 
     def shrink(self, share: float) -> None:
-        """Cut all checkpoints down to a share of what they have: they were estimated too low."""
+        """Cut all checkpoints down to a share of their tokens: they were estimated too low."""
 
         def smaller(checkpoint: Checkpoint) -> Checkpoint:
             return self._maker.within(checkpoint, int(checkpoint.current_tokens * share))
@@ -139,14 +116,14 @@ class Folding:
 
     def _ledger(self) -> Ledger:
         keys = {message.id for message in self._plan.fold}
-        # What older checkpoints stand for is in their ledgers: a long past is not read again.
-        there = [message for message in self._material.messages if self._material.is_sent(message)]
-        ledger = ledger_for(there, keys, self._known)
+        # Messages in older checkpoints are in the ledgers of those and are not read again.
+        sent = [message for message in self._material.messages if self._material.is_sent(message)]
+        ledger = ledger_for(sent, keys, self._known)
         for checkpoint in reversed(self._plan.rolled):
             ledger = merged(checkpoint.ledger, ledger)
         return ledger
 
-    def _wanted(self, ledger: Ledger) -> SummaryRequest:
+    def _summary_request(self, ledger: Ledger) -> SummaryRequest:
         goal, facts = active_goal(self._material.metadata.goals), self._maker.facts(ledger)
         return SummaryRequest(
             messages=self._plan.fold,
@@ -160,7 +137,7 @@ class Folding:
         )
 
     def _known_tokens(self) -> int:
-        """What the messages take as they were said; 0 if some of them are sent in short."""
+        """The tokens of the folded messages in full; 0 if some of them are sent in short."""
         assembly = self._material.assembly
         in_short = assembly.shortening.elided.keys() | assembly.marks.folded.keys()
         if any(message.id in in_short for message in self._plan.fold):
@@ -168,8 +145,7 @@ class Folding:
         return self._material.total(self._plan.fold)
 
     async def _age(self, newer: Ledger) -> AsyncGenerator[AnyCompressionEvent, None]:
-        """Older checkpoints lose what is superseded, become shorter, and are merged until all
-        of them together have room."""
+        """Correct and shorten the older checkpoints, then merge the oldest until all fit."""
         for place, checkpoint in enumerate(self._older):
             corrected = await asyncio.to_thread(self._maker.corrected, checkpoint, newer)
             if self._maker.wants_aging(corrected):
@@ -199,7 +175,7 @@ class Folding:
     async def _merge(
         self, first: Checkpoint, second: Checkpoint
     ) -> AsyncGenerator[AnyCompressionEvent, None]:
-        """The two oldest become one; the last of the older ones becomes part of the new one."""
+        """Merge the two oldest checkpoints; the last older one is merged into the new one."""
         room = first.current_tokens + second.current_tokens - self._excess()
         both = "\n".join(text for text in (first.summary, second.summary) if text)
         async with aclosing(self._shorten(both, second)) as steps:
@@ -217,9 +193,13 @@ class Folding:
     async def _shorten(
         self, summary: str, checkpoint: Checkpoint
     ) -> AsyncGenerator[AnyCompressionEvent, None]:
-        """A shorter summary of a summary; if the model is of no use, its first sentences."""
+        """Have a shorter version of a summary written into the writer's `text`.
+
+        If the model fails, the whole summary is left there: the maker keeps as many of its first
+        sentences as fit.
+        """
         most = self._maker.sizes.at_level(max(COMPACT, checkpoint.level - 1))
-        wanted = SummaryRequest(
+        request = SummaryRequest(
             messages=(),
             earlier=summary,
             facts=checkpoint.facts,
@@ -231,7 +211,7 @@ class Folding:
         self._writer.text = ""
         try:
             if summary:
-                async with aclosing(self._writer.write(wanted)) as steps:
+                async with aclosing(self._writer.write(request)) as steps:
                     async for step in steps:
                         yield step
         except SummaryFailed as error:
@@ -241,3 +221,32 @@ class Folding:
     def _excess(self) -> int:
         total = sum(checkpoint.current_tokens for checkpoint in self.checkpoints)
         return total - self._maker.sizes.cap
+
+
+async def compacted(checkpoint: Checkpoint, plan: Plan, choice: ModelChoice) -> Checkpoint:
+    """Return the checkpoint with what the server compacted of the same messages.
+
+    Returns it unchanged if the strategy is another one than `summarize`, if the server cannot
+    compact or fails, or if what it gives is longer than the checkpoint's text.
+    """
+    provider = choice.provider
+    if plan.wanted.strategy != "summarize" or not isinstance(provider, CanCompact):
+        return checkpoint
+    try:
+        if not (await provider.capabilities(choice.model)).compaction:
+            return checkpoint
+        made = await provider.compact(_compaction_request(plan, choice))
+    except ProviderError as error:
+        log.info("the server did not compact the messages: %s", error.message)
+        return checkpoint
+    fits = 0 < made.tokens <= checkpoint.current_tokens
+    return replace(checkpoint, compacted=made) if fits else checkpoint
+
+
+def _compaction_request(plan: Plan, choice: ModelChoice) -> ChatRequest:
+    rolled = (
+        PromptMessage(role="assistant", text=checkpoint_text(each), compacted=each.compacted)
+        for each in plan.rolled
+    )
+    said = (piece.message for message in plan.fold for piece in pieces_of(message))
+    return ChatRequest(model=choice.model, messages=(*rolled, *said), window=choice.window)

@@ -1,1 +1,1 @@
-"""The part of a checkpoint that is made without a model."""
+"""The ledger of a checkpoint: facts read from messages without a model."""

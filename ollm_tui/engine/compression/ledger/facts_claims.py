@@ -1,4 +1,4 @@
-"""What a sentence says something is: values, what they are the values of, and what they replace.
+"""Claims of a sentence: values, what they are the values of, and what they replace.
 
 Claims are how a later sentence takes back an earlier one ("the timeout is 30 s", then "raised
 the timeout to 60 s", or "we use Postgres", then "moved from Postgres to SQLite").
@@ -46,10 +46,10 @@ _NAME = (
 
 class _Phrase(NamedTuple):
     words: Slot
-    """Without one of them the phrase is not there, and nothing is searched."""
+    """Words of which one is in every match: without them nothing is searched."""
     pattern: re.Pattern[str]
     exact: bool
-    """Said of so much that only a proper name, code or a number is taken back by it."""
+    """Whether the phrase is so common that it only takes back names, code and numbers."""
 
 
 def _phrase(words: str, pattern: str, exact: bool) -> _Phrase:
@@ -90,7 +90,7 @@ _PHRASES = (
 
 
 def replaced_in(text: str, words: Words) -> Iterator[str]:
-    """The names of what no longer holds, as they were written."""
+    """Return the names of what no longer holds, as they were written."""
     for phrase in _PHRASES:
         if phrase.words.isdisjoint(words.found):
             continue
@@ -130,13 +130,13 @@ _UNIT_NAMES = (
 
 
 class Claim(NamedTuple):
-    """That something has a value."""
+    """The statement that something has a value."""
 
     slots: tuple[Slot, ...]
-    """The names it may go by."""
+    """The names that what has the value may have."""
     value: str
     firm: bool
-    """Said as a statement (is, =, set to), not in passing."""
+    """Whether it is said as a statement (is, =, set to) and not in passing."""
     dimension: str
     """What kind of quantity it is, if any; "name" for what is none."""
     start: int
@@ -159,7 +159,7 @@ class Said(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def said_in(text: str) -> Said:
-    """The claims of one sentence; asked for again whenever its fact meets another one."""
+    """Return what one sentence says; cached, since facts are compared many times."""
     words = words_of(text)
     changes = bool(_CHANGES.found_in(words))
     replaced = tuple(map(_normal, replaced_in(text, words)))
@@ -194,7 +194,7 @@ def _overrides(later: Claim, earlier: Claim, changes: bool) -> bool:
 
 
 def _match(one: Slot, other: Slot, changes: bool) -> bool:
-    """Whether two names are of one thing; where a change is told, the shorter one will do."""
+    """Whether two names mean one thing; for a change it is enough that one contains the other."""
     return one == other or (changes and (one < other or other < one))
 
 
@@ -218,7 +218,7 @@ def _valued(text: str, tokens: list[Token]) -> Iterator[Claim]:
 
 
 def _claim(text: str, tokens: list[Token], at: int, behind: int) -> Iterator[Claim]:
-    """That the tokens from `at` to `behind` are the value of what is named around them."""
+    """Yield the claim that the tokens from `at` to `behind` are a value, if it has a name."""
     token = tokens[at]
     number = token.number
     if at and is_label(tokens[at - 1]):
@@ -240,7 +240,7 @@ def _claim(text: str, tokens: list[Token], at: int, behind: int) -> Iterator[Cla
 
 
 def _normal(value: str) -> str:
-    """A value as it compares: 30 s, 30s and 30 seconds are one."""
+    """Return a value in a form that compares: 30 s, 30s and 30 seconds are equal."""
     bare = value.strip("`\"'“”‘’ ").rstrip(".,:;").lower().replace(" ", "").replace(",", "")
     for long, short in _UNIT_NAMES:
         bare = bare.replace(long, short)

@@ -1,4 +1,4 @@
-"""The tokens of a sentence, and the names that stand around a value in it."""
+"""Tokens of a sentence, and the names before and behind a value in it."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ _BETWEEN = _LINKS | _MOVING
 _COPULAS = word_set("is are now be becomes = : → -> => ist sind est sont es son")
 _TRAILING = ".,:/-+'’"
 _MOST_WORDS = 4
-"""Words of a name: more of them are no name but half a sentence."""
+"""The most words that a name has; more are half a sentence."""
 
 
 class Token(NamedTuple):
@@ -123,7 +123,7 @@ def tokens_of(text: str) -> list[Token]:
 
 
 def _unquoted_assignment(quoted: re.Match[str]) -> str:
-    """`retries = 3` is no name; every token stays at its place."""
+    """Return a quotation, without its quotes if it is an assignment; its length is the same."""
     return f" {quoted[1]} " if ASSIGNED.search(quoted[1]) else quoted[0]
 
 
@@ -209,7 +209,7 @@ def names_behind(tokens: Sequence[Token], at: int, named: bool) -> list[Name]:
 
 
 def subject_of(tokens: Sequence[Token], at: int) -> int:
-    """The place of the "straw" in "straw should be the mulch", seen from its "be"; -1 if none."""
+    """Return the index of the subject before a "be", as in "straw should be"; -1 if none."""
     if at + 1 == len(tokens) or tokens[at + 1].low not in _DETERMINERS:
         return -1
     for place in range(at - 1, max(at - 4, -1), -1):
@@ -250,13 +250,13 @@ def _is_part_of_name(token: Token) -> bool:
 
 
 def _joined_by(tokens: Sequence[Token], at: int) -> int:
-    """The place of the "of" in "latency of the search", seen from its last word but one."""
+    """Return the index of the "of" before a token, as in "latency of the search"."""
     place = at - 1 if tokens[at].low in _DETERMINERS else at
     return place if place >= 0 and tokens[place].low in _OF else -1
 
 
 def _was_value(tokens: Sequence[Token], at: int) -> bool:
-    """The 30 or the s of "from 30 s to 60 s"."""
+    """Whether a token is the old value of a change: the 30 or the s of "from 30 s to 60 s"."""
     before = tokens[at - 1].low if at else ""
     if before == "from":
         return True

@@ -1,7 +1,7 @@
-"""The words that give a fact away, by kind: phrases with `;` between, `*` for anything.
+"""Cue phrases that show which kind of fact a sentence is, with `;` between, `*` for anything.
 
 They are matched in plain words (`facts_words`): lower case, contractions written out. HINTS are
-said of so much that they count only where nothing clearer is found.
+so common that they count only where nothing clearer is found.
 """
 
 CONSTRAINT = """
@@ -141,7 +141,7 @@ do without; off the table; not happening; out of scope; abandoned; not anymore; 
 no longer; no more; entfällt; gestrichen; lassen wir; brauchen wir nicht; nicht mehr; nicht nötig;
 abgesagt; plus besoin; annulé; ya no; cancelado
 """
-"""Of a task: nobody will do it."""
+"""Phrases that say that a task will not be done."""
 
 NOT_DONE = """
 not; never; will; would; should; must; need; needs; to be; still; todo; once; until; before; if;

@@ -1,4 +1,4 @@
-"""Which kind of fact a sentence is, by its cue words and by who says it."""
+"""The kind of fact that a sentence is, by its cue words and by who says it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _CUES = Cues(
         "dropped": cues.DROPPED,
     }
 )
-"""With a question mark stand the hints, which are said of so much."""
+"""The cues of each kind; keys with a question mark are those of the hints."""
 
 _KINDS: frozenset[FactKind] = frozenset(("constraint", "decision", "todo", "dead-end", "error"))
 _OF_THE_USER: tuple[FactKind, ...] = ("constraint", "decision", "dead-end", "todo", "error")

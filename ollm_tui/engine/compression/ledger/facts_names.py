@@ -65,7 +65,7 @@ _IDENTIFIER = re.compile(
 )
 _QUOTED = re.compile(r"`([^`\n]{2,80})`")
 ASSIGNED = re.compile(r"\w[\"']?(?: ?= ?|: )\S")
-"""In a quotation: it gives something a value, and is no name."""
+"""What shows that a quotation gives something a value and is no name."""
 _DEFINED = re.compile(
     r"^\s{0,20}(?:async )?(?:def|class|function|func|fn|interface|struct|type) (\w{2,60})"
 )

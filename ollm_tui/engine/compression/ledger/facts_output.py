@@ -1,4 +1,4 @@
-"""What lines of output and of code blocks show: commands, exit codes, errors, changed files."""
+"""Facts in lines of output and of code blocks: commands, exit codes, errors, changed files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts in what people and models say: sentences by their cue words, code by its shape."""
+"""Facts in what the user and the model say: sentences by cue words, code by its form."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ COMMAND_LIMIT = 160
 NAME_LIMIT = 120
 
 PERHAPS = "perhaps"
-"""What a task is about that is done if a sentence names all of it."""
+"""The `about` of a fact that closes a task only if it names most of it."""
 
 _MOST_OF_A_KIND = 80
 """Facts of one kind one message may add."""
@@ -101,7 +101,7 @@ def _names_in(text: str, prose: bool) -> tuple[tuple[str, ...], tuple[str, ...]]
 
 
 class _Reader:
-    """Goes through a message and remembers what the next piece may refer to."""
+    """Reads a message piece by piece and remembers what the next one may refer to."""
 
     def __init__(self, source: str, from_user: bool) -> None:
         self._source = source

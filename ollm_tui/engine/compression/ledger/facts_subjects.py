@@ -1,4 +1,4 @@
-"""What a sentence is about and which values it gives, whatever its verb.
+"""Subjects and values of a sentence, whatever its verb.
 
 A later sentence about the same thing with another value of the same kind stands in for an
 earlier one: "Adyen runs the payment gateway", then "we signed with Stripe for the gateway".
@@ -40,7 +40,7 @@ _ANCHORS = word_set(
 )
 """Behind these a single word is a thing, not a deed."""
 _EQUATING = word_set("= : ( -> => → is are was were equals")
-"""Before these too."""
+"""Before these a single word is a thing, too."""
 _ELSEWHERE = word_set("in inside at per since see under before after during like via within")
 """A name behind these is no choice but a place, a time or a likeness."""
 _NOBODY = word_set(
@@ -164,7 +164,7 @@ def _names(tokens: Sequence[Token]) -> Iterator[tuple[str, str]]:
 
 
 def _others(tokens: Sequence[Token]) -> Iterator[tuple[str, str]]:
-    """Days of the week and files."""
+    """Yield days of the week and files as values."""
     for token in tokens:
         if token.low in _DAYS:
             yield DAY, token.low

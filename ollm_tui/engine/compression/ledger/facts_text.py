@@ -1,4 +1,4 @@
-"""Text cut into what facts are looked for in: sentences, list items, headings and fenced lines.
+"""Splits a text into the pieces facts are read from: sentences, items, headings, code lines.
 
 Every step is linear in the text, and no piece is longer than a window, whatever was pasted.
 """

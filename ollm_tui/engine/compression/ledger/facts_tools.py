@@ -1,4 +1,4 @@
-"""Facts in tool records: the files and commands of a call, how it ended and what it told.
+"""Facts in tool calls: the files and commands of a call, how it ended and what it printed.
 
 What a tool answered is data: no decision, task or constraint is ever read from it.
 """

@@ -1,6 +1,6 @@
-"""Words made comparable: of a sentence, of a name, and the cue phrases looked for in them.
+"""Words in a comparable form, of sentences and of names, and cue phrases found in them.
 
-A phrase is found by its rarest word: no search runs that a set of words has not asked for.
+A phrase is only searched for where its rarest word is in the set of words of a sentence.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def content_words(text: str) -> Slot:
 
 @lru_cache(maxsize=4096)
 def content_of(text: str) -> Slot:
-    """The words of a text."""
+    """Return the words of a text in lower case and without plurals."""
     return frozenset(stem(word) for word in _WORD.findall(text))
 
 

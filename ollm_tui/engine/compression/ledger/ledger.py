@@ -1,6 +1,6 @@
-"""The ledger of folded messages: facts that survive whatever a summary leaves out.
+"""The ledger of folded messages: how it is made, merged and rendered as text.
 
-Made without a model and without I/O, and the same for the same messages.
+It is made without a model and without I/O, and is the same for the same messages.
 """
 
 from __future__ import annotations
@@ -25,15 +25,14 @@ from ollm_tui.engine.compression.ledger.facts_words import content_words
 from ollm_tui.engine.compression.ledger.ledger_merging import settled
 
 _SHARE = 0.25
-"""Of the text that is only notes, how much is kept: the rarest words' sentences."""
+"""Share of the text of all notes that is kept: the sentences with the rarest words."""
 
 _BREVITY = 6
 """Words a sentence may have before its length counts against it."""
 
 
 def with_best_notes(facts: Sequence[Fact]) -> list[Fact]:
-    """The facts with those notes only whose words are rare among everything that was said, or
-    which give something a value: that may be another one than before."""
+    """Return the facts with only those notes that have rare words or give something a value."""
     words = {fact.text: content_words(fact.text) for fact in facts if fact.kind == "note"}
     seen = Counter(word for fact in facts for word in words.get(fact.text, ()))
     scores = {
@@ -62,23 +61,23 @@ _TITLES: dict[FactKind, str] = {
     "identifier": "names",
     "note": "also said",
 }
-"""By what matters most."""
+"""The heading of each kind, the most important kind first."""
 
 _LISTED: frozenset[FactKind] = frozenset(("file", "value", "command", "identifier"))
 _LISTED_SEPARATOR: dict[FactKind, str] = {"file": ", ", "identifier": ", "}
 _NAMES: frozenset[FactKind] = frozenset(("file", "command", "identifier"))
 _FIRST_ROUND = 8
-"""Facts of each kind that come before the rest of any kind, so that none crowds out all others."""
+"""Facts of each kind that come before all others, so that no kind crowds out the rest."""
 
 
 def rendered(ledger: Ledger, most_tokens: int, count: Callable[[str], int]) -> str:
-    """The ledger as text of at most `most_tokens`; empty if there is nothing to tell."""
+    """Return the ledger as text of at most `most_tokens`; empty if there is nothing to tell."""
     facts = _by_importance(ledger)
     text = _text(facts)
     tokens = count(text)
     if tokens <= most_tokens:
         return text
-    # Counting takes most of the time: letters tell about where the border is.
+    # Counting takes most of the time: the search begins where the characters suggest.
     letters = list(accumulate(len(fact.text) for _, fact in facts))
     middle = bisect_left(letters, letters[-1] * max(most_tokens, 0) // tokens)
     fits, too_many, step, best = 0, len(facts), 1, ""
@@ -96,7 +95,7 @@ def rendered(ledger: Ledger, most_tokens: int, count: Callable[[str], int]) -> s
 
 
 def _by_importance(ledger: Ledger) -> list[tuple[int, Fact]]:
-    """The facts that are shown, each with its place, the one that goes first at the end."""
+    """Return the facts to show, each with its index, the most important one first."""
     shown = [(place, fact) for place, fact in enumerate(ledger.facts) if fact.current]
     spoken = "\n".join(fact.text for _, fact in shown if fact.kind not in _LISTED)
     told = "\n".join(fact.text for _, fact in shown if fact.kind != "identifier")
@@ -123,7 +122,7 @@ def _by_importance(ledger: Ledger) -> list[tuple[int, Fact]]:
 
 
 def _is_telling(fact: Fact) -> bool:
-    """Whether a fact is one beyond doubt, or names something."""
+    """Whether a fact is of its kind beyond doubt, or gives a value."""
     return fact.kind == "error" or is_strong(fact) or bool(said_in(fact.text).about.values)
 
 
@@ -158,21 +157,21 @@ __all__ = ("KnownFacts", "ledger_of", "merged", "rendered")
 
 
 class KnownFacts:
-    """The facts of messages that were read before: a message never changes, so a preview and
-    the next compression need not read it again."""
+    """Remembers the facts of messages that were read: a message never changes, so a preview
+    and the compression after it read it once."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[Message, tuple[Fact, ...]]] = {}
 
     def of(self, message: Message, args: dict[str, dict[str, Any]]) -> tuple[Fact, ...]:
-        """The facts of a message; `args` are those of the calls that it may answer."""
+        """Return the facts of a message; `args` are the arguments of calls by their ids."""
         known = self._known.get(message.id)
         if known is None or known[0] is not message:
             known = self._known[message.id] = message, tuple(_of_message(message, args))
         return known[1]
 
     def forget_all_but(self, messages: Sequence[Message]) -> None:
-        """Messages that are in a checkpoint are not read again."""
+        """Forget other messages: once they are in a checkpoint, they are not read again."""
         kept = {message.id for message in messages}
         self._known = {key: known for key, known in self._known.items() if key in kept}
 
@@ -182,7 +181,7 @@ def ledger_of(
     tool_calls: Sequence[ToolCall] = (),
     known: KnownFacts | None = None,
 ) -> Ledger:
-    """The facts of messages and of the tool calls made between them.
+    """Return the facts of messages and of the tool calls made between them.
 
     Give it the user's messages too, also those that stay in the prompt: what they change must
     not be shown as it was before. `Ledger.without_sources` leaves their own facts out.
@@ -194,7 +193,7 @@ def ledger_of(
 
 
 def merged(older: Ledger, newer: Ledger) -> Ledger:
-    """One ledger for two ranges: each fact once, done tasks closed, replaced values gone."""
+    """Return one ledger for two ranges: facts once, done tasks closed, replaced values gone."""
     return replace(older, facts=settled((*older.facts, *newer.facts)))
 
 

@@ -1,6 +1,6 @@
-"""Corrections of the user that do not name what they correct: "actually make it 9090".
+"""Corrections by the user that do not name what they correct, such as "actually make it 9090".
 
-What they speak of is what was said just before: the last message with a value of the same kind.
+They refer to what was said just before: the last message with a value of the same kind.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ _MOST_MESSAGES = 16
 _MOST_OF_USER = 3
 """Messages of the user that a correction may refer back to, the newest."""
 _FEW_WORDS = 3
-"""A reply of no more words that count says nothing but the value."""
+"""A reply of no more content words says nothing but the value."""
 _SHORT = 7
-"""A sentence of more is about many things, and its values cannot be told apart."""
+"""Words of a sentence beyond which it is about many things and its values are ambiguous."""
 _QUOTED = re.compile(r"\"([^\"\n]{2,60})\"|“([^”\n]{2,60})”")
 _ROOTED = re.compile(r"(?<!\S)/[^\s,;]{2,80}")
 _HOST = re.compile(r"\b[a-z][a-z-]*\d[\w-]*(?:\.[a-z][\w-]*)+\b")
@@ -48,7 +48,7 @@ _AGENT = re.compile(
     r"^.*?\b(?:wants?|says?|said|asked for|asks? for|insists? on|prefers?|needs?|demands?) ",
     re.IGNORECASE,
 )
-"""Who wants it is not what it is about."""
+"""The beginning of a sentence that only says who wants something."""
 _THE_THING = re.compile(r"\b(?:the|our|an?) (\w+(?: \w+)?)", re.IGNORECASE)
 _POINTING = word_set("it that this there him them those")
 _BARE = GENERIC | word_set(
@@ -76,24 +76,24 @@ class _Told:
         self.from_user = from_user
         self.entries: list[Entry] = []
         self.corrects: _Told | None = None
-        """The one message it takes something back of."""
+        """The only message that this one corrects."""
         self.took_back = list[_Value]()
 
     @property
     def sentences(self) -> list[Entry]:
-        """What it said, without what was taken from it."""
+        """The facts that are whole sentences, without values taken from them."""
         return [one for one in self.entries if one.fact.kind in _SENTENCES]
 
 
 class Corrections:
-    """The last messages, and which of their facts the newest one corrects."""
+    """Remembers the last messages and finds which of their facts the newest one corrects."""
 
     def __init__(self) -> None:
         self._told = deque[_Told](maxlen=_MOST_MESSAGES)
         self._sources = set[str]()
 
     def take(self, entry: Entry) -> None:
-        """One more fact, newer than all before; earlier ones may no longer hold."""
+        """Take a fact that is newer than all before it; earlier ones may no longer hold."""
         fact = entry.fact
         if not self._told or self._told[-1].source != fact.source:
             if fact.source in self._sources:
@@ -128,8 +128,10 @@ class Corrections:
             self._reword(entry)
 
     def _confirm(self, answer: Entry) -> None:
-        """Where an answer says of a new value just what an earlier one said of another, what
-        the user had asked for was replaced by what was asked for last."""
+        """Replace a value of the user if an answer confirms another one in the same words.
+
+        The answer says of the value asked for last what an earlier answer said of the old one.
+        """
         places = [at for at, told in enumerate(self._told) if told.from_user][-_MOST_OF_USER - 1 :]
         if len(places) < 2 or not _values(answer.fact.text):
             return
@@ -145,7 +147,7 @@ class Corrections:
                     return
 
     def _replace(self, old: Sequence[_Value], newer: Entry, messages: Sequence[_Told]) -> None:
-        """Marks what gave the earlier value, and ends what only repeated it."""
+        """Mark facts that gave the earlier value, and end those that only repeated it."""
         for entry in (entry for told in messages for entry in told.entries):
             words = _words(entry.fact.text)
             given = [one for one in old if one.words <= words]
@@ -163,7 +165,7 @@ class Corrections:
                 entry.pass_by(newer)
 
     def _pass_on(self, replaced: Entry, newer: Entry) -> None:
-        """What took the place of something may itself be replaced; if that is all it tells."""
+        """Mark facts that a replaced one had replaced, if that one says nothing else."""
         if len(replaced.read.topic) > _FEW_WORDS:
             return
         for entry in (entry for told in self._told for entry in told.entries):
@@ -171,7 +173,7 @@ class Corrections:
                 entry.pass_by(newer)
 
     def _before(self, newer: _Told) -> Iterator[tuple[_Told, list[_Told]]]:
-        """The last messages of the user, each with what followed it; the newest one first."""
+        """Yield the last messages of the user, the newest first, each with what followed it."""
         messages = list(self._told)[:-1]
         places = [at for at, told in enumerate(messages) if told.from_user][-_MOST_OF_USER:]
         for at in reversed(places or range(len(messages))[-1:]):
@@ -179,7 +181,7 @@ class Corrections:
                 yield messages[at], messages[at + 1 :]
 
     def _reword(self, entry: Entry) -> None:
-        """A short request without a value that is put in other words: "no wait, by month"."""
+        """Mark a short request without a value that is put in other words: "no wait, by month"."""
         older = next((told for told in list(self._told)[-2::-1] if told.from_user), None)
         for one in older.sentences if older else ():
             again = _MAKE_IT.search(entry.fact.text) or one.read.topic & entry.read.topic
@@ -188,13 +190,13 @@ class Corrections:
 
 
 def _happened(fact: Fact) -> bool:
-    """Whether something was met with, or told by a tool: no later wish changes that."""
+    """Whether a fact is an event or comes from a tool: no later request changes that."""
     told_by_a_tool = fact.kind == "value" and not fact.about
     return told_by_a_tool or (fact.kind in ("error", "dead-end") and not fact.from_user)
 
 
 def _was_said_of(old: _Value, value: _Value, answer: Entry, messages: Sequence[_Told]) -> bool:
-    """Whether an earlier answer differs from this one by its value only."""
+    """Whether an earlier answer differs from this one only in its value."""
     rest = answer.read.topic - value.words
     answers = (one for told in messages for one in told.entries if not told.from_user)
     return bool(rest) and any(
@@ -210,7 +212,7 @@ def _replaced_values(
     messages: Sequence[_Told],
     cues: dict[str, str],
 ) -> list[_Value]:
-    """The values of an earlier message that a sentence gives another one instead of."""
+    """Return the values of an earlier message that a sentence replaces."""
     echoed, by_name = _words(text), bool(said_in(entry.fact.text).replaced)
     for value, old in rivals.items():
         named = [one for one in old if one.words <= echoed]
@@ -225,7 +227,7 @@ def _replaced_values(
 def _means(
     entry: Entry, value: _Value, old: _Value, messages: Sequence[_Told], cues: dict[str, str]
 ) -> bool:
-    """Whether a sentence has nothing else to speak of than what was said before."""
+    """Whether a sentence speaks of nothing but what was said before."""
     said = (one for told in messages for one in told.sentences if len(one.read.topic) <= _SHORT)
     about = (one.read.topic for one in said if old.words <= _words(one.fact.text))
     text = entry.fact.text
@@ -240,7 +242,7 @@ def _means(
 
 
 def _own_words(text: str, value: _Value) -> Slot:
-    """What the clause of a value names besides: "sorry, [the retry interval] is 60 s"."""
+    """Return what the clause of a value names: the interval in "sorry, the interval is 60 s"."""
     before = ""
     for clause in _CLAUSE.split(text):
         if value.words <= _words(clause):
@@ -261,8 +263,10 @@ def _words(text: str) -> Slot:
 
 
 def _rivals(value: _Value, older: _Told) -> list[_Value]:
-    """The values of an earlier message that this one could stand in for; none if one of them
-    is the same."""
+    """Return the values of an earlier message that this one could replace.
+
+    Empty if one of them is the same value.
+    """
     short = (one for one in older.sentences if one.holds and len(one.read.topic) <= _SHORT)
     there = [one for entry in short for one in _values(entry.fact.text)]
     rivals = (one for one in there if one.kind == value.kind and one not in older.took_back)
@@ -272,7 +276,7 @@ def _rivals(value: _Value, older: _Told) -> list[_Value]:
 
 @lru_cache(maxsize=1024)
 def _values(text: str) -> tuple[_Value, ...]:
-    """What a sentence gives as values, each with its kind."""
+    """Return the values in a sentence, each with its kind."""
     quoted = [one or other for one, other in _QUOTED.findall(text)]
     found = [(_QUOTE, value) for value in quoted]
     found += [(PATH, value) for value in _ROOTED.findall(text)]
@@ -296,7 +300,7 @@ def _is_no_name(value: str, first: str) -> bool:
 
 
 def _form(value: str) -> str:
-    """A number by its looks: 8080 and 04:30 are of two kinds, 0.4 and 12 of one."""
+    """Return the kind of a number by its form: 8080 and 04:30 differ, 0.4 and 12 do not."""
     if value.count(".") > 1:
         return "dotted"
     if ":" in value:

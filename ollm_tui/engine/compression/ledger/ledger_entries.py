@@ -1,4 +1,4 @@
-"""Facts on their way into a ledger, with what each says worked out once."""
+"""Entries of a ledger while it is made: facts, each with what its text says."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Reading(NamedTuple):
     topic: Slot = frozenset()
     """What it speaks of, without its numbers."""
     told: Slot = frozenset()
-    """The same, also as something done again: rebuilt, recomputed."""
+    """The topic, with words such as rebuilt also without their "re"."""
     names: Slot = frozenset()
     """The words of the names that are its values."""
     slots: frozenset[Slot] = frozenset()
@@ -73,23 +73,23 @@ class Entry:
     def __init__(self, fact: Fact) -> None:
         self.fact = fact
         self.holds = fact.current
-        """Whether it is there and current."""
+        """Whether the fact is in the ledger and current."""
         self.number = 0
-        """How many were there when it was said."""
+        """The number of facts that had been added when this one was."""
         claims = fact.kind in _CLAIMING and (fact.current or fact.kind == "todo")
         self.read = _read(fact.text) if claims else _UNREAD
 
     def end(self) -> None:
-        """It was done, replaced or taken back."""
+        """Mark the fact as done, replaced or taken back."""
         self.fact = replace(self.fact, current=False)
         self.holds = False
 
     def pass_by(self, newer: Entry, value: str = "") -> None:
-        """A later fact may have taken its place: it is told as the earlier one of the two."""
+        """Mark a later fact as its possible replacement: both are rendered, as earlier and now."""
         if self.fact.now and newer.fact.kind == "value":
             return  # the sentence it was taken from tells more
         self.fact = replace(self.fact, now=one_line(newer.fact.text, _NOW_LIMIT, value))
 
     def was_passed_by(self, newer: Entry) -> bool:
-        """Whether a later fact is what it is told with."""
+        """Whether a later fact is marked as its possible replacement."""
         return self.fact.now == one_line(newer.fact.text, _NOW_LIMIT)

@@ -1,4 +1,4 @@
-"""Facts brought together: the same one once, what was done closed, what was replaced gone."""
+"""Merging of facts: each is kept once, done tasks are closed, replaced facts removed."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ from ollm_tui.engine.compression.ledger.ledger_replacing import may_take_back, s
 _SAME_TASK = 0.6
 _MOST_OF_TASK = 0.75
 _HALF_OF_TASK = 0.5
-"""How many of the words of a task must be told."""
+"""Shares of the words of a task that a later fact must have to close it."""
 _FULL_TASK = 3
-"""Words of a task that is told well enough to be met by a statement without any deed."""
+"""Words that a task must have to be met by a mere statement."""
 
 
 def is_closed_by(entry: Entry, done: Entry) -> bool:
-    """Whether a task is done by what a later fact tells. A deed that is no plain "done" has to
-    name all of the task."""
+    """Whether a later fact says that a task is done.
+
+    A fact that does not plainly say "done" has to name more of the words of the task.
+    """
     task = entry.read.content
     if entry.fact.kind != "todo" or not task:
         return False
@@ -44,7 +46,7 @@ def is_closed_by(entry: Entry, done: Entry) -> bool:
 
 
 def is_met_by(entry: Entry, newer: Entry) -> bool:
-    """Whether a later statement says of all that a task names that it is so."""
+    """Whether a later statement says that all that a task names is the case."""
     return (
         entry.fact.kind == "todo"
         and entry.fact.source != newer.fact.source
@@ -67,18 +69,18 @@ def _names_the_deed(task: Words, done: Words) -> bool:
 
 _MOST: dict[FactKind, int] = {"constraint": 200, "todo": 150}
 _MOST_OTHERS = 120
-"""Facts of one kind a ledger keeps, the newest; of constraints and tasks more."""
+"""How many facts of one kind a ledger keeps, the newest; more constraints and tasks."""
 
 _MOST_OVER = 40
 _MOST_SHARING = 100
-"""Facts with one word in common that a later one is compared with, the newest."""
+"""How many facts with a word in common a later one is compared with, the newest."""
 _FEW_SHARING = 6
-"""A word of no more facts than this is a rare one."""
+"""A word that no more facts than this have is rare."""
 _RUNS_SHOWN = 3
 
 
 class _Settling:
-    """Facts taken in one after the other; each may close or replace earlier ones."""
+    """Takes facts one after the other; each may close or replace earlier ones."""
 
     def __init__(self) -> None:
         self._entries: dict[tuple[FactKind, str], Entry] = {}
@@ -90,7 +92,7 @@ class _Settling:
         self._corrections = Corrections()
 
     def take(self, fact: Fact) -> None:
-        """One more fact, newer than all before."""
+        """Take a fact that is newer than all before it."""
         known = self._entries.pop(_key(fact), None)
         if known and known.fact.current == fact.current and self._changes_nothing(known):
             known.fact = _again(known.fact, fact)
@@ -109,7 +111,7 @@ class _Settling:
             self._sentence = newer
 
     def _was_told(self, fact: Fact) -> bool:
-        """Whether a value stands in the sentence before it, which has taken back what it does."""
+        """Whether the last sentence contains a value and so has replaced the same facts already."""
         last = self._sentence
         return (
             fact.kind == "value"
@@ -142,18 +144,21 @@ class _Settling:
         )
 
     def facts(self) -> list[Fact]:
-        """What still holds, in the order it was last said."""
+        """Return all facts in the order in which they were last said."""
         return [entry.fact for entry in self._entries.values()]
 
     def _drop_if_repeated(self, fact: Fact) -> None:
-        """A sentence that is told again together with the next one is told once."""
+        """Drop the last fact if this one repeats it and says more."""
         last = self._last.get(fact.kind)
         if last and fact.source == last.fact.source and fact.text.startswith(last.fact.text):
             self._entries.pop(_key(last.fact), None)
             last.holds = False
 
     def _take_back(self, newer: Entry, since: int) -> None:
-        """What was there when the same was said before has met it already."""
+        """End or mark earlier facts that a new one replaces.
+
+        Facts up to number `since` were compared when the same fact was said before.
+        """
         if newer.fact.kind == "todo" and not newer.fact.current:
             words = sorted(newer.read.content & self._tasks_by_word.keys())
             for entry in [entry for word in words for entry in self._tasks_by_word[word]]:
@@ -169,8 +174,11 @@ class _Settling:
                     self._add(Entry(rest))
 
     def _akin(self, read: Reading, since: int) -> list[Entry]:
-        """The earlier facts that share a rare word, two common ones or what they give a value
-        to, in a fixed order: to compare all that share any word takes too long."""
+        """Return earlier facts to compare with, in a fixed order.
+
+        They share a rare word, two common ones or what they give a value to; comparing all that
+        share any word takes too long.
+        """
         replaced = frozenset[str]().union(*map(slot_of, read.said.replaced))
         shared: dict[Entry, int] = {}
         for word in sorted((read.content | replaced) & self._by_word.keys()):
@@ -190,14 +198,14 @@ class _Settling:
 
 
 def _meet(new: Reading, old: Reading) -> bool:
-    """Whether both give the same thing a value; where a change is told, a like one will do."""
+    """Whether both give the same thing a value; for a change, a similar thing is enough."""
     if new.said.changes:
         return not new.slot_words.isdisjoint(old.slot_words)
     return not new.slots.isdisjoint(old.slots)
 
 
 def settled(facts: Iterable[Fact]) -> tuple[Fact, ...]:
-    """The facts that still hold, each once, where it was said last; oldest first."""
+    """Return the facts, each once where it was said last, the oldest first."""
     settling = _Settling()
     for fact in facts:
         if fact.text:
@@ -210,7 +218,7 @@ def _key(fact: Fact) -> tuple[FactKind, str]:
 
 
 def _again(known: Fact, fact: Fact) -> Fact:
-    """A fact said once more: the user's word stays the user's, a command gains a run."""
+    """Return a repeated fact: it stays the user's if it was, and a command gains a run."""
     about = _runs(known.about, fact.about) if fact.kind == "command" else fact.about
     from_user = known.from_user or fact.from_user
     if (about, from_user) == (fact.about, fact.from_user):
@@ -227,7 +235,7 @@ def _runs(known: str, more: str) -> str:
 
 
 def _newest(facts: Sequence[Fact]) -> tuple[Fact, ...]:
-    """As many of each kind as a ledger keeps, and fewer of those that are over."""
+    """Return the newest facts of each kind, fewer of those that are not current."""
     kept: list[Fact] = []
     told: Counter[tuple[FactKind, bool]] = Counter()
     for fact in reversed(facts):

@@ -1,4 +1,4 @@
-"""Whether a later fact takes an earlier one's place, or may have done so."""
+"""Decides whether a later fact replaces an earlier one, surely or perhaps."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ollm_tui.engine.compression.ledger.facts_words import GENERIC, slot_of, wor
 from ollm_tui.engine.compression.ledger.ledger_entries import Entry, Reading
 
 _SAME_THING = 0.5
-"""How many of the words that count must be the same."""
+"""Share of the content words that must be the same."""
 _SAME_BUT = 3
 _REFUSALS = word_set("not never no avoid without don't won't drop nicht kein pas jamais nunca")
 
@@ -60,14 +60,14 @@ def are_of_other_things(old: Reading, new: Reading) -> bool:
 
 
 def value_instead(old: Reading, new: Reading) -> str:
-    """What a later sentence says of the same thing, where it says it as a fact."""
+    """Return the value a later sentence states for the same thing; empty if none."""
     if old.slot_words.isdisjoint(new.slot_words):
         return ""
     return stands_in_for(new.said.about, old.said.about)
 
 
 def value_perhaps_instead(old: Reading, new: Reading) -> str:
-    """A value that may have taken the place of an earlier one, by what else the two speak of."""
+    """Return a value that may replace an earlier one, by what else both speak of; else empty."""
     shared = old.topic & new.topic
     if not shared:
         return ""
@@ -106,7 +106,8 @@ _CLAUSE = re.compile(r", |; | [—–-] |: |(?:,)? (?:and|but|while|und|et|y) ")
 
 
 def may_take_back(newer: Fact, older: Fact) -> bool:
-    """Nobody but the user changes the user's constraints, and no output what was said."""
+    """Whether a fact may replace another: only the user changes the user's constraints, and
+    tool output changes nothing that was said."""
     if older.kind == "constraint":
         return newer.from_user and newer.text not in older.text
     told_by_a_tool = newer.kind == "value" and not newer.about
@@ -116,8 +117,10 @@ def may_take_back(newer: Fact, older: Fact) -> bool:
 
 
 def settle_between(entry: Entry, newer: Entry) -> Fact | None:
-    """Ends an earlier fact that no longer holds, or marks it as the earlier one where that is
-    not sure; what other clauses of it say is a fact of its own."""
+    """End an earlier fact that a later one replaces, or mark it where that is not sure.
+
+    Returns what the other clauses of it say as a new fact, if that is worth keeping.
+    """
     states = newer.read.states
     if is_taken_back_by_name(entry, newer) or (states and is_retold(entry, newer)):
         if entry.fact.from_user and entry.fact.kind in _OF_THE_USER:
@@ -135,7 +138,7 @@ def settle_between(entry: Entry, newer: Entry) -> Fact | None:
 
 
 def _stale_claims(old: Reading, new: Reading) -> list[Claim]:
-    """The claims of an earlier sentence that a later one takes back."""
+    """Return the claims of an earlier sentence that a later one takes back."""
     if not new.said.replaced and old.slot_words.isdisjoint(new.slot_words):
         return []
     stale = [claim for claim in old.said.claims if takes_back(new.said, claim)]
@@ -143,7 +146,7 @@ def _stale_claims(old: Reading, new: Reading) -> list[Claim]:
 
 
 def _mark(entry: Entry, newer: Entry) -> None:
-    """Ends or marks a fact of which a later message tells another value."""
+    """End or mark a fact to which a later message gives another value."""
     value = value_instead(entry.read, newer.read)
     if value and entry.fact.kind == "value":
         entry.end()
@@ -154,7 +157,7 @@ def _mark(entry: Entry, newer: Entry) -> None:
 
 
 def _cut_down(entry: Entry, newer: Entry, stale: Sequence[Claim]) -> Fact | None:
-    """Ends a fact some claims of which no longer hold, and gives back what is left of it."""
+    """End a fact with claims that no longer hold, and return what is left of it."""
     fact = entry.fact
     rest = _without_clauses(fact.text, [claim.start for claim in stale])
     left = slot_of(rest)
@@ -170,7 +173,7 @@ def _cut_down(entry: Entry, newer: Entry, stale: Sequence[Claim]) -> Fact | None
 
 
 def _without_clauses(text: str, places: Sequence[int]) -> str:
-    """A sentence without the clauses that some places lie in."""
+    """Return a sentence without the clauses in which the given indexes are."""
     kept: list[str] = []
     start = 0
     for border in (*_CLAUSE.finditer(text), None):

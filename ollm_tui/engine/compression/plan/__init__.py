@@ -1,1 +1,1 @@
-"""What a compression will do, before anything is done."""
+"""Plans of compressions: what they have to work with, and what they will do with it."""

@@ -1,4 +1,4 @@
-"""Old data cut short: the facts that stay of what tools said and what came along."""
+"""Elision: old tool results and attachments are cut down to the facts found in them."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from ollm_tui.engine.context.prompt_message import Said, said_by
 from ollm_tui.services.tokens.counter import TokenCounter
 
 FACTS_TOKENS = 80
-"""So much of old data is left as facts found in it."""
+"""Tokens that the facts kept of one message's data may have."""
 
 WORTH_CHARACTERS = 40
+"""Data is cut short only if the message loses at least so many characters."""
 IMAGE_CHARACTERS = 1000
-"""About what an image takes."""
+"""Characters that an image is taken to be worth when lengths are compared."""
 
 Data = ToolResultPart | Attachment | Retrieval
-"""What in a message may be cut short."""
+"""The parts of a message that may be cut short."""
 
 
 class Elisions:
-    """What would be left of the data of messages, and what that costs; each is looked at once."""
+    """What would be left of the data of messages and what that costs, worked out once each."""
 
     def __init__(self, counter: TokenCounter) -> None:
         self._counter = counter
@@ -29,23 +30,26 @@ class Elisions:
         self._costs: dict[tuple[str, str], int] = {}
 
     def facts(self, message: Message) -> str:
-        """The facts that stay of old data."""
+        """Return the facts that are kept of the old data of a message."""
         if message.id not in self._facts:
             self._facts[message.id] = facts_of(message)
         return self._facts[message.id]
 
     def excerpt(self, message: Message, most_tokens: int) -> str:
-        """Beginning and end of data that the model has not read yet."""
+        """Return the beginning and end of data that the model has not read yet."""
         contents = [_as_output(part).content for part in message.parts if isinstance(part, Data)]
         return shortened("\n".join(contents), most_tokens, self._counter.text_tokens)
 
     def shortens(self, message: Message, facts: str) -> bool:
-        """Whether that is worth it. Letters are compared, so that it is the same every time:
-        what tokens are known of a message changes with every count."""
+        """Whether a message becomes enough shorter with only these facts left of its data.
+
+        Characters are compared, not tokens: what is known of a message's tokens changes with
+        every count, and the answer has to be the same every time.
+        """
         return _size(said_by(message)) - _size(said_by(message, None, facts)) >= WORTH_CHARACTERS
 
     def cost(self, message: Message, facts: str) -> int:
-        """The tokens of a message of whose data these facts are left."""
+        """Return the tokens of a message with only these facts left of its data."""
         key = (message.id, facts)
         if key not in self._costs:
             self._costs[key] = cost_of(self._counter, message, None, facts)
@@ -58,9 +62,10 @@ def has_data(message: Message) -> bool:
 
 
 def facts_of(message: Message) -> str:
-    """The facts in the data of a message; the same message always gives the same."""
+    """Return the facts in the data of a message; always the same for the same message."""
     data = tuple(_as_output(part) for part in message.parts if isinstance(part, Data))
     ledger = ledger_of([Message(message.id, "tool", data, message.timestamp)])
+    # Not the counter of the model: the facts must not depend on what it has measured so far.
     return rendered(ledger, FACTS_TOKENS, lambda text: len(text) // 3)
 
 
@@ -70,7 +75,7 @@ def _size(said: Said) -> int:
 
 
 def _as_output(part: Data) -> ToolResultPart:
-    """Files and pastes are read as if a tool had said them."""
+    """Return a part as tool output, so that facts are read from all data in the same way."""
     match part:
         case ToolResultPart():
             return part

@@ -1,4 +1,4 @@
-"""What a compression has to work with: the messages in the context, what each costs, the room."""
+"""The input of a plan: the request, the messages in the context, their costs and the room."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ fill half of the room, or to be folded because the user wants that."""
 
 
 class CompressionRequest(NamedTuple):
-    """What is asked for."""
+    """A compression as it was asked for."""
 
     strategy: Strategy
     trigger: Trigger = "manual"
     above: str | None = None
-    """Fold what stands above this message, and nothing below."""
+    """The id of a message: only what stands above it is compressed."""
     instructions: str = ""
     """What the summary should take care of, in the user's words."""
     own: OwnMessages = "keep"
@@ -35,7 +35,7 @@ class CompressionRequest(NamedTuple):
 
 @dataclass(frozen=True)
 class Material:
-    """The context at one moment, as the planner looks at it."""
+    """The context at one moment, as the plan is made from it."""
 
     assembly: Assembly
     counter: TokenCounter
@@ -45,7 +45,8 @@ class Material:
 
     @cached_property
     def costs(self) -> dict[str, int]:
-        """The tokens each message takes in the prompt now; all together no more than it has."""
+        """The tokens of each message in the prompt; their sum never exceeds those of the prompt."""
+        # Messages merged into one piece of the prompt share its tokens by their sizes.
         costs = {message.id: 0 for message in self.messages}
         for piece, owners in zip(self.assembly.pieces, self.assembly.owners, strict=True):
             tokens = self.counter.message(piece).tokens
@@ -61,12 +62,12 @@ class Material:
 
     @property
     def conversation(self) -> int:
-        """What is compared with the trigger."""
+        """The tokens that are compared with the trigger."""
         return self.budget.parts.conversation
 
     @cached_property
     def own_tokens(self) -> int:
-        """What the user's own words take; files and pastes that came along can be cut short."""
+        """The tokens of the user's own words, without attachments: those can be cut short."""
         return sum(self._own_cost(message) for message in self.messages if message.role == "user")
 
     def is_sent(self, message: Message) -> bool:
@@ -74,16 +75,16 @@ class Material:
         return message.id in self._sent
 
     def is_pinned(self, message: Message) -> bool:
-        """Whether the user wants it to stay, or it answers a call of one that stays."""
+        """Whether a message, or another one of its batch of calls and results, is pinned."""
         return message.id in self._pinned
 
     @cached_property
     def turns(self) -> list[int]:
-        """Where turns begin: at every message of the user."""
+        """The indexes of the messages of the user: there turns begin."""
         return [place for place, m in enumerate(self.messages) if m.role == "user"]
 
     def total(self, messages: Sequence[Message]) -> int:
-        """What some messages take together."""
+        """Return the tokens of some messages together."""
         return sum(self.costs[message.id] for message in messages)
 
     def _own_cost(self, message: Message) -> int:
@@ -97,18 +98,21 @@ class Material:
         return frozenset(owner.key for owners in self.assembly.owners for owner in owners)
 
     def batch_start(self, place: int) -> int:
-        """Where the calls and results begin that a message stands among."""
+        """Return the index at which the batch of a message begins."""
         while place and not self.begins_batch(self.messages[place]):
             place -= 1
         return place
 
     def begins_batch(self, message: Message) -> bool:
-        """Whether calls and results that belong together begin with a message."""
+        """Whether a batch, which is a message with its calls and their results, begins here."""
         return message.id in self._batch_starts
 
     @cached_property
     def _batch_starts(self) -> frozenset[str]:
-        """Replies that follow one another are sent as one, so they share their results."""
+        """The ids of messages that begin a batch.
+
+        Replies that follow one another are sent as one, so they are one batch with their results.
+        """
         before = "user"
         starts: set[str] = set()
         for message in self.messages:
@@ -119,10 +123,11 @@ class Material:
 
     @cached_property
     def _pinned(self) -> frozenset[str]:
-        """A call and its results stay together."""
+        """The ids of pinned messages and of their batches: calls stay with their results."""
         pinned = self.assembly.marks.pinned
         kept: set[str] = set()
         batch: list[str] = []
+        # None ends the last batch.
         for message in (*self.messages, None):
             if message is None or self.begins_batch(message):
                 if pinned.intersection(batch):

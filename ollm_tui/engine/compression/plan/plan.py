@@ -1,4 +1,4 @@
-"""What a compression will do, before anything is done: what stays, folds, or is cut short."""
+"""The plan of a compression: which messages stay, fold or are cut short, and what that saves."""
 
 from __future__ import annotations
 
@@ -19,74 +19,33 @@ from ollm_tui.engine.compression.plan.elision import Elisions, has_data
 from ollm_tui.engine.compression.plan.material import CompressionRequest, Material
 from ollm_tui.engine.context.context_view import one_line, title_of
 
-
-def outcomes_of_messages(
-    material: Material, fold: Collection[str], elide: Mapping[str, str], elisions: Elisions
-) -> Iterator[Outcome]:
-    """In the order of the prompt."""
-    for message in material.messages:
-        if not material.is_sent(message):
-            continue
-        tokens = material.costs[message.id]
-        title = title_of(message)
-        if message.id in fold:
-            yield Outcome(message.id, "fold", title, tokens, 0)
-        elif message.id in elide:
-            after = elisions.cost(message, elide[message.id])
-            yield Outcome(message.id, "elide", title, tokens, after)
-        else:
-            yield Outcome(message.id, "keep", title, tokens, tokens, _why(material, message))
-
-
-def outcomes_of_checkpoints(
-    material: Material, rolled: Collection[Checkpoint], sizes: Sizes
-) -> Iterator[Outcome]:
-    """Those that a new one takes in leave nothing by themselves."""
-    number = next_number(material.metadata)
-    for checkpoint in material.assembly.shortening.checkpoints:
-        title = one_line(checkpoint.summary or checkpoint.facts)
-        tokens = checkpoint.current_tokens
-        level = level_at_age(number - checkpoint.compression_number)
-        if checkpoint in rolled:
-            yield Outcome(checkpoint.id, "age", title, tokens, 0, "checkpoint")
-        elif level < checkpoint.level:
-            after = min(tokens, sizes.at_level(level))
-            yield Outcome(checkpoint.id, "age", title, tokens, after, "checkpoint")
-        else:
-            yield Outcome(checkpoint.id, "keep", title, tokens, tokens, "checkpoint")
-
-
-def _why(material: Material, message: Message) -> str:
-    if material.is_pinned(message):
-        return "pinned"
-    return "yours" if message.role == "user" else "recent"
-
-
 GOAL_SHARE = 0.7
-"""Of the trigger: compressing to less leaves room for some exchanges before the next time."""
+"""Share of the trigger to compress to, so that some exchanges fit before the next time."""
 WORTH_TOKENS = 64
-"""Less is not worth a summary."""
+"""Tokens below which folding or cutting short is not worth it."""
 WORTH_AGAIN_SHARE = 0.2
+"""Share of the prompt that compressing again, with nothing said since, has to free."""
 OWN_SHARE = 0.5
-"""Of the limit: when the user's own messages take more, only the user can make room."""
+"""Share of the limit from which on the user's own messages are said to fill the context."""
 OWN_GOAL_SHARE = 0.25
+"""Share of the limit that the user's own messages may keep when the oldest are folded."""
 TOLD_PERCENT = 10
-"""Of the context: less of the user's own is no reason why it is full."""
+"""Percentage of the context below which the user's own messages are not named as the reason."""
 EXCERPT_SHARE = 0.25
-"""Of the limit: what is left of output that the model has not read yet, and that cannot fit."""
+"""Share of the limit for an excerpt of output that the model has not read and cannot fit."""
 
 
 class Plan(NamedTuple):
-    """Which messages become part of a checkpoint, which are cut short, what is expected."""
+    """Which messages become part of a checkpoint, which are cut short, and the size expected."""
 
     wanted: CompressionRequest
     fold: tuple[Message, ...]
     elide: dict[str, str]
     """Messages whose data is cut short, and the facts kept of each."""
     rolled: tuple[Checkpoint, ...]
-    """Older checkpoints the new one takes the place of."""
+    """Older checkpoints that the new one replaces."""
     excess: int
-    """Tokens by which the older checkpoints are too many: the window was larger once."""
+    """Tokens by which the older checkpoints exceed their cap: the window was larger once."""
     sizes: Sizes
     outcomes: tuple[Outcome, ...]
     elided_before: int
@@ -100,24 +59,27 @@ def own_messages_fill(material: Material) -> bool:
     return material.own_tokens >= material.room.limit * OWN_SHARE
 
 
-def make_plan(material: Material, wanted: CompressionRequest) -> Plan | CompressionSkipped:
-    """The gentlest plan that makes enough room, or else the one that makes most."""
-    if not _is_due(material, wanted):
+def make_plan(material: Material, request: CompressionRequest) -> Plan | CompressionSkipped:
+    """Return the gentlest plan that makes enough room, or else the one that makes most.
+
+    Returns why nothing is done if there is none.
+    """
+    if not _is_due(material, request):
         return nothing_to_do("there is room enough")
-    # By hand only what is older than the recent part, unless there is no room.
-    needed = wanted.trigger != "manual" or material.conversation >= material.room.trigger
+    # Asked for by hand, the recent part is only touched if there is no room otherwise.
+    needed = request.trigger != "manual" or material.conversation >= material.room.trigger
     elisions = Elisions(material.counter)
     plans: list[Plan] = []
-    for choice in _choices(material, wanted):
-        if plan := _plan(material, wanted, choice, elisions):
+    for choice in _choices(material, request):
+        if plan := _plan(material, request, choice, elisions):
             plans.append(plan)
         if not needed or (plan and _makes_room(material, plan)):
             break
     best = min(plans, key=lambda plan: plan.expected, default=None)
-    if wanted.trigger == "overflow":
+    if request.trigger == "overflow":
         best = _within_limit(best, material.room.limit)
-        if best is None and wanted.own == "fold-if-full":
-            return make_plan(material, wanted._replace(own="fold"))
+        if best is None and request.own == "fold-if-full":
+            return make_plan(material, request._replace(own="fold"))
     if best is None:
         over = material.budget.over_limit or material.budget.needs_compression
         return cannot_fit(material) if over and needed else nothing_to_do("nothing to compress")
@@ -125,7 +87,7 @@ def make_plan(material: Material, wanted: CompressionRequest) -> Plan | Compress
 
 
 def _within_limit(plan: Plan | None, limit: int) -> Plan | None:
-    """A plan after which the prompt can be sent, if need be with a shorter checkpoint."""
+    """Return the plan if the prompt then fits, if need be with a shorter checkpoint; else None."""
     if plan is None or plan.expected <= limit:
         return plan
     new = plan.sizes.new - (plan.expected - limit)
@@ -135,13 +97,13 @@ def _within_limit(plan: Plan | None, limit: int) -> Plan | None:
 
 
 def _makes_room(material: Material, plan: Plan) -> bool:
-    """Whether the context is then below the trigger: one that is less gentle is not needed."""
+    """Whether a plan brings the context below the trigger, so that no harsher one is needed."""
     left = material.conversation - (material.budget.used - plan.expected)
     return left < material.room.trigger and plan.expected <= material.room.limit
 
 
 def nothing_to_do(message: str) -> CompressionSkipped:
-    """Why nothing is done."""
+    """Return that nothing is done, with the reason."""
     return CompressionSkipped(
         reason="nothing-to-do",
         message=message,
@@ -150,7 +112,7 @@ def nothing_to_do(message: str) -> CompressionSkipped:
 
 
 def cannot_fit(material: Material) -> CompressionSkipped:
-    """What is left to the user."""
+    """Return that nothing more can be compressed, with what the user can do about it."""
     own = material.own_tokens * 100 // max(1, material.budget.used)
     share = f"; your own messages are {own} % of the context"
     return CompressionSkipped(
@@ -160,8 +122,8 @@ def cannot_fit(material: Material) -> CompressionSkipped:
     )
 
 
-def _is_due(material: Material, wanted: CompressionRequest) -> bool:
-    match wanted.trigger:
+def _is_due(material: Material, request: CompressionRequest) -> bool:
+    match request.trigger:
         case "auto":
             return material.budget.needs_compression
         case "overflow":
@@ -171,21 +133,21 @@ def _is_due(material: Material, wanted: CompressionRequest) -> bool:
 
 
 class _Choice(NamedTuple):
-    """The messages that may be touched."""
+    """The messages that a plan may change."""
 
     older: Sequence[Message]
-    """May be folded, and their data cut short."""
+    """Messages that may be folded, and whose data may be cut short."""
     data_until: int = 0
-    """Up to here, data may be cut short although the message stays."""
+    """The index before which data may be cut short even if the message is not in `older`."""
     excerpts: Sequence[Message] = ()
-    """Of the output of these an excerpt is enough: otherwise nobody could read it at all."""
+    """Messages of which an excerpt is kept: in full the model could not read them at all."""
 
 
-def _choices(material: Material, wanted: CompressionRequest) -> Iterator[_Choice]:
-    """From the gentlest on: the recent part is whole turns, as long as that makes room."""
+def _choices(material: Material, request: CompressionRequest) -> Iterator[_Choice]:
+    """Yield what may be changed, the gentlest choice first: it leaves the most recent turns."""
     messages = material.messages
-    if wanted.above is not None:
-        place = next((n for n, m in enumerate(messages) if m.id == wanted.above), 0)
+    if request.above is not None:
+        place = next((n for n, m in enumerate(messages) if m.id == request.above), 0)
         yield _Choice(messages[: material.batch_start(place)])
         return
     recent = _recent_start(material)
@@ -198,13 +160,13 @@ def _choices(material: Material, wanted: CompressionRequest) -> Iterator[_Choice
     if not calls or calls[-1] < last:
         return
     yield _Choice(messages[:last], calls[-1])
-    if wanted.trigger == "overflow":
+    if request.trigger == "overflow":
         outputs = [message for message in messages[calls[-1] :] if message.role == "tool"]
         yield _Choice(messages[:last], calls[-1], outputs)
 
 
 def _recent_start(material: Material) -> int:
-    """Where the recent part begins: whole turns, with as many tokens as stay at least."""
+    """Return the index at which the recent part begins: enough whole turns, from the newest on."""
     messages, end, tokens = material.messages, len(material.messages), 0
     for start in reversed(material.turns):
         tokens += material.total(messages[start:end])
@@ -215,48 +177,52 @@ def _recent_start(material: Material) -> int:
 
 
 def _plan(
-    material: Material, wanted: CompressionRequest, choice: _Choice, elisions: Elisions
+    material: Material, request: CompressionRequest, choice: _Choice, elisions: Elisions
 ) -> Plan | None:
     fold = list[Message]()
-    if not _is_eliding_enough(material, wanted, choice, elisions):
-        fold = _folded(material, wanted, choice)
+    if not _is_eliding_enough(material, request, choice, elisions):
+        fold = _folded(material, request, choice)
     elide = _elidable(material, choice, elisions, {message.id for message in fold})
-    plan = _written(material, wanted, fold, elide, elisions)
+    plan = _written(material, request, fold, elide, elisions)
     saves = _saved(material, elide, elisions) + plan.excess
     is_worth = fold or saves >= WORTH_TOKENS
     return plan if is_worth and not _is_again(material, plan) else None
 
 
 def _is_again(material: Material, plan: Plan) -> bool:
-    """Whether nothing was said since the last compression, and the same is asked for again, or
-    hardly anything is to be gained: counts change with everything that is measured."""
-    wanted, done = plan.wanted, material.metadata.compression_history[-1:]
-    if wanted.trigger != "manual" or not done or done[0].last != material.assembly.leaf:
+    """Whether a compression by hand would only repeat the last one.
+
+    Nothing was said since, and the same is asked for or hardly anything would be freed. Counts
+    change with every measurement, so something can always be freed on paper.
+    """
+    request, done = plan.wanted, material.metadata.compression_history[-1:]
+    if request.trigger != "manual" or not done or done[0].last != material.assembly.leaf:
         return False
+    # An undo or a restore changed the context since: then it is no repetition.
     if done[0].after != material.metadata.compressed:
         return False
     asked = (done[0].trigger, done[0].strategy, done[0].above)
-    is_same = asked == ("manual", wanted.strategy, wanted.above) and wanted.own != "fold"
+    is_same = asked == ("manual", request.strategy, request.above) and request.own != "fold"
     freed = material.budget.used - plan.expected
     return is_same or freed < material.budget.used * WORTH_AGAIN_SHARE
 
 
 def _is_eliding_enough(
-    material: Material, wanted: CompressionRequest, choice: _Choice, elisions: Elisions
+    material: Material, request: CompressionRequest, choice: _Choice, elisions: Elisions
 ) -> bool:
-    """Whether nothing has to be folded: then no model is asked."""
-    if wanted.strategy != "hybrid" or wanted.trigger == "manual":
+    """Whether cutting data short makes enough room: then nothing is folded and no model asked."""
+    if request.strategy != "hybrid" or request.trigger == "manual":
         return False
     saved = _saved(material, _elidable(material, choice, elisions), elisions)
     return material.conversation - saved <= material.room.trigger * GOAL_SHARE
 
 
-def _folded(material: Material, wanted: CompressionRequest, choice: _Choice) -> list[Message]:
-    """What becomes part of a checkpoint."""
+def _folded(material: Material, request: CompressionRequest, choice: _Choice) -> list[Message]:
+    """Return the messages that become part of the new checkpoint."""
     fold = list(_foldable(material, choice.older))
-    if wanted.own == "fold" or (wanted.own == "fold-if-full" and own_messages_fill(material)):
+    if request.own == "fold" or (request.own == "fold-if-full" and own_messages_fill(material)):
         fold = _with_own(material, choice.older, fold)
-    if wanted.strategy == "truncate" and wanted.trigger != "manual":
+    if request.strategy == "truncate" and request.trigger != "manual":
         excess = material.conversation - material.room.trigger * GOAL_SHARE
         fold = _oldest(material, fold, excess)
     return fold if material.total(fold) >= WORTH_TOKENS else []
@@ -264,13 +230,13 @@ def _folded(material: Material, wanted: CompressionRequest, choice: _Choice) -> 
 
 def _written(
     material: Material,
-    wanted: CompressionRequest,
+    request: CompressionRequest,
     fold: Sequence[Message],
     elide: Sequence[tuple[Message, str]],
     elisions: Elisions,
 ) -> Plan:
     older = material.assembly.shortening.checkpoints
-    rolled = older if wanted.strategy == "summarize" and fold else ()
+    rolled = older if request.strategy == "summarize" and fold else ()
     rolled_tokens = sum(checkpoint.current_tokens for checkpoint in rolled)
     sizes = Sizes.of(material.room.checkpoint_cap, material.total(fold) + rolled_tokens)
     before = sum(material.costs[message.id] for message, _ in elide)
@@ -282,7 +248,7 @@ def _written(
     folded = {message.id for message in fold}
     freed = material.total(fold) + rolled_tokens + excess + before
     return Plan(
-        wanted=wanted,
+        wanted=request,
         fold=tuple(fold),
         elide=kept,
         rolled=rolled,
@@ -299,15 +265,17 @@ def _written(
 
 
 def _foldable(material: Material, older: Sequence[Message]) -> Iterator[Message]:
-    """Replies and what tools said; the user's own words and what is pinned stay."""
+    """Yield the replies and tool results that may fold: never pinned ones or the user's own."""
     for message in older:
         if message.role != "user" and material.is_sent(message) and not material.is_pinned(message):
             yield message
 
 
 def _with_own(material: Material, older: Sequence[Message], fold: list[Message]) -> list[Message]:
-    """The oldest messages of the user too, until theirs take a quarter of the limit; never the
-    last one."""
+    """Return `fold` with the oldest messages of the user, in the order of the prompt.
+
+    As many are added as needed to bring them to OWN_GOAL_SHARE of the limit; never the last one.
+    """
     excess = material.own_tokens - material.room.limit * OWN_GOAL_SHARE
     chosen = {message.id for message in fold}
     last = material.messages[material.turns[-1]] if material.turns else None
@@ -322,7 +290,7 @@ def _with_own(material: Material, older: Sequence[Message], fold: list[Message])
 
 
 def _oldest(material: Material, fold: list[Message], excess: float) -> list[Message]:
-    """As many of the oldest as are needed; calls go with their results."""
+    """Return the oldest messages that free `excess` tokens; batches of calls stay whole."""
     chosen: list[Message] = []
     for message in fold:
         if excess <= 0 and material.begins_batch(message):
@@ -335,8 +303,9 @@ def _oldest(material: Material, fold: list[Message], excess: float) -> list[Mess
 def _elidable(
     material: Material, choice: _Choice, elisions: Elisions, fold: Container[str] = ()
 ) -> list[tuple[Message, str]]:
-    """Messages with data that would be shorter without it, each once, and what stays of it."""
+    """Return the messages whose data is worth cutting short, each with what is kept of it."""
     found: dict[str, tuple[Message, str]] = {}
+    # All excerpts together have EXCERPT_SHARE of the limit.
     excerpt = int(material.room.limit * EXCERPT_SHARE) // max(1, len(choice.excerpts))
     for message in (*choice.older, *material.messages[: choice.data_until], *choice.excerpts):
         if message.id in found or message.id in fold or not _may_be_cut(material, message):
@@ -360,3 +329,45 @@ def _may_be_cut(material: Material, message: Message) -> bool:
 
 def _saved(material: Material, elide: Sequence[tuple[Message, str]], elisions: Elisions) -> int:
     return sum(material.costs[m.id] - elisions.cost(m, facts) for m, facts in elide)
+
+
+def outcomes_of_messages(
+    material: Material, fold: Collection[str], elide: Mapping[str, str], elisions: Elisions
+) -> Iterator[Outcome]:
+    """Yield what becomes of each message, in the order of the prompt."""
+    for message in material.messages:
+        if not material.is_sent(message):
+            continue
+        tokens = material.costs[message.id]
+        title = title_of(message)
+        if message.id in fold:
+            yield Outcome(message.id, "fold", title, tokens, 0)
+        elif message.id in elide:
+            after = elisions.cost(message, elide[message.id])
+            yield Outcome(message.id, "elide", title, tokens, after)
+        else:
+            yield Outcome(message.id, "keep", title, tokens, tokens, _why(material, message))
+
+
+def outcomes_of_checkpoints(
+    material: Material, rolled: Collection[Checkpoint], sizes: Sizes
+) -> Iterator[Outcome]:
+    """Yield what becomes of each older checkpoint; `rolled` go into the new one."""
+    number = next_number(material.metadata)
+    for checkpoint in material.assembly.shortening.checkpoints:
+        title = one_line(checkpoint.summary or checkpoint.facts)
+        tokens = checkpoint.current_tokens
+        level = level_at_age(number - checkpoint.compression_number)
+        if checkpoint in rolled:
+            yield Outcome(checkpoint.id, "age", title, tokens, 0, "checkpoint")
+        elif level < checkpoint.level:
+            after = min(tokens, sizes.at_level(level))
+            yield Outcome(checkpoint.id, "age", title, tokens, after, "checkpoint")
+        else:
+            yield Outcome(checkpoint.id, "keep", title, tokens, tokens, "checkpoint")
+
+
+def _why(material: Material, message: Message) -> str:
+    if material.is_pinned(message):
+        return "pinned"
+    return "yours" if message.role == "user" else "recent"

@@ -1,1 +1,1 @@
-"""The part of a checkpoint that a model writes."""
+"""The summary of a checkpoint, which a model writes: request, answer, checks."""

@@ -1,4 +1,4 @@
-"""From messages to a summary that may stand in the context: asked for, read, judged, once again."""
+"""The summariser: asks a model for a summary, reads and judges the answer, and retries once."""
 
 from __future__ import annotations
 
@@ -42,111 +42,39 @@ from ollm_tui.engine.compression.summary.summary_request import (
 )
 from ollm_tui.engine.conversation.model_choice import ModelChoice
 
-OPENING_CHARACTERS = 80
-"""Longer than this, what begins like JSON is none of ours."""
-
-_OPENING = re.compile(r"\s*(?:```\w*\s*)?\{\s*\"summary\"\s*:\s*\"")
-_MAYBE_OPENING = re.compile(r"\s*(?:`{1,2}|```\w*\s*)?(?:\{[\s\w\":]*)?")
-_PLAIN_RUN = re.compile(r"[^\"\\]+")
-_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|[^u])")
-_BROKEN_ESCAPE = re.compile(r"\\u[0-9a-fA-F]{0,3}(?=[^0-9a-fA-F])")
-_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "", "f": ""}
-
-
-class SummaryAnswer:
-    """Reads one answer chunk by chunk; where the cuts are makes no difference."""
-
-    def __init__(self) -> None:
-        self.text = ""
-        """All words so far."""
-        self._filter = IntakeFilter()
-        self._held = ""
-        self._opened: bool | None = None
-        """Whether it is JSON; None while that is open."""
-        self._closed = False
-
-    def feed(self, chunk: str) -> str:
-        """The words that the next chunk brings."""
-        return self._take(self._filter.feed(self._decoded(chunk)))
-
-    def finish(self) -> str:
-        """What was held back; an escape that never ended is dropped."""
-        rest = "" if self._opened else self._held
-        self._held = ""
-        return self._take(self._filter.feed(rest) + self._filter.finish())
-
-    def _take(self, words: str) -> str:
-        self.text += words
-        return words
-
-    def _decoded(self, chunk: str) -> str:
-        text, self._held = self._held + chunk, ""
-        if self._opened is None:
-            opening = _OPENING.match(text)
-            if opening:
-                self._opened, text = True, text[opening.end() :]
-            elif _MAYBE_OPENING.fullmatch(text) and len(text) <= OPENING_CHARACTERS:
-                self._held = text
-                return ""
-            else:
-                self._opened = False
-        return self._unescaped(text) if self._opened else text
-
-    def _unescaped(self, text: str) -> str:
-        """The content of a JSON string as far as it goes."""
-        words: list[str] = []
-        at = 0
-        while at < len(text) and not self._closed:
-            if run := _PLAIN_RUN.match(text, at):
-                words.append(run[0])
-            elif text[at] == '"':
-                self._closed = True
-                break
-            elif run := _ESCAPE.match(text, at):
-                words.append(_character(run[0]))
-            elif not (run := _BROKEN_ESCAPE.match(text, at)):
-                self._held = text[at:]
-                break
-            at = run.end()
-        return "".join(words)
-
-
-def _character(escape: str) -> str:
-    if escape[1] == "u":
-        return chr(int(escape[2:], 16))
-    return _ESCAPED.get(escape[1], escape[1])
-
-
 STOP_READING = 1.5
-"""So many times the length that was asked for, and nothing useful comes any more."""
+"""Reading stops at so many times the length that was asked for."""
 LOOK_CHARACTERS = 200
-"""How often an answer is looked at for repetitions while it arrives."""
+"""New characters after which an arriving answer is searched for repetitions again."""
 FORM_FAULTS: tuple[Fault, ...] = ("empty", "refused")
-"""Here a schema helps: it makes a model write something. Otherwise it makes small ones worse."""
+"""Faults after which a JSON schema is asked for: it makes a model write something.
+
+Not otherwise, since it makes the summaries of small models worse.
+"""
 
 
 class MessageTaken(msgspec.Struct, frozen=True):
-    """A message goes into the request."""
+    """A message was taken into the request."""
 
     message_id: str
 
 
 class Wrote(msgspec.Struct, frozen=True):
-    """More words of a summary. `begins` if they are the first of an attempt."""
+    """More text of a summary has arrived. `begins` if it is the first of an attempt."""
 
     text: str
     begins: bool = False
 
 
 class Rejected(msgspec.Struct, frozen=True):
-    """An attempt was of no use. `again` if there is another one."""
+    """An attempt gave no usable summary. `again` if another one follows."""
 
     reason: str
     again: bool
 
 
 class Summarised(msgspec.Struct, frozen=True):
-    """The last step: a summary to be used."""
+    """The last step: the summary may be used."""
 
     text: str
 
@@ -173,29 +101,31 @@ class Summariser:
         self._redact = redact
         self._bare = False
 
-    async def summarise(self, wanted: SummaryRequest) -> AsyncGenerator[SummaryStep, None]:
-        """Steps, the last of them Summarised. SummaryFailed or ProviderError if there is none.
+    async def summarise(self, request: SummaryRequest) -> AsyncGenerator[SummaryStep, None]:
+        """Yield the steps of writing a summary; the last one is Summarised.
 
-        Closing it closes the connection to the model.
+        Raises SummaryFailed or ProviderError if no summary is made. Closing the generator closes
+        the connection to the model.
         """
-        for message in wanted.messages:
+        for message in request.messages:
             yield MessageTaken(message.id)
-        wanted = wanted._replace(most_tokens=most_tokens_within(self._limit, wanted.most_tokens))
-        prompt = await asyncio.to_thread(self._write, wanted)
+        request = request._replace(most_tokens=most_tokens_within(self._limit, request.most_tokens))
+        prompt = await asyncio.to_thread(self._write, request)
         structured, reason = False, ""
         for again in (True, False):
-            reading = _Reading(prompt.mark, wanted.most_tokens, self._count)
+            reading = _Reading(prompt.mark, request.most_tokens, self._count)
             try:
                 async with aclosing(self._answer(prompt, structured, reading)) as arriving:
                     async for words in arriving:
                         yield Wrote(words, begins=not reading.begun)
                         reading.begun = True
             except ProviderError as error:
+                # Other errors before the first word will not go away with a shorter input.
                 if not again or not (reading.begun or isinstance(error, OverLimit)):
                     raise
                 reason = "the answer broke off" if reading.begun else "the request was too long"
             else:
-                # In the end the earlier summary as it was is better than none.
+                # In the last attempt a copy of the earlier summary is accepted: better than none.
                 given = prompt.given if again else prompt.given._replace(earlier="")
                 verdict = await asyncio.to_thread(self._judge, reading, given)
                 if verdict.fault is None:
@@ -204,13 +134,13 @@ class Summariser:
                 reason, structured = REASONS[verdict.fault], verdict.fault in FORM_FAULTS
             yield Rejected(reason, again)
             if again:
-                prompt = await asyncio.to_thread(self._write, wanted, prompt.read // 2)
+                prompt = await asyncio.to_thread(self._write, request, prompt.read // 2)
         raise SummaryFailed(f"no summary was made: {reason}", "try again or choose another model")
 
     async def _answer(
         self, prompt: SummaryPrompt, structured: bool, reading: _Reading
     ) -> AsyncGenerator[str, None]:
-        """The words as they arrive. A server that refuses the request gets it without extras."""
+        """Yield the text as it arrives; a server that refuses the extras is asked without them."""
         most = reading.most_tokens
         if not self._bare:
             request = request_for(prompt, self._choice, most, structured=structured)
@@ -244,13 +174,14 @@ class Summariser:
         if words := reading.finish():
             yield words
 
-    def _write(self, wanted: SummaryRequest, most_read: int = sys.maxsize) -> SummaryPrompt:
-        """The prompt; SummaryFailed if nothing of what is to be summarised has room in it."""
-        redact, texts = self._redact, transcript(wanted.messages)
+    def _write(self, request: SummaryRequest, most_read: int = sys.maxsize) -> SummaryPrompt:
+        """Return the prompt. Raises SummaryFailed if nothing to be summarised fits into it."""
+        redact, texts = self._redact, transcript(request.messages)
+        # The messages have nothing to tell: then only the earlier summary is made shorter.
         if not any(texts):
-            wanted, texts = wanted._replace(messages=()), [wanted.earlier]
-        room = prompt_room(self._limit, wanted.most_tokens)
-        safe = wanted._replace(earlier=redact(wanted.earlier), facts=redact(wanted.facts))
+            request, texts = request._replace(messages=()), [request.earlier]
+        room = prompt_room(self._limit, request.most_tokens)
+        safe = request._replace(earlier=redact(request.earlier), facts=redact(request.facts))
         prompt = write_prompt(safe, [redact(text) for text in texts], room, most_read, self._count)
         if not prompt.read:
             what = "the window is too small" if any(texts) else "there is nothing to summarise"
@@ -261,76 +192,33 @@ class Summariser:
         return judged(self._redact(reading.summary()), given, reading.most_tokens, self._count)
 
 
-class _Reading:
-    """One answer while it arrives, and when there is no use in reading on."""
-
-    def __init__(self, mark: str, most_tokens: int, count: Count) -> None:
-        self.most_tokens = most_tokens
-        self.begun = False
-        self.whole = False
-        """Whether the model ended it by itself."""
-        self._mark = mark
-        self._count = count
-        self._answer = SummaryAnswer()
-        self._tokens = 0
-        self._looked_at = 0
-
-    def feed(self, chunk: str) -> str:
-        """More of the answer; gives back the words in it."""
-        return self._take(self._answer.feed(chunk))
-
-    def finish(self) -> str:
-        """The words that were held back to the end."""
-        return self._take(self._answer.finish())
-
-    def enough(self) -> bool:
-        """Whether it is far too long, repeats itself, or goes on to write down its own prompt."""
-        text, most = self._answer.text, self.most_tokens * STOP_READING
-        if self._tokens > most:
-            # Counted chunk by chunk it is too much where chunks are smaller than tokens.
-            self._tokens = self._count(text)
-        if len(text) - self._looked_at < LOOK_CHARACTERS:
-            return self._tokens > most
-        self._looked_at = len(text)
-        return self._tokens > most or self._mark in text or repetition(text) is not None
-
-    def summary(self) -> str:
-        """What was written, without a sentence that was cut off."""
-        text, copy, _ = self._answer.text.partition(self._mark)
-        return text if self.whole and not copy else without_broken_end(text)
-
-    def _take(self, words: str) -> str:
-        self._tokens += self._count(words)
-        return words
-
-
 FACTS_ALONE = "the facts were kept without a summary"
 
 
 class SummaryWriter:
-    """Writes one summary after the other. A model that cannot be reached is not asked again."""
+    """Has summaries written, one after the other. After a ProviderError no model is asked again."""
 
     def __init__(self, summariser: Summariser | None) -> None:
         self._summariser = summariser
         self.text = ""
-        """The last summary; empty if there is none."""
+        """The last summary; empty if none was written."""
         self.note = ""
-        """Why no model was asked, if one should have been."""
+        """Why there is no summary although a model should have written one; else empty."""
 
     @property
     def asks_model(self) -> bool:
         """Whether a model is asked at all."""
         return self._summariser is not None
 
-    async def write(self, wanted: SummaryRequest) -> AsyncGenerator[AnyCompressionEvent, None]:
-        """Have a summary written into `text`. SummaryFailed if what comes is of no use."""
+    async def write(self, request: SummaryRequest) -> AsyncGenerator[AnyCompressionEvent, None]:
+        """Have a summary written into `text`. Raises SummaryFailed if no answer is usable."""
         self.text = ""
         if self._summariser is None:
-            for message in wanted.messages:
+            for message in request.messages:
                 yield MessageFolded(message_id=message.id)
             return
         try:
-            async with aclosing(self._summariser.summarise(wanted)) as steps:
+            async with aclosing(self._summariser.summarise(request)) as steps:
                 async for step in steps:
                     match step:
                         case MessageTaken():
@@ -347,3 +235,122 @@ class SummaryWriter:
             self._summariser = None
             self.note = f"{error.message}: {FACTS_ALONE}"
             yield SummaryRejected(reason=self.note, again=False)
+
+
+class _Reading:
+    """One answer while it arrives; decides when to stop reading it."""
+
+    def __init__(self, mark: str, most_tokens: int, count: Count) -> None:
+        self.most_tokens = most_tokens
+        self.begun = False
+        self.whole = False
+        """Whether the model ended the answer by itself."""
+        self._mark = mark
+        self._count = count
+        self._answer = SummaryAnswer()
+        self._tokens = 0
+        self._looked_at = 0
+
+    def feed(self, chunk: str) -> str:
+        """Take the next chunk of the answer and return the text in it."""
+        return self._take(self._answer.feed(chunk))
+
+    def finish(self) -> str:
+        """Return the text that was held back to the end."""
+        return self._take(self._answer.finish())
+
+    def enough(self) -> bool:
+        """Whether the answer is far too long, repeats itself, or copies the prompt."""
+        text, most = self._answer.text, self.most_tokens * STOP_READING
+        if self._tokens > most:
+            # Counted chunk by chunk, the sum is too high where chunks are smaller than tokens.
+            self._tokens = self._count(text)
+        if len(text) - self._looked_at < LOOK_CHARACTERS:
+            return self._tokens > most
+        self._looked_at = len(text)
+        return self._tokens > most or self._mark in text or repetition(text) is not None
+
+    def summary(self) -> str:
+        """Return what was written, without a last sentence that was cut off."""
+        text, copy, _ = self._answer.text.partition(self._mark)
+        return text if self.whole and not copy else without_broken_end(text)
+
+    def _take(self, words: str) -> str:
+        self._tokens += self._count(words)
+        return words
+
+
+OPENING_CHARACTERS = 80
+"""Characters within which the opening of a JSON answer has to be complete."""
+
+_OPENING = re.compile(r"\s*(?:```\w*\s*)?\{\s*\"summary\"\s*:\s*\"")
+_MAYBE_OPENING = re.compile(r"\s*(?:`{1,2}|```\w*\s*)?(?:\{[\s\w\":]*)?")
+_PLAIN_RUN = re.compile(r"[^\"\\]+")
+_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|[^u])")
+_BROKEN_ESCAPE = re.compile(r"\\u[0-9a-fA-F]{0,3}(?=[^0-9a-fA-F])")
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "", "f": ""}
+
+
+class SummaryAnswer:
+    """Reads one answer, plain or JSON, chunk by chunk; where the chunks are cut does not matter."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        """All text of the summary so far."""
+        self._filter = IntakeFilter()
+        self._held = ""
+        self._opened: bool | None = None
+        """Whether the answer is JSON; None until that is known."""
+        self._closed = False
+        """Whether the JSON string has ended."""
+
+    def feed(self, chunk: str) -> str:
+        """Return the text of the summary that the next chunk brings."""
+        return self._take(self._filter.feed(self._decoded(chunk)))
+
+    def finish(self) -> str:
+        """Return the text that was held back; an incomplete JSON escape is dropped."""
+        rest = "" if self._opened else self._held
+        self._held = ""
+        return self._take(self._filter.feed(rest) + self._filter.finish())
+
+    def _take(self, words: str) -> str:
+        self.text += words
+        return words
+
+    def _decoded(self, chunk: str) -> str:
+        text, self._held = self._held + chunk, ""
+        if self._opened is None:
+            opening = _OPENING.match(text)
+            if opening:
+                self._opened, text = True, text[opening.end() :]
+            elif _MAYBE_OPENING.fullmatch(text) and len(text) <= OPENING_CHARACTERS:
+                self._held = text
+                return ""
+            else:
+                self._opened = False
+        return self._unescaped(text) if self._opened else text
+
+    def _unescaped(self, text: str) -> str:
+        """Return the decoded content of a JSON string as far as it has arrived."""
+        words: list[str] = []
+        at = 0
+        while at < len(text) and not self._closed:
+            if run := _PLAIN_RUN.match(text, at):
+                words.append(run[0])
+            elif text[at] == '"':
+                self._closed = True
+                break
+            elif run := _ESCAPE.match(text, at):
+                words.append(_character(run[0]))
+            elif not (run := _BROKEN_ESCAPE.match(text, at)):
+                self._held = text[at:]
+                break
+            at = run.end()
+        return "".join(words)
+
+
+def _character(escape: str) -> str:
+    if escape[1] == "u":
+        return chr(int(escape[2:], 16))
+    return _ESCAPED.get(escape[1], escape[1])

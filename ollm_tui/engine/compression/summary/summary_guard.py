@@ -1,6 +1,6 @@
-"""Whether an answer is a summary: not empty, no echo, no refusal, no chant, and short enough.
+"""Checks whether an answer is a summary: not empty, a refusal, repetitive, a copy or too long.
 
-What can be saved is: a chant is cut off where it begins, a long answer where a sentence ends.
+What can be saved is saved: repetitions are cut off, and a long answer ends with a sentence.
 """
 
 from __future__ import annotations
@@ -24,16 +24,21 @@ REASONS: dict[Fault, str] = {
 }
 
 TOO_LONG = 1.1
+"""Factor by which an answer may exceed its tokens before it is cut at a sentence."""
 FEWEST_WORDS = 8
-"""What is left after something was cut off has to say at least this much."""
+"""Words that have to be left after something was cut off."""
 SHINGLE_WORDS = 8
+"""Words in a row that are compared when copies are looked for."""
 ECHO_SHARE = 0.6
+"""Share of an answer's shingles which makes it a copy if they stand in one stretch."""
 ECHO_WORDS = 40
-"""A sentence or two in the words of the conversation make a fine summary; more is a copy."""
+"""Words of a stretch that make it a copy; a sentence or two taken over are a fine summary."""
 LONGEST_PERIOD = 40
+"""Words of the longest run whose immediate repetition is found."""
 PERIODS = 3
+"""Times such a run has to come in a row."""
 CHANT_WORDS = 12
-"""Numbers such as 0.0.0.0 and names said a few times are no chant."""
+"""Words that the runs have together at least: 0.0.0.0 is no repetition."""
 REPEATED_WORDS = 6
 """A sentence of so many words is not said twice by chance."""
 
@@ -50,11 +55,11 @@ _REFUSAL = re.compile(
 
 
 class SummaryFailed(OllmError):
-    """No attempt gave a summary worth having; the conversation can only be shortened without."""
+    """No attempt gave a usable summary; the context can only be compressed without one."""
 
 
 class Given(NamedTuple):
-    """What the model was given, so that a copy of it is known as one."""
+    """What the model was given, so that a copy of it is recognised."""
 
     instructions: str
     transcript: str
@@ -62,14 +67,14 @@ class Given(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """A summary that may be used, or else what is wrong with it."""
+    """A summary that may be used, or an empty text and what is wrong with it."""
 
     text: str
     fault: Fault | None = None
 
 
 def judged(answer: str, given: Given, most_tokens: int, count: Count) -> Verdict:
-    """A whole answer as the summary it can be."""
+    """Return what can be used of a whole answer, or its fault."""
     text = sanitised(answer)
     if not _words(text):
         return Verdict("", "empty")
@@ -90,7 +95,7 @@ def judged(answer: str, given: Given, most_tokens: int, count: Count) -> Verdict
 
 
 def repetition(text: str) -> int | None:
-    """Where a text begins to say the same again; None if it does not."""
+    """Return the index at which a text begins to repeat itself; None if it does not."""
     places = (_stutter(text), _chant(text), _said_before(text))
     return min((place for place in places if place is not None), default=None)
 
@@ -98,24 +103,24 @@ def repetition(text: str) -> int | None:
 def is_echo(text: str, given: Given) -> bool:
     """Whether a text is mostly one stretch of what was given.
 
-    A new summary may well take over most of the earlier one, but not be nothing else.
+    A new summary may take over most of the earlier one, but has to add something.
     """
     said = _words(text)
     told, source, earlier = map(_words, given)
     if len(said) < SHINGLE_WORDS:
         return bool(said) and f" {' '.join(said)} " in f" {' '.join(told)} "
-    wanted = ECHO_SHARE * (len(said) - SHINGLE_WORDS + 1)
-    if _copied(said, told) >= wanted:
+    least = ECHO_SHARE * (len(said) - SHINGLE_WORDS + 1)
+    if _copied(said, told) >= least:
         return True
     if source and earlier and _copied(said, earlier) == len(said) - SHINGLE_WORDS + 1:
         return True
     copied = _copied(said, source)
     stretch = copied + SHINGLE_WORDS - 1
-    return copied >= wanted and (stretch >= ECHO_WORDS or stretch * 2 >= len(source))
+    return copied >= least and (stretch >= ECHO_WORDS or stretch * 2 >= len(source))
 
 
 def cut_at_sentence(text: str, most_tokens: int, count: Count) -> str:
-    """As many whole sentences as fit; nothing if not even one does."""
+    """Return the first whole sentences that fit; empty if not even one does."""
     ends = [found.end() for found in _SENTENCE_END.finditer(text)]
     low, high = 0, len(ends)
     while low < high:
@@ -128,7 +133,7 @@ def cut_at_sentence(text: str, most_tokens: int, count: Count) -> str:
 
 
 def without_broken_end(text: str) -> str:
-    """An answer that was cut off, up to its last whole sentence if it has one."""
+    """Return a text up to its last whole sentence; all of it if it has none."""
     return _whole_sentences(text) or text
 
 
@@ -142,7 +147,7 @@ def _words(text: str) -> list[str]:
 
 
 def _without_refusal(text: str) -> tuple[str, bool]:
-    """A text without the sentences at its beginning that refuse to write it."""
+    """Return a text without refusing sentences at its beginning, and whether it had any."""
     rest = said = sentences(text)
     while rest and _REFUSAL.match(rest[0]):
         rest = rest[1:]
@@ -150,13 +155,13 @@ def _without_refusal(text: str) -> tuple[str, bool]:
 
 
 def _stutter(text: str) -> int | None:
-    """Where the same few characters come over and over."""
+    """Return where the same few characters begin to repeat; None if they do not."""
     found = _STUTTER.search(text)
     return found.end(1) if found else None
 
 
 def _chant(text: str) -> int | None:
-    """Where the second of several equal runs of words begins."""
+    """Return where the second of several equal runs of words begins; None if there are none."""
     found = list(_WORD.finditer(text))
     words = [word[0].casefold() for word in found]
     for start, word in enumerate(words):
@@ -173,7 +178,10 @@ def _goes_on(words: Sequence[str], start: int, second: int) -> bool:
 
 
 def _said_before(text: str) -> int | None:
-    """Where a sentence stands that was there already: just before, or not the only such one."""
+    """Return where the first repeated sentence begins; None if there is none.
+
+    One repeated sentence alone counts only if it follows itself directly.
+    """
     seen: set[str] = set()
     first, before, at = None, "", 0
     for sentence in sentences(text):
@@ -191,10 +199,11 @@ def _said_before(text: str) -> int | None:
 
 
 def _copied(said: Sequence[str], source: Sequence[str]) -> int:
-    """How many runs of words are in the source at the same distance from each other."""
+    """Return how many shingles of a text are in the source, all shifted by the same distance."""
     places: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
     for place in range(len(said) - SHINGLE_WORDS + 1):
         places[tuple(said[place : place + SHINGLE_WORDS])].append(place)
+    # Most words of a long source begin no shingle: looking at one word first saves a tuple.
     begins = {shingle[0] for shingle in places}
     distances: Counter[int] = Counter()
     for place in range(len(source) - SHINGLE_WORDS + 1):

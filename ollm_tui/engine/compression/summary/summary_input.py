@@ -1,4 +1,4 @@
-"""What a summariser reads: messages as lines of a transcript, cut down until they fit.
+"""The transcript that a summariser reads: messages as lines, cut down until they fit.
 
 The largest are cut first, to their beginning and end; small ones stay as they are.
 """
@@ -24,22 +24,23 @@ from ollm_tui.core.session.message import (
 from ollm_tui.engine.compression.summary.summary_syntax import without_template_tokens
 
 Count = Callable[[str], int]
-"""The tokens of a text, estimated; asked from another thread."""
+"""Returns the estimated tokens of a text; called from another thread."""
 
 FEWEST_TOKENS = 24
-"""Less of a message than this says nothing: then some are left out, so that others can speak."""
+"""Tokens that a message keeps at least; if not all can, messages in the middle are left out."""
 MOST_CHARACTERS_PER_TOKEN = 20
-"""No text has more, but for long runs of blanks."""
+"""An upper bound for any text, except for long runs of blanks."""
 ARGUMENTS_CHARACTERS = 200
+"""Characters kept of each argument of a call."""
 CUT = " [… cut …] "
 
 _ROLE_AT_LINE_START = re.compile(r"^([ \t]*)(?=(?:user|assistant|system|tool)\b)", re.M | re.I)
 
 
 def transcript(messages: Sequence[Message]) -> list[str]:
-    """One text a message, in their order; empty where there is nothing to tell.
+    """Return one text for each message, in their order; empty where there is nothing to tell.
 
-    Results stand with the call they answer. Reasoning is left out: it was for that one answer.
+    A result is told with its call. Reasoning is left out: it was for that one answer.
     """
     calls = {call.call_id: call for message in messages for call in message.tool_calls}
     answered = {
@@ -52,7 +53,7 @@ def transcript(messages: Sequence[Message]) -> list[str]:
 
 
 def fitted(texts: Sequence[str], room: int, count: Count) -> list[str]:
-    """The texts in no more than so many tokens, with one more for the end of each."""
+    """Return the texts cut down to `room` tokens, counting one more for the end of each."""
     entries = [_Entry(text, count(text) + 1) for text in _bounded(texts, room)]
     chosen = _with_gap(entries, room, count)
     level = _level([entry.tokens for entry in chosen], room)
@@ -61,12 +62,15 @@ def fitted(texts: Sequence[str], room: int, count: Count) -> list[str]:
 
 
 def may_fit(texts: Sequence[str], room: int) -> bool:
-    """Whether texts are short enough to be worth counting for so many tokens."""
+    """Whether texts are short enough that they might fit and counting them is worth it."""
     return sum(map(len, texts)) <= room * MOST_CHARACTERS_PER_TOKEN
 
 
 def shortened(text: str, most: int, count: Count) -> str:
-    """The beginning and the end of a text in so many tokens; all of it if it fits."""
+    """Return the beginning and end of a text in at most `most` tokens; all of it if it fits.
+
+    Returns an empty text if not even the mark of the cut fits.
+    """
     tokens, most = count(text), max(most, 0)
     if tokens <= most:
         return text
@@ -75,6 +79,7 @@ def shortened(text: str, most: int, count: Count) -> str:
         cut = _ends(text, kept)
         if (tokens := count(cut)) <= most:
             return cut
+        # By at least a tenth, so that few texts have to be counted.
         kept = min(kept * 9 // 10, kept * most // tokens)
     return ""
 
@@ -116,8 +121,8 @@ def _line(who: str, text: str) -> Iterator[str]:
 
 def _called(name: str, call: ToolCallPart | None) -> str:
     args = {} if call is None else call.args
-    told = ", ".join(f"{key}={_value(value)}" for key, value in args.items())
-    return f"{_plain(name)}({_plain(told)})"
+    given = ", ".join(f"{key}={_value(value)}" for key, value in args.items())
+    return f"{_plain(name)}({_plain(given)})"
 
 
 def _value(value: object) -> str:
@@ -127,30 +132,32 @@ def _value(value: object) -> str:
 
 
 def _plain(text: str) -> str:
-    """Foreign text that can neither end the prompt nor pretend that somebody else speaks."""
+    """Return foreign text that can neither end the prompt nor pretend to be another role."""
     return _ROLE_AT_LINE_START.sub(r"\1· ", without_template_tokens(text))
 
 
 def _bounded(texts: Sequence[str], room: int) -> list[str]:
-    """The texts without what surely has no room, so that nobody has to count that."""
+    """Return the texts cut by characters to what might fit: counting the rest takes too long."""
     level = _level([len(text) for text in texts], room * MOST_CHARACTERS_PER_TOKEN)
     most = max(level, FEWEST_TOKENS * MOST_CHARACTERS_PER_TOKEN)
     return [text if len(text) <= most else _ends(text, most) for text in texts if text]
 
 
 def _ends(text: str, kept: int) -> str:
-    """The end of a text often says how it went out, but the beginning what it was about."""
+    """Return two thirds of `kept` characters from the beginning and one from the end."""
+    # The beginning says what a text is about, and its end often how it went out.
     tail = kept // 3
     return f"{text[: kept - tail].rstrip()}{CUT}{text[len(text) - tail :].lstrip()}"
 
 
 def _with_gap(entries: list[_Entry], room: int, count: Count) -> list[_Entry]:
-    """Entries of which each can keep a few words: the others, in the middle, are left out."""
+    """Return the entries of which each can keep FEWEST_TOKENS; those in the middle are left out."""
     least = [min(entry.tokens, FEWEST_TOKENS) for entry in entries]
     if sum(least) <= room:
         return entries
     gap = _Entry(f"[… {len(entries):,} messages left out …]", 0)
     gap = gap._replace(tokens=count(gap.text) + 1)
+    # The newest messages matter most and get two thirds of the room.
     last = _reach(least[::-1], (room - gap.tokens) * 2 // 3)
     newest = sum(least[len(least) - last :])
     first = _reach(least[: len(least) - last], room - gap.tokens - newest)
@@ -160,7 +167,7 @@ def _with_gap(entries: list[_Entry], room: int, count: Count) -> list[_Entry]:
 
 
 def _reach(sizes: Sequence[int], room: int) -> int:
-    """How many of the first fit."""
+    """Return how many of the first sizes fit into the room."""
     for place, size in enumerate(sizes):
         room -= size
         if room < 0:
@@ -169,7 +176,7 @@ def _reach(sizes: Sequence[int], room: int) -> int:
 
 
 def _level(sizes: Sequence[int], room: int) -> int:
-    """The most that each may have so that all fit: small ones leave more to the others."""
+    """Return the most that each may have so that all fit; small ones leave more to the others."""
     left = room
     for done, size in enumerate(sorted(sizes)):
         share = left // (len(sizes) - done)

@@ -1,4 +1,4 @@
-"""The request for a summary: what to keep, in how many words, and the transcript as data."""
+"""The request for a summary: the instructions, and the transcript fenced as data."""
 
 from __future__ import annotations
 
@@ -17,18 +17,20 @@ from ollm_tui.engine.compression.summary.summary_syntax import without_template_
 from ollm_tui.engine.conversation.model_choice import ModelChoice
 
 UNKNOWN_LIMIT = 4096
+"""The limit in tokens that is assumed where the window is not known."""
 KNOWN_WITHIN = 1.5
-"""A transcript is that much longer than its messages in the prompt, at most: calls are told."""
+"""Factor by which a transcript may exceed its messages in the prompt: it describes calls."""
 SURE_SHARE = 0.9
-"""Counts are estimates and may be too low by a tenth."""
+"""Share of the room that is used: counts are estimates and may be too low by a tenth."""
 TEMPLATE_TOKENS = 48
-"""What the chat template puts around two messages."""
+"""Tokens that the chat template puts around two messages."""
 ANSWER_SHARE = 3
-"""The answer may take a third of the limit: where that is small, most is needed to read."""
+"""Divisor of the limit for the answer: in a small window most is needed for the input."""
 JSON_TOKENS = 24
+"""Tokens that a JSON answer may have beyond those of its text."""
 TOKENS_PER_SENTENCE = 30
 TEMPERATURE = 0.1
-"""A summary has no use for variety, and small models lose the thread with more."""
+"""Low, since a summary needs no variety and small models lose the thread otherwise."""
 
 ANSWER_SCHEMA = {
     "type": "object",
@@ -60,60 +62,60 @@ class SummaryRequest(NamedTuple):
     """What is to be summarised, and how."""
 
     messages: Sequence[Message]
-    """Oldest first, with all their parts; none where an older summary is only made shorter."""
+    """The messages, oldest first; none where an older summary is only made shorter."""
     earlier: str
-    """An older summary that the new one takes in."""
+    """An older summary that becomes part of the new one."""
     facts: str
-    """What is kept without a model: a reminder, not to be repeated."""
+    """The facts that are kept beside the summary, which should not repeat them."""
     goal: str
     instructions: str
-    """What the user asks of this summary."""
+    """What the summary should take care of, in the user's words."""
     most_tokens: int
     level: int
     known_tokens: int = 0
-    """What the messages took of the prompt so far; 0 where nobody knows."""
+    """The tokens of the messages in the prompt so far; 0 if they are not known."""
 
 
 class SummaryPrompt(NamedTuple):
-    """A prompt that fits."""
+    """A prompt that fits into the window beside its answer."""
 
     system: str
     text: str
     mark: str
-    """A word that stands around the data and nowhere else."""
+    """A random word in the fences around the data: in an answer it betrays a copied prompt."""
     read: int
-    """The tokens of what is to be summarised."""
+    """The tokens of what is to be summarised; 0 if nothing of it fits."""
     given: Given
 
 
-def most_tokens_within(limit: int | None, wanted: int) -> int:
-    """How long the answer may be."""
-    return min(wanted, (UNKNOWN_LIMIT if limit is None else limit) // ANSWER_SHARE)
+def most_tokens_within(limit: int | None, asked: int) -> int:
+    """The tokens an answer may have: as many as asked for, but no more than its share."""
+    return min(asked, (UNKNOWN_LIMIT if limit is None else limit) // ANSWER_SHARE)
 
 
 def prompt_room(limit: int | None, answer: int) -> int:
-    """The tokens that a prompt may have beside its answer, as they are counted here."""
+    """Return the tokens, as estimated here, that a prompt may have beside its answer."""
     return int(((UNKNOWN_LIMIT if limit is None else limit) - answer) * SURE_SHARE)
 
 
 def write_prompt(
-    wanted: SummaryRequest, transcript: Sequence[str], room: int, most_read: int, count: Count
+    request: SummaryRequest, transcript: Sequence[str], room: int, most_read: int, count: Count
 ) -> SummaryPrompt:
-    """The prompt in so many tokens, with at most `most_read` of the transcript."""
+    """Return a prompt of at most `room` tokens, with at most `most_read` of the transcript."""
     mark = token_hex(3)
-    system = _system(wanted, room // 8, count)
+    system = _system(request, room // 8, count)
     left = room - TEMPLATE_TOKENS - count(system)
-    beside = _beside(wanted, left, count) if wanted.messages else []
+    beside = _beside(request, left, count) if request.messages else []
     around = count(_fenced(mark, beside))
     most = min(left - around, most_read)
 
     def tokens_with(read: Sequence[str]) -> int:
         return count(_fenced(mark, [*beside, *read]))
 
-    # Counting takes most of the time: what fits as it is, which is the rule, is counted once, or
-    # not at all where it surely does.
+    # Counting takes most of the time. What fits as it is, which is the usual case, is counted
+    # once, or not at all if what is known of its tokens leaves no doubt.
     read = [text for text in transcript if text]
-    tokens = around + int(wanted.known_tokens * KNOWN_WITHIN)
+    tokens = around + int(request.known_tokens * KNOWN_WITHIN)
     if tokens == around or tokens > around + most:
         tokens = tokens_with(read) if may_fit(read, most) else sys.maxsize
     if tokens > around + most:
@@ -124,8 +126,8 @@ def write_prompt(
         read = fitted(transcript, most, count)
         tokens = tokens_with(read)
     content = "\n".join(read)
-    # A part of a summary is a shorter summary, so that may be copied.
-    given = Given(system, content, wanted.earlier) if wanted.messages else Given(system, "")
+    # Where a summary is made shorter, a copied part of it is fine and no echo.
+    given = Given(system, content, request.earlier) if request.messages else Given(system, "")
     text = _fenced(mark, [*beside, *read])
     return SummaryPrompt(system, text, mark, max(tokens - around, len(read)), given)
 
@@ -133,10 +135,11 @@ def write_prompt(
 def request_for(
     prompt: SummaryPrompt, choice: ModelChoice, answer: int, *, structured: bool = False
 ) -> ChatRequest:
-    """The request as it is best. Some servers refuse it for one of its settings."""
+    """Return the request with the best settings, one of which some servers refuse."""
     return ChatRequest(
         model=choice.model,
         messages=_messages(prompt),
+        # As in the conversation: another window would make the server load the model again.
         window=choice.window,
         max_output=answer + JSON_TOKENS if structured else answer,
         temperature=TEMPERATURE,
@@ -146,7 +149,7 @@ def request_for(
 
 
 def bare_request_for(prompt: SummaryPrompt, choice: ModelChoice, answer: int) -> ChatRequest:
-    """The request with nothing but the settings that the server accepts in the conversation."""
+    """Return the request with only the settings that the server accepts in the conversation."""
     return ChatRequest(
         model=choice.model,
         messages=_messages(prompt),
@@ -164,32 +167,35 @@ def _messages(prompt: SummaryPrompt) -> tuple[PromptMessage, ...]:
     )
 
 
-def _system(wanted: SummaryRequest, most: int, count: Count) -> str:
-    task = _TASK if wanted.messages else _SHORTER
-    most_sentences = _MOST_SENTENCES[wanted.level]
-    number = max(2, min(wanted.most_tokens // TOKENS_PER_SENTENCE, most_sentences))
-    lines = [f"{task} in up to {number} sentences, focusing on {_ABOUT[wanted.level]}.", _ONLY_DATA]
-    if wanted.facts and wanted.messages:
+def _system(request: SummaryRequest, most: int, count: Count) -> str:
+    task = _TASK if request.messages else _SHORTER
+    most_sentences = _MOST_SENTENCES[request.level]
+    number = max(2, min(request.most_tokens // TOKENS_PER_SENTENCE, most_sentences))
+    lines = [
+        f"{task} in up to {number} sentences, focusing on {_ABOUT[request.level]}.",
+        _ONLY_DATA,
+    ]
+    if request.facts and request.messages:
         lines.append(_NOT_AGAIN)
-    if wanted.goal:
-        goal = shortened(without_template_tokens(wanted.goal), most, count)
+    if request.goal:
+        goal = shortened(without_template_tokens(request.goal), most, count)
         lines.append(f"The goal of the user: {goal}")
-    if wanted.instructions:
-        asked = shortened(without_template_tokens(wanted.instructions), most, count)
+    if request.instructions:
+        asked = shortened(without_template_tokens(request.instructions), most, count)
         lines.append(f"The user asks of this summary: {asked}")
     return "\n".join(lines)
 
 
-def _beside(wanted: SummaryRequest, room: int, count: Count) -> list[str]:
-    """What stands before the transcript. Facts are kept anyway, so they give way first."""
-    facts = shortened(without_template_tokens(wanted.facts), room // 8, count)
-    earlier = shortened(without_template_tokens(wanted.earlier), room // 2, count)
+def _beside(request: SummaryRequest, room: int, count: Count) -> list[str]:
+    """Return what stands before the transcript. Facts get less room: they are kept anyway."""
+    facts = shortened(without_template_tokens(request.facts), room // 8, count)
+    earlier = shortened(without_template_tokens(request.earlier), room // 2, count)
     labelled = (("already noted", facts), ("earlier summary", earlier))
     return [f"{label}: {text}" for label, text in labelled if text.strip()]
 
 
 def _fenced(mark: str, texts: Sequence[str]) -> str:
-    """Data in a fence that it can neither end nor guess."""
+    """Return the texts in a fence that their content can neither close nor guess."""
     content = "\n".join(texts)
     longest = max(map(len, _BACKTICKS.findall(content)), default=2)
     fence = "`" * (longest + 1) + mark

@@ -1,7 +1,5 @@
-"""What a summary must not carry: syntax that programs or models act on, and orders to the model.
-
-Everything here is pure and made for texts of a few thousand words.
-"""
+"""Removes from a summary what it must not carry: syntax that programs or models act on, and
+orders to the model. The functions are made for texts of a few thousand words."""
 
 from __future__ import annotations
 
@@ -43,9 +41,9 @@ _SPEAKER = re.compile(
     r"^[ \t>*_]*(user|human|assistant|tool|ai|model)[ \t*_]*:[ \t*_]*", re.I | re.MULTILINE
 )
 _CUT_MARK = re.compile(r"\[…[^\[\]\n]{0,60}…\]")
-"""What stood in the transcript where something was left out."""
+"""The mark that a transcript has where something was left out."""
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9 .,;%()/'+=&_-]*")
-"""A line without a sign that any syntax begins with: of several words, only orders may be in it."""
+"""A line without any sign that syntax begins with: only an order may have to be removed."""
 _FEW_WORDS = 4
 _BLANKS = re.compile(r"[ \t]+")
 _EMPTY_LINES = re.compile(r"\s*\n\s*")
@@ -79,9 +77,10 @@ _ORDER = re.compile(
 
 
 def sanitised(text: str) -> str:
-    """A summary as plain lines: nothing a terminal, a parser or a model would take as its own.
+    """Return a summary as plain lines, without anything a terminal, parser or model acts on.
 
-    What is taken out may leave something new behind, so it goes on until nothing changes.
+    Removing something may join its surroundings to new syntax, so it is repeated until nothing
+    changes.
     """
     text = clean(text)
     if text.count(" ") >= _FEW_WORDS and _PLAIN.fullmatch(text):
@@ -94,14 +93,14 @@ def sanitised(text: str) -> str:
 
 
 def without_template_tokens(text: str) -> str:
-    """Text without the tokens that divide a prompt: servers obey them wherever they stand."""
+    """Return a text without the tokens that divide a prompt: servers obey them anywhere."""
     while _TEMPLATE_TOKEN.search(text):
         text = _TEMPLATE_TOKEN.sub(" ", text)
     return text
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text; the end of a line ends one, too."""
+    """Return the sentences of a text; the end of a line ends one, too."""
     found = (part for line in text.split("\n") for part in _SENTENCE_END.split(line))
     return [part.strip() for part in found if part.strip()]
 
@@ -119,14 +118,14 @@ def _sanitised_once(text: str) -> str:
 
 
 def _without_orders(line: str) -> str:
-    """A line without the sentences that begin like an order: what was said is told, not said."""
+    """Return a line without the sentences that begin like an order."""
     if not any(map(_ORDER.match, said := sentences(line))):
         return line
     return " ".join(sentence for sentence in said if not _ORDER.match(sentence))
 
 
 def _without_calls(text: str) -> str:
-    """Text without JSON objects that call a tool."""
+    """Return a text without JSON objects that call a tool."""
     kept: list[str] = []
     decoder, at, start = json.JSONDecoder(), 0, text.find("{")
     while start >= 0:
@@ -138,7 +137,7 @@ def _without_calls(text: str) -> str:
 
 
 def _end_of_call(decoder: json.JSONDecoder, text: str, start: int) -> int:
-    """Where the call that begins here ends; 0 if none does."""
+    """Return the index behind the call that begins here; 0 if none does."""
     try:
         value, end = cast(tuple[dict[str, Any], int], decoder.raw_decode(text, start))
     except (json.JSONDecodeError, RecursionError):
