@@ -92,11 +92,6 @@ class Budget(msgspec.Struct, frozen=True):
         return self.room is not None and self.parts.conversation >= self.room.trigger
 
     @property
-    def needs_snapshot(self) -> bool:
-        """Whether the prompt has reached the snapshot threshold."""
-        return self.room is not None and self.used >= self.room.snapshot
-
-    @property
     def trigger_mark(self) -> int | None:
         """Where in the window the compression trigger lies: the gauge's first mark."""
         return None if self.room is None else self.parts.fixed + self.room.trigger
@@ -104,10 +99,6 @@ class Budget(msgspec.Struct, frozen=True):
     def fits(self, prompt_tokens: int) -> bool:
         """Whether a prompt of this length may be sent; with an unknown window, any may."""
         return self.room is None or prompt_tokens <= self.room.limit
-
-    def recent_part(self, last_exchange: int) -> int | None:
-        """The tokens to keep from compression: never less than the last exchange."""
-        return None if self.room is None else max(self.room.recent, last_exchange)
 
     def exchanges_left(self, exchanges: Sequence[int]) -> int | None:
         """About how many more exchanges until compression, if they go on like the last ones.
