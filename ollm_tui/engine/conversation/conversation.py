@@ -32,12 +32,12 @@ from ollm_tui.engine.compression.conversation_compression import ConversationCom
 from ollm_tui.engine.context.context_view import ContextView
 from ollm_tui.engine.context.prompt_message import as_json, readable
 from ollm_tui.engine.context.session_context import SessionContext
+from ollm_tui.engine.conversation.conversation_goals import ConversationGoals
 from ollm_tui.engine.conversation.conversation_hooks import ConversationHooks
-from ollm_tui.engine.conversation.goal_keeping import ConversationGoals
+from ollm_tui.engine.conversation.conversation_notes import ConversationNotes
 from ollm_tui.engine.conversation.held_session import HeldSession
 from ollm_tui.engine.conversation.model_choice import ModelChoice
 from ollm_tui.engine.conversation.modes import Mode
-from ollm_tui.engine.conversation.notes import ConversationNotes
 from ollm_tui.engine.conversation.stoppable import Stoppable
 from ollm_tui.engine.snapshots.conversation_snapshots import ConversationSnapshots
 from ollm_tui.engine.tools.conversation_tools import ConversationTools

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from ollm_tui.core.session.context_entry import ContextEntry
 from ollm_tui.core.session.message import Message
+from ollm_tui.engine.conversation.conversation_notes import ConversationNotes
 from ollm_tui.engine.conversation.held_session import HeldSession
-from ollm_tui.engine.conversation.notes import ConversationNotes
 from ollm_tui.engine.conversation.stoppable import Stoppable
 from ollm_tui.settings.schema import HookEvent
 

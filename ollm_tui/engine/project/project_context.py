@@ -16,7 +16,7 @@ from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import clean, visible
 from ollm_tui.core.session.context_entry import ContextEntry
 from ollm_tui.engine.context.system_prompt import INSTRUCTIONS
-from ollm_tui.engine.conversation.notes import ConversationNotes
+from ollm_tui.engine.conversation.conversation_notes import ConversationNotes
 from ollm_tui.services.files.git_program import git_state
 from ollm_tui.services.safety.project_trust import Trust, Verdict, digest_of
 from ollm_tui.services.tokens.careful_estimate import careful_estimate

@@ -13,7 +13,7 @@ from ollm_tui.core.session.session import Metadata
 from ollm_tui.core.snapshot import Reason
 from ollm_tui.core.tool import APPROVAL_MODES, Action, ApprovalMode, Decision, Tool, Verdict
 from ollm_tui.engine.context.session_context import SessionContext
-from ollm_tui.engine.conversation.goal_keeping import ConversationGoals
+from ollm_tui.engine.conversation.conversation_goals import ConversationGoals
 from ollm_tui.engine.conversation.held_session import HeldSession
 from ollm_tui.engine.loops.loop_watch import LoopWatch
 from ollm_tui.engine.tools.around_calls import AroundCalls, RunHooks
