@@ -8,7 +8,6 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from functools import cached_property, partial
-from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ollm_tui.core.errors import OllmError, ProviderError, StoreError
@@ -266,8 +265,9 @@ class History:
     @cached_property
     def _index(self) -> HistorySearch:
         # Loaded when first asked for: a front end that only answers needs none of it.
-        searching = import_module("ollm_tui.services.search.searching")
-        return searching.HistorySearch(self._store, self._saving)
+        from ollm_tui.services.search.searching import HistorySearch
+
+        return HistorySearch(self._store, self._saving)
 
 
 async def _told(work: Awaitable[R]) -> R:

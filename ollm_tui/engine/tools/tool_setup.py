@@ -6,8 +6,8 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from ollm_tui.engine.conversation.conversation_goals import ConversationGoals
@@ -49,8 +49,7 @@ class ToolSetup:
     ) -> ToolKit:
         """What one session works with; `keeps` whether anything of it may be on disk."""
         # In a thread: it takes longer to load than a key may wait.
-        for name in ("tools.toolbox", "engine.tools.policy", "services.sandbox.sandbox"):
-            await asyncio.to_thread(import_module, f"ollm_tui.{name}")
+        await asyncio.to_thread(_load_modules)
         return await self._make(session, goals, keeps, sees_pictures)
 
     async def _make(
@@ -60,7 +59,7 @@ class ToolSetup:
         keeps: bool,
         sees_pictures: Callable[[], bool],
     ) -> ToolKit:
-        # Loaded by now: see `outfit`.
+        # `_load_modules` has loaded all of these by now, so nothing waits here.
         from ollm_tui.engine.tools.policy import Policy, scope_of
         from ollm_tui.services.files.file_changes import FileWatch
         from ollm_tui.services.files.options import DiscoveryOptions
@@ -109,3 +108,13 @@ class ToolSetup:
             files=watch if keeps else None,
             sandbox_words=sandbox.words,
         )
+
+
+def _load_modules() -> tuple[ModuleType, ...]:
+    """Imports the modules that a toolkit is made of, with all that they need."""
+    from ollm_tui.engine.tools import policy
+    from ollm_tui.services.files import file_changes
+    from ollm_tui.services.sandbox import sandbox
+    from ollm_tui.tools import toolbox
+
+    return toolbox, policy, sandbox, file_changes
