@@ -23,8 +23,7 @@ EASY_SHARE = 0.75
 """Share of the limit that a prompt may take in a wider window; with more, the context would be
 compressed at once."""
 OWN_SHARE = 0.25
-"""Share of the limit that the user's own messages keep when the oldest are folded; with no more
-than that there is nothing to fold."""
+"""Share of the limit above which folding the user's own older messages is offered."""
 
 
 def choices(context: SessionContext, question: Message, tokens: int) -> tuple[OverflowChoice, ...]:

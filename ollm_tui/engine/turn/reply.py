@@ -77,7 +77,7 @@ class Reply:
         self._finished = True
         if self._timer:
             self._timer.cancel()
-        # A filter holds back what could be the beginning of a sequence.
+        # A filter may still hold back half of a surrogate pair.
         for kind, rest in self._filters.items():
             self._take(kind, rest.finish())
         end = MessageFinished(
