@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 class SnapshotFiles:
-    """Restores the files that tools changed since a snapshot, for a front end with an event loop."""
+    """Restores the files that tools changed since a snapshot, in threads."""
 
     def __init__(self, project: str | None, tools: ConversationTools) -> None:
         """`project` is the folder the session belongs to."""

@@ -1,4 +1,4 @@
-"""Makes what the conversations of a project work with: tools, rules, a sandbox, copies of files."""
+"""Makes the toolkits of a project's conversations: tools, policy, sandbox, copies of files."""
 
 from __future__ import annotations
 
@@ -26,18 +26,19 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class ToolSetup:
-    """Nothing of it is loaded before a model that can use tools is about to be asked."""
+    """Makes toolkits. Their modules are loaded when the first one is made, which is only for a
+    model that can use tools: they would slow down every start."""
 
     settings: Settings
     project: Path
     home: Path | None
-    """Where answers that hold for a project are kept; None keeps none."""
+    """The folder of answers that hold for a project; None stores none."""
     layout: StoreLayout
     cipher: Cipher | None
     environ: Mapping[str, str]
     open_jobs: Callable[[], SessionJobs]
     files: Callable[[], ProjectFiles] | None = None
-    """The files of the project, where others use them too."""
+    """Gives the files of the project, where they are shared with others."""
 
     async def toolkit(
         self,
@@ -47,7 +48,7 @@ class ToolSetup:
         keeps: bool,
         sees_pictures: Callable[[], bool] = lambda: False,
     ) -> ToolKit:
-        """What one session works with; `keeps` whether anything of it may be on disk."""
+        """The toolkit of one session; `keeps` tells whether anything of it may be on disk."""
         # In a thread: it takes longer to load than a key may wait.
         await asyncio.to_thread(_load_modules)
         return await self._make(session, goals, keeps, sees_pictures)
@@ -70,11 +71,12 @@ class ToolSetup:
 
         rules, jobs = self.settings.tools, self.open_jobs()
         scope = scope_of(rules, self.project)
+        # A command must not change sessions, nor the answers that decide what may run unasked.
         kept = [self.layout.root, *([self.home] if self.home else [])]
         sandbox = await asyncio.to_thread(
             Sandbox.find, scope, self.settings.tools.network, read_only=kept
         )
-        place = ToolEnvironment(
+        environment = ToolEnvironment(
             root=self.project,
             scope=tuple(scope),
             jobs=jobs.service,
@@ -97,7 +99,7 @@ class ToolSetup:
         if keeps:
             jobs.files.add(session.session_id, watch)
         return ToolKit(
-            tools=toolbox(place),
+            tools=toolbox(environment),
             policy=Policy(
                 rules,
                 self.project,
