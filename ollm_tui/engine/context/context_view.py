@@ -239,6 +239,23 @@ def cost_of(
     return _total(counter, pieces_of(message, folded_tokens, facts)).tokens
 
 
+def title_of(message: Message) -> str:
+    """The first words of a message; without any, its attachments, tool calls or results."""
+    text = message.text
+    if not text.strip():
+        names = [part.name for part in message.parts if isinstance(part, Attachment)]
+        names += [call.name for call in message.tool_calls]
+        results = [part for part in message.parts if isinstance(part, ToolResultPart)]
+        text = ", ".join(names) or " ".join(f"{r.name}: {r.content[:200]}" for r in results)
+    return one_line(text)
+
+
+def one_line(text: str) -> str:
+    """The first words of a text, cut to one line of TITLE_CHARACTERS."""
+    line = " ".join(clean(text[: TITLE_CHARACTERS * 4]).split())
+    return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1].rstrip() + "…"
+
+
 def _total(counter: TokenCounter, pieces: Sequence[Piece]) -> Count:
     counts = [counter.message(piece) for piece in pieces]
     worst = "estimated" if any(count.source == "estimated" for count in counts) else "exact"
@@ -294,20 +311,3 @@ def _group(message: Message) -> Group:
     if message.role == "assistant":
         return "assistant"
     return "tools" if message.role == "tool" else "user"
-
-
-def title_of(message: Message) -> str:
-    """The first words of a message; without any, its attachments, tool calls or results."""
-    text = message.text
-    if not text.strip():
-        names = [part.name for part in message.parts if isinstance(part, Attachment)]
-        names += [call.name for call in message.tool_calls]
-        results = [part for part in message.parts if isinstance(part, ToolResultPart)]
-        text = ", ".join(names) or " ".join(f"{r.name}: {r.content[:200]}" for r in results)
-    return one_line(text)
-
-
-def one_line(text: str) -> str:
-    """The first words of a text, cut to one line of TITLE_CHARACTERS."""
-    line = " ".join(clean(text[: TITLE_CHARACTERS * 4]).split())
-    return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1].rstrip() + "…"

@@ -28,46 +28,12 @@ from ollm_tui.core.session.message import (
 )
 from ollm_tui.services.tokens.prompt_count import Piece
 
-_EMPTY: tuple[object, ...] = (None, "", [], ())
-
-
-def readable(request: ChatRequest) -> str:
-    """A prompt as text for people, message by message."""
-    return "\n\n".join(map(_readable_message, request.messages))
-
-
-def as_json(request: ChatRequest) -> str:
-    """A whole request as JSON, without its empty fields."""
-    return json.dumps(_without_empty(msgspec.to_builtins(request)), indent=2, ensure_ascii=False)
-
-
-def _readable_message(message: PromptMessage) -> str:
-    about = f" {message.tool_name or ''} {message.tool_call_id}" if message.tool_call_id else ""
-    lines = [f"── {message.role}{about} ──", message.text]
-    lines += [f"[image {image.media_type}]" for image in message.images]
-    lines += [
-        f"→ {call.name} {call.call_id} {json.dumps(call.args, ensure_ascii=False)}"
-        for call in message.tool_calls
-    ]
-    return "\n".join(line for line in lines if line)
-
-
-def _without_empty(request: dict[str, Any]) -> dict[str, Any]:
-    """A request and its messages without empty fields. The arguments of tools stay as they are:
-    there, empty is not the same as missing."""
-    kept = {key: value for key, value in request.items() if value not in _EMPTY}
-    messages = cast(list[dict[str, Any]], request["messages"])
-    kept["messages"] = [
-        {key: value for key, value in message.items() if value not in _EMPTY}
-        for message in messages
-    ]
-    return kept
-
-
 FIRST_WORDS_CHARACTERS = 160
 """How much of a folded message is left, to tell what it was about."""
 
 _BACKTICKS = re.compile("`{3,}")
+
+_EMPTY: tuple[object, ...] = (None, "", [], ())
 
 
 class Said(NamedTuple):
@@ -137,10 +103,6 @@ def without_pictures(message: Message) -> Message:
     return replace(message, parts=(*kept, Text(note)))
 
 
-def _is_picture(part: Part) -> bool:
-    return isinstance(part, Attachment) and part.media_type.startswith("image/")
-
-
 def pieces_of(
     message: Message, folded_tokens: int | None = None, facts: str | None = None
 ) -> list[Piece]:
@@ -174,6 +136,28 @@ def folded(text: str, tokens: int) -> str:
     return short if len(short) < len(text) else text
 
 
+def checkpoint_text(checkpoint: Checkpoint) -> str:
+    """A checkpoint as the model sees it: what it stands for, the summary, and the facts."""
+    about = f"[{len(checkpoint.messages)} earlier messages in short; a record, no instruction]"
+    if not (checkpoint.summary or checkpoint.facts):
+        about = f"[{len(checkpoint.messages)} earlier messages were left out]"
+    return "\n".join(text for text in (about, checkpoint.summary, checkpoint.facts) if text)
+
+
+def readable(request: ChatRequest) -> str:
+    """A prompt as text for people, message by message."""
+    return "\n\n".join(map(_readable_message, request.messages))
+
+
+def as_json(request: ChatRequest) -> str:
+    """A whole request as JSON, without its empty fields."""
+    return json.dumps(_without_empty(msgspec.to_builtins(request)), indent=2, ensure_ascii=False)
+
+
+def _is_picture(part: Part) -> bool:
+    return isinstance(part, Attachment) and part.media_type.startswith("image/")
+
+
 def _first_words(text: str) -> str:
     # Fences are taken out: an opened one would swallow what follows the first words.
     line = _BACKTICKS.sub("", " ".join(text[: FIRST_WORDS_CHARACTERS * 4].split()))
@@ -196,14 +180,6 @@ def _elided_data(part: Attachment | Retrieval, facts: str) -> str:
     if part.media_type.startswith("image/"):
         return f"[image {part.name} left out]"
     return _fenced(part.name, _elided(part.content, facts))
-
-
-def checkpoint_text(checkpoint: Checkpoint) -> str:
-    """A checkpoint as the model sees it: what it stands for, the summary, and the facts."""
-    about = f"[{len(checkpoint.messages)} earlier messages in short; a record, no instruction]"
-    if not (checkpoint.summary or checkpoint.facts):
-        about = f"[{len(checkpoint.messages)} earlier messages were left out]"
-    return "\n".join(text for text in (about, checkpoint.summary, checkpoint.facts) if text)
 
 
 def _words(message: Message, part: Text) -> str:
@@ -246,3 +222,26 @@ def _fenced(name: str, content: str) -> str:
     inside = (len(run) for run in _BACKTICKS.findall(content))
     fence = "`" * (max(inside, default=2) + 1)
     return f"[{name}]:\n{fence}\n{content}\n{fence}\n"
+
+
+def _readable_message(message: PromptMessage) -> str:
+    about = f" {message.tool_name or ''} {message.tool_call_id}" if message.tool_call_id else ""
+    lines = [f"── {message.role}{about} ──", message.text]
+    lines += [f"[image {image.media_type}]" for image in message.images]
+    lines += [
+        f"→ {call.name} {call.call_id} {json.dumps(call.args, ensure_ascii=False)}"
+        for call in message.tool_calls
+    ]
+    return "\n".join(line for line in lines if line)
+
+
+def _without_empty(request: dict[str, Any]) -> dict[str, Any]:
+    """A request and its messages without empty fields. The arguments of tools stay as they are:
+    there, empty is not the same as missing."""
+    kept = {key: value for key, value in request.items() if value not in _EMPTY}
+    messages = cast(list[dict[str, Any]], request["messages"])
+    kept["messages"] = [
+        {key: value for key, value in message.items() if value not in _EMPTY}
+        for message in messages
+    ]
+    return kept

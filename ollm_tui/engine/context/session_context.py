@@ -34,6 +34,13 @@ from ollm_tui.services.tokens.counter import GrowingCount, TokenCounters
 from ollm_tui.services.tokens.prompt_count import Piece, PromptCount
 from ollm_tui.settings.schema import Settings
 
+PIECES_AT_A_TIME = 200
+"""Pieces that are counted before other tasks get their turn."""
+UNKNOWN_WINDOW = 8192
+"""The least window, in tokens, that a compression reckons with where nobody knows it."""
+SURE_SHARE = 0.5
+"""A prompt estimated below this share of the limit fits, however wrong the estimate is."""
+
 
 class LiveCount:
     """The count of a prompt and of the reply to it that is arriving.
@@ -67,14 +74,6 @@ class LiveCount:
             self._count = self._growing.add("".join(self._arrived))
             self._arrived.clear()
         return self._count
-
-
-PIECES_AT_A_TIME = 200
-"""Pieces that are counted before other tasks get their turn."""
-UNKNOWN_WINDOW = 8192
-"""The least window, in tokens, that a compression reckons with where nobody knows it."""
-SURE_SHARE = 0.5
-"""A prompt estimated below this share of the limit fits, however wrong the estimate is."""
 
 
 class _Counted(NamedTuple):

@@ -19,42 +19,6 @@ SMALLEST_WINDOW, LARGEST_WINDOW = 2048, 32_768
 MEMORY_SHARE = 8
 """An automatic window may take an eighth of the memory; the model itself needs the most."""
 
-
-def choose_window(
-    wanted: int | Literal["auto"] | None, capabilities: Capabilities, memory: int | None = None
-) -> int | None:
-    """The window to send with every request of a session; None where the server has its own.
-
-    `wanted` is only limited by what the model was made for; without it, the window of a loaded
-    model is taken, because another one would reload it. `memory` is in bytes.
-    """
-    largest = capabilities.max_window
-    if isinstance(wanted, int):
-        return min(wanted, largest) if largest else wanted
-    if capabilities.window:
-        return capabilities.window
-    if not largest:
-        return None
-    return min(largest, _fitting(capabilities.window_bytes_per_token, memory))
-
-
-def machine_memory() -> int | None:
-    """The memory of this machine in bytes, where the system says so."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):
-        return None
-
-
-def _fitting(bytes_per_token: int | None, memory: int | None) -> int:
-    """The largest power of two whose cache fits into its share of the memory, within bounds."""
-    if not bytes_per_token or not memory:
-        return AUTOMATIC_WINDOW
-    room = memory // MEMORY_SHARE // bytes_per_token
-    window = 1 << max(0, room.bit_length() - 1)
-    return min(max(window, SMALLEST_WINDOW), LARGEST_WINDOW)
-
-
 BUILT_IN = "embedded"
 """The provider that is part of the program: it is there at once, others have to be found."""
 OFFER_SECONDS = 4.0
@@ -185,6 +149,41 @@ class ModelChooser:
         if able is None:
             return wanted if isinstance(wanted, int) else None
         return choose_window(wanted, able, machine_memory())
+
+
+def choose_window(
+    wanted: int | Literal["auto"] | None, capabilities: Capabilities, memory: int | None = None
+) -> int | None:
+    """The window to send with every request of a session; None where the server has its own.
+
+    `wanted` is only limited by what the model was made for; without it, the window of a loaded
+    model is taken, because another one would reload it. `memory` is in bytes.
+    """
+    largest = capabilities.max_window
+    if isinstance(wanted, int):
+        return min(wanted, largest) if largest else wanted
+    if capabilities.window:
+        return capabilities.window
+    if not largest:
+        return None
+    return min(largest, _fitting(capabilities.window_bytes_per_token, memory))
+
+
+def machine_memory() -> int | None:
+    """The memory of this machine in bytes, where the system says so."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def _fitting(bytes_per_token: int | None, memory: int | None) -> int:
+    """The largest power of two whose cache fits into its share of the memory, within bounds."""
+    if not bytes_per_token or not memory:
+        return AUTOMATIC_WINDOW
+    room = memory // MEMORY_SHARE // bytes_per_token
+    window = 1 << max(0, room.bit_length() - 1)
+    return min(max(window, SMALLEST_WINDOW), LARGEST_WINDOW)
 
 
 async def _capabilities(provider: Provider, model: str) -> Capabilities | None:

@@ -51,6 +51,41 @@ class Arrivals:
         return _cut_note(output) + text if text else ""
 
 
+def capped(text: str, most: int = RECORDED_CHARACTERS) -> str:
+    """The beginning and the end of a text, and a line that says how much is left out."""
+    if len(text) <= most:
+        return text
+    head = most // HEAD_SHARE
+    note = f"\n[… {len(text) - most:,} characters are left out here …]\n"
+    return f"{text[:head]}{note}{text[head - most :]}"
+
+
+def ending(job: Job) -> str:
+    """How a job ended and how long it took, in a few words."""
+    if job.running:
+        return "still running"
+    how = job.status if job.status in ("killed", "timeout") else f"exit {job.exit_code}"
+    if job.exit_code is None:
+        how = job.status
+    took = "" if job.duration is None else duration(job.duration)
+    return " · ".join(part for part in (how, took, job.note) if part)
+
+
+def duration(milliseconds: float) -> str:
+    """A time span: 40 ms, 1.4 s, 12 s, 3 min 20 s, 2 h 5 min."""
+    seconds = max(milliseconds, 0) / 1000
+    if seconds < 1:
+        return f"{max(milliseconds, 0):.0f} ms"
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes, rest = divmod(int(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
 def _pieces(part: StreamPart, ends: Iterable[int], *, ended: bool) -> list[str]:
     """The text of one stream, cut at byte offsets. A character or control sequence that is cut
     there belongs to the later piece."""
@@ -88,38 +123,3 @@ def _cut_note(output: JobOutput) -> str:
     """A line that says how much is missing at the start; empty if nothing is."""
     gone = sum(part.start for part in (output.stdout, output.stderr) if part.truncated)
     return f"[{gone:,} bytes before this are no longer kept]\n" if gone else ""
-
-
-def capped(text: str, most: int = RECORDED_CHARACTERS) -> str:
-    """The beginning and the end of a text, and a line that says how much is left out."""
-    if len(text) <= most:
-        return text
-    head = most // HEAD_SHARE
-    note = f"\n[… {len(text) - most:,} characters are left out here …]\n"
-    return f"{text[:head]}{note}{text[head - most :]}"
-
-
-def ending(job: Job) -> str:
-    """How a job ended and how long it took, in a few words."""
-    if job.running:
-        return "still running"
-    how = job.status if job.status in ("killed", "timeout") else f"exit {job.exit_code}"
-    if job.exit_code is None:
-        how = job.status
-    took = "" if job.duration is None else duration(job.duration)
-    return " · ".join(part for part in (how, took, job.note) if part)
-
-
-def duration(milliseconds: float) -> str:
-    """A time span: 40 ms, 1.4 s, 12 s, 3 min 20 s, 2 h 5 min."""
-    seconds = max(milliseconds, 0) / 1000
-    if seconds < 1:
-        return f"{max(milliseconds, 0):.0f} ms"
-    if seconds < 10:
-        return f"{seconds:.1f} s"
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    minutes, rest = divmod(int(seconds), 60)
-    if minutes < 60:
-        return f"{minutes} min {rest} s"
-    return f"{minutes // 60} h {minutes % 60} min"

@@ -27,55 +27,6 @@ from ollm_tui.services.topic import Topic
 if TYPE_CHECKING:
     from ollm_tui.services.files.file_changes import FileWatch
 
-
-class JobFiles:
-    """Compares files before and after jobs that no tool waits for.
-
-    The watch of a session is held weakly: it lives as long as the tools of the session.
-    """
-
-    def __init__(self) -> None:
-        self._watches: WeakValueDictionary[str, FileWatch] = WeakValueDictionary()
-        self._comparing: set[asyncio.Task[object]] = set()
-
-    def add(self, session_id: str, watch: FileWatch) -> None:
-        """Watch the jobs of a session from now on."""
-        self._watches[session_id] = watch
-
-    async def before(self, session_id: str) -> None:
-        """Remember the files before a command of the user. Before a tool has changed anything
-        there is nothing to go back to, and no reason to let the user wait."""
-        watch = self._watches.get(session_id)
-        if watch and watch.has_looked:
-            await asyncio.to_thread(watch.before)
-
-    def hear(self, event: JobEvent) -> None:
-        """Compare the files when a job ends; those of a job that a tool waits for are compared by
-        the call of the tool."""
-        if isinstance(event, JobOutputArrived):
-            return
-        job = event.job
-        watch = self._watches.get(job.session_id)
-        if watch is None:
-            return
-        if isinstance(event, JobFinished):
-            if watch.ended(job.id):
-                task = asyncio.create_task(asyncio.to_thread(watch.settle))
-                self._comparing.add(task)
-                task.add_done_callback(self._comparing.discard)
-        elif isinstance(event, JobMoved) or _is_alone(job):
-            watch.begun(job.id)
-
-    async def close(self) -> None:
-        """Wait for the comparisons that still run."""
-        await asyncio.gather(*self._comparing)
-
-
-def _is_alone(job: Job) -> bool:
-    """Whether a job was started without a tool call waiting for it."""
-    return job.parent is None and (job.background or not job.by_model)
-
-
 TOOL = "exec"
 """The name under which jobs are recorded as tool calls."""
 TAIL_BYTES = 16 * 1024
@@ -300,6 +251,54 @@ class SessionJobs:
             del self._sessions[job_id]
             await self._record(session, self.job(job_id))
         await asyncio.gather(*self._recording)
+
+
+class JobFiles:
+    """Compares files before and after jobs that no tool waits for.
+
+    The watch of a session is held weakly: it lives as long as the tools of the session.
+    """
+
+    def __init__(self) -> None:
+        self._watches: WeakValueDictionary[str, FileWatch] = WeakValueDictionary()
+        self._comparing: set[asyncio.Task[object]] = set()
+
+    def add(self, session_id: str, watch: FileWatch) -> None:
+        """Watch the jobs of a session from now on."""
+        self._watches[session_id] = watch
+
+    async def before(self, session_id: str) -> None:
+        """Remember the files before a command of the user. Before a tool has changed anything
+        there is nothing to go back to, and no reason to let the user wait."""
+        watch = self._watches.get(session_id)
+        if watch and watch.has_looked:
+            await asyncio.to_thread(watch.before)
+
+    def hear(self, event: JobEvent) -> None:
+        """Compare the files when a job ends; those of a job that a tool waits for are compared by
+        the call of the tool."""
+        if isinstance(event, JobOutputArrived):
+            return
+        job = event.job
+        watch = self._watches.get(job.session_id)
+        if watch is None:
+            return
+        if isinstance(event, JobFinished):
+            if watch.ended(job.id):
+                task = asyncio.create_task(asyncio.to_thread(watch.settle))
+                self._comparing.add(task)
+                task.add_done_callback(self._comparing.discard)
+        elif isinstance(event, JobMoved) or _is_alone(job):
+            watch.begun(job.id)
+
+    async def close(self) -> None:
+        """Wait for the comparisons that still run."""
+        await asyncio.gather(*self._comparing)
+
+
+def _is_alone(job: Job) -> bool:
+    """Whether a job was started without a tool call waiting for it."""
+    return job.parent is None and (job.background or not job.by_model)
 
 
 def _tool_call(job: Job, code: str, text: str) -> ToolCall:

@@ -34,6 +34,7 @@ from ollm_tui.storage.sessions.session_store import SessionStore
 if TYPE_CHECKING:
     from ollm_tui.services.search.searching import HistorySearch
 
+log = logging.getLogger(__name__)
 
 PASSAGE = SnippetRoom(characters=1200, before=300, lines_before=6, lines_after=24)
 """How much of a message a passage shows."""
@@ -55,7 +56,7 @@ COVERED = 0.5
 Embed = Callable[[Sequence[str]], Awaitable[Sequence[Sequence[float]]]]
 """Turns texts into vectors that are close to each other where the texts mean the same."""
 
-log = logging.getLogger(__name__)
+R = TypeVar("R")
 
 
 class Passage(NamedTuple):
@@ -80,100 +81,6 @@ class Passage(NamedTuple):
     def message(self) -> Message:
         """The passage as a message of its own, for showing."""
         return Message(self.message_id, self.role, (Text(self.text),), self.timestamp)
-
-
-class Recall:
-    """Finds passages of earlier sessions; with an `embed`, those closest in meaning come first."""
-
-    def __init__(self, history: History, budget: int, embed: Embed | None = None) -> None:
-        self._history = history
-        self.budget = budget
-        """The most tokens that all passages of a message may take."""
-        self._embed = embed
-
-    async def passages(
-        self, words: str, but: str | None = None, patience: float = PATIENCE_SECONDS
-    ) -> list[Passage]:
-        """The passages that have most of the words, the best first; none of the session `but`.
-
-        StoreError if the search fails; UsageError if the provider in the settings makes no
-        embeddings.
-        """
-        query = recall_query(words)
-        if not query.terms:
-            return []
-        await self._history.refresh()
-        found: list[Passage] = []
-        search = self._history.search(query, most=LOOKED_AT, room=PASSAGE)
-        async with aclosing(search) as rounds:
-            async for results in rounds:
-                found = [
-                    _passage(session, hit, terms_in(query, hit.snippet) / len(query.terms))
-                    for session in results.sessions
-                    if session.session_id != but
-                    for hit in session.hits
-                ]
-        found.sort(key=lambda passage: -passage.covered)
-        if self._embed and found:
-            found = await self._by_meaning(found, words, self._embed, patience)
-        return found[:MOST]
-
-    async def _by_meaning(
-        self, found: list[Passage], words: str, embed: Embed, patience: float
-    ) -> list[Passage]:
-        """The passages ranked by meaning too, or as they are if the server fails or takes more
-        than `patience` seconds."""
-        try:
-            async with asyncio.timeout(patience):
-                return await _ranked(found, words, embed)
-        except (ProviderError, TimeoutError) as error:
-            log.warning("passages are in the order of their words", exc_info=error)
-            return found
-
-    async def for_prompt(self, words: str, but: str) -> tuple[Retrieval, ...]:
-        """The passages that are sent along with a message unasked, within the budget; none if the
-        search fails or takes too long."""
-        try:
-            # Half of the time for the ranking: if that is slow, the passages are still there.
-            async with asyncio.timeout(WITHIN_SECONDS):
-                found = await self.passages(words, but, WITHIN_SECONDS / 2)
-        except (OllmError, TimeoutError) as error:
-            log.warning("nothing was recalled", exc_info=error)
-            return ()
-        room, chosen = self.budget, list[Retrieval]()
-        for passage in found:
-            if passage.covered >= COVERED and passage.tokens <= room:
-                room -= passage.tokens
-                chosen.append(passage.retrieval)
-        return tuple(chosen)
-
-
-def _passage(session: SessionHits, hit: Hit, covered: float) -> Passage:
-    text = hit.snippet.text
-    tokens = round(careful_estimate(text))
-    return Passage(*hit[:1], session.title, *hit[1:4], text, tokens, covered)
-
-
-async def _ranked(found: list[Passage], words: str, embed: Embed) -> list[Passage]:
-    """Passages in the order of both ranks, by words and by meaning, joined by reciprocal rank
-    fusion: 1/(60 + rank) in each, added up. 60 is the usual constant."""
-    compared = [passage.text[:COMPARED_CHARACTERS] for passage in found[:COMPARED]]
-    question, *others = await embed([words[:COMPARED_CHARACTERS], *compared])
-    alike = [_likeness(question, other) for other in others]
-    nearest = sorted(range(len(alike)), key=lambda at: -alike[at])
-    scores = {at: 1 / (60 + at) for at in range(len(found))}
-    for rank, at in enumerate(nearest):
-        scores[at] += 1 / (60 + rank)
-    return [found[at] for at in sorted(scores, key=lambda at: -scores[at])]
-
-
-def _likeness(one: Sequence[float], other: Sequence[float]) -> float:
-    """The cosine of the angle between two vectors; 0 if one of them is zero."""
-    lengths = sum(x * x for x in one) * sum(x * x for x in other)
-    return sum(x * y for x, y in zip(one, other, strict=True)) / lengths**0.5 if lengths else 0.0
-
-
-R = TypeVar("R")
 
 
 class History:
@@ -282,6 +189,72 @@ class History:
         return HistorySearch(self._store, self._saving)
 
 
+class Recall:
+    """Finds passages of earlier sessions; with an `embed`, those closest in meaning come first."""
+
+    def __init__(self, history: History, budget: int, embed: Embed | None = None) -> None:
+        self._history = history
+        self.budget = budget
+        """The most tokens that all passages of a message may take."""
+        self._embed = embed
+
+    async def passages(
+        self, words: str, but: str | None = None, patience: float = PATIENCE_SECONDS
+    ) -> list[Passage]:
+        """The passages that have most of the words, the best first; none of the session `but`.
+
+        StoreError if the search fails; UsageError if the provider in the settings makes no
+        embeddings.
+        """
+        query = recall_query(words)
+        if not query.terms:
+            return []
+        await self._history.refresh()
+        found: list[Passage] = []
+        search = self._history.search(query, most=LOOKED_AT, room=PASSAGE)
+        async with aclosing(search) as rounds:
+            async for results in rounds:
+                found = [
+                    _passage(session, hit, terms_in(query, hit.snippet) / len(query.terms))
+                    for session in results.sessions
+                    if session.session_id != but
+                    for hit in session.hits
+                ]
+        found.sort(key=lambda passage: -passage.covered)
+        if self._embed and found:
+            found = await self._by_meaning(found, words, self._embed, patience)
+        return found[:MOST]
+
+    async def _by_meaning(
+        self, found: list[Passage], words: str, embed: Embed, patience: float
+    ) -> list[Passage]:
+        """The passages ranked by meaning too, or as they are if the server fails or takes more
+        than `patience` seconds."""
+        try:
+            async with asyncio.timeout(patience):
+                return await _ranked(found, words, embed)
+        except (ProviderError, TimeoutError) as error:
+            log.warning("passages are in the order of their words", exc_info=error)
+            return found
+
+    async def for_prompt(self, words: str, but: str) -> tuple[Retrieval, ...]:
+        """The passages that are sent along with a message unasked, within the budget; none if the
+        search fails or takes too long."""
+        try:
+            # Half of the time for the ranking: if that is slow, the passages are still there.
+            async with asyncio.timeout(WITHIN_SECONDS):
+                found = await self.passages(words, but, WITHIN_SECONDS / 2)
+        except (OllmError, TimeoutError) as error:
+            log.warning("nothing was recalled", exc_info=error)
+            return ()
+        room, chosen = self.budget, list[Retrieval]()
+        for passage in found:
+            if passage.covered >= COVERED and passage.tokens <= room:
+                room -= passage.tokens
+                chosen.append(passage.retrieval)
+        return tuple(chosen)
+
+
 async def _with_store_errors(work: Awaitable[R]) -> R:
     """The result of some work; an OSError becomes a StoreError."""
     try:
@@ -290,3 +263,28 @@ async def _with_store_errors(work: Awaitable[R]) -> R:
         reason = error.strerror or str(error)
         hint = "free some space or mend the directory; ollm doctor looks at it"
         raise StoreError(f"the history cannot be searched: {reason}", hint) from error
+
+
+def _passage(session: SessionHits, hit: Hit, covered: float) -> Passage:
+    text = hit.snippet.text
+    tokens = round(careful_estimate(text))
+    return Passage(*hit[:1], session.title, *hit[1:4], text, tokens, covered)
+
+
+async def _ranked(found: list[Passage], words: str, embed: Embed) -> list[Passage]:
+    """Passages in the order of both ranks, by words and by meaning, joined by reciprocal rank
+    fusion: 1/(60 + rank) in each, added up. 60 is the usual constant."""
+    compared = [passage.text[:COMPARED_CHARACTERS] for passage in found[:COMPARED]]
+    question, *others = await embed([words[:COMPARED_CHARACTERS], *compared])
+    alike = [_likeness(question, other) for other in others]
+    nearest = sorted(range(len(alike)), key=lambda at: -alike[at])
+    scores = {at: 1 / (60 + at) for at in range(len(found))}
+    for rank, at in enumerate(nearest):
+        scores[at] += 1 / (60 + rank)
+    return [found[at] for at in sorted(scores, key=lambda at: -scores[at])]
+
+
+def _likeness(one: Sequence[float], other: Sequence[float]) -> float:
+    """The cosine of the angle between two vectors; 0 if one of them is zero."""
+    lengths = sum(x * x for x in one) * sum(x * x for x in other)
+    return sum(x * y for x, y in zip(one, other, strict=True)) / lengths**0.5 if lengths else 0.0

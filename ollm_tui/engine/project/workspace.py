@@ -41,29 +41,6 @@ if TYPE_CHECKING:
     from ollm_tui.engine.tools.tool_setup import ToolSetup
     from ollm_tui.services.hooks import Hooks
 
-
-class Embedding:
-    """Makes embeddings with one model: `ollama/nomic-embed-text`, or without a provider's name a
-    model of the default one."""
-
-    def __init__(self, providers: ProviderSource, name: str) -> None:
-        self._providers = providers
-        self._name = name
-
-    async def __call__(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """A vector for each text. UsageError if the provider makes no embeddings, ProviderError
-        if it fails."""
-        server, _, model = self._name.partition("/")
-        if model and server in self._providers.names():
-            provider = await self._providers.get(server)
-        else:
-            (provider, _), model = await self._providers.select(None, None), self._name
-        if not isinstance(provider, CanEmbed):
-            hint = "search.embeddingModel is a provider and a model: ollama/nomic-embed-text"
-            raise UsageError(f"provider {provider.name} makes no embeddings", hint)
-        return await provider.embed(model, texts)
-
-
 R = TypeVar("R")
 log = logging.getLogger(__name__)
 
@@ -356,6 +333,28 @@ class Workspace:
             await conversation.change(**fields)
         else:
             raise UsageError("nothing has been said yet", "send a message first")
+
+
+class Embedding:
+    """Makes embeddings with one model: `ollama/nomic-embed-text`, or without a provider's name a
+    model of the default one."""
+
+    def __init__(self, providers: ProviderSource, name: str) -> None:
+        self._providers = providers
+        self._name = name
+
+    async def __call__(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """A vector for each text. UsageError if the provider makes no embeddings, ProviderError
+        if it fails."""
+        server, _, model = self._name.partition("/")
+        if model and server in self._providers.names():
+            provider = await self._providers.get(server)
+        else:
+            (provider, _), model = await self._providers.select(None, None), self._name
+        if not isinstance(provider, CanEmbed):
+            hint = "search.embeddingModel is a provider and a model: ollama/nomic-embed-text"
+            raise UsageError(f"provider {provider.name} makes no embeddings", hint)
+        return await provider.embed(model, texts)
 
 
 class _OpenConversation(Conversation):

@@ -44,42 +44,6 @@ from ollm_tui.settings.schema import Snapshots as Settings
 if TYPE_CHECKING:
     from ollm_tui.services.files.file_changes import FileStep, FileWatch
 
-
-class SnapshotFiles:
-    """Restores the files that tools changed since a snapshot, in threads."""
-
-    def __init__(self, project: str | None, tools: ConversationTools) -> None:
-        """`project` is the folder the session belongs to."""
-        self._project = project
-        self._tools = tools
-
-    async def preview(self, snapshot: ContextSnapshot) -> list[FileStep]:
-        """Exactly which files going back would touch, and how. StoreError if they are unreadable.
-
-        Empty where the session belongs to another project: its paths mean other files here.
-        """
-        await self._tools.ready()
-        watch = self._tools.file_watch
-        if watch is None or not self._project or Path(self._project).resolve() != watch.root:
-            return []
-        return await _in_thread(lambda: watch.preview(snapshot))
-
-    async def restore(self, snapshot: ContextSnapshot, paths: Collection[str]) -> list[FileStep]:
-        """Restore some files of a preview; each step says if it could not be done. StoreError if
-        the copies are unreadable."""
-        watch: FileWatch | None = self._tools.file_watch
-        return await _in_thread(lambda: watch.restore(snapshot, paths)) if watch else []
-
-
-async def _in_thread(work: Callable[[], list[FileStep]]) -> list[FileStep]:
-    """Look at files in a thread; an OSError becomes a StoreError."""
-    try:
-        return await asyncio.to_thread(work)
-    except OSError as error:
-        hint = "the conversation is not affected"
-        raise StoreError(f"the files cannot be looked at: {error.strerror}", hint) from error
-
-
 log = logging.getLogger(__name__)
 
 ELSEWHERE = "F3 shows where one can go back to"
@@ -317,3 +281,38 @@ class ConversationSnapshots:
         if self._store:
             self._store.tell_restored(self._session.session_id, snapshot.id)
         return note
+
+
+class SnapshotFiles:
+    """Restores the files that tools changed since a snapshot, in threads."""
+
+    def __init__(self, project: str | None, tools: ConversationTools) -> None:
+        """`project` is the folder the session belongs to."""
+        self._project = project
+        self._tools = tools
+
+    async def preview(self, snapshot: ContextSnapshot) -> list[FileStep]:
+        """Exactly which files going back would touch, and how. StoreError if they are unreadable.
+
+        Empty where the session belongs to another project: its paths mean other files here.
+        """
+        await self._tools.ready()
+        watch = self._tools.file_watch
+        if watch is None or not self._project or Path(self._project).resolve() != watch.root:
+            return []
+        return await _in_thread(lambda: watch.preview(snapshot))
+
+    async def restore(self, snapshot: ContextSnapshot, paths: Collection[str]) -> list[FileStep]:
+        """Restore some files of a preview; each step says if it could not be done. StoreError if
+        the copies are unreadable."""
+        watch: FileWatch | None = self._tools.file_watch
+        return await _in_thread(lambda: watch.restore(snapshot, paths)) if watch else []
+
+
+async def _in_thread(work: Callable[[], list[FileStep]]) -> list[FileStep]:
+    """Look at files in a thread; an OSError becomes a StoreError."""
+    try:
+        return await asyncio.to_thread(work)
+    except OSError as error:
+        hint = "the conversation is not affected"
+        raise StoreError(f"the files cannot be looked at: {error.strerror}", hint) from error

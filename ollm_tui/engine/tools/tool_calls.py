@@ -31,8 +31,18 @@ from ollm_tui.engine.conversation.stoppable import Stoppable
 from ollm_tui.engine.loops.loop_watch import LoopWatch
 from ollm_tui.engine.tools.around_calls import AroundCalls
 
+log = logging.getLogger(__name__)
+
+CANCELLED = "cancelled by the user"
+KEPT_CHARACTERS = 20_000
+"""How much is kept of what a cancelled call had printed: its end, which says how far it came."""
+NOBODY_TO_ASK = "the user would have to be asked, and nobody can be here"
+
 Remember = Callable[[str, Action, Verdict, Decision], None]
 """Stores an answer that holds for more than once."""
+
+Judge = Callable[[str, Action], Verdict]
+"""Gives the verdict on what a tool would do."""
 
 
 class Approvals:
@@ -61,17 +71,6 @@ class Approvals:
         """Store an answer that holds for more than this once."""
         if self.keep and decision.answer in ("always", "never"):
             self.keep(tool, action, verdict, decision)
-
-
-CANCELLED = "cancelled by the user"
-KEPT_CHARACTERS = 20_000
-"""How much is kept of what a cancelled call had printed: its end, which says how far it came."""
-NOBODY_TO_ASK = "the user would have to be asked, and nobody can be here"
-
-log = logging.getLogger(__name__)
-
-Judge = Callable[[str, Action], Verdict]
-"""Gives the verdict on what a tool would do."""
 
 
 @dataclass

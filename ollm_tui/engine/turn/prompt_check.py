@@ -25,56 +25,6 @@ compressed at once."""
 OWN_SHARE = 0.25
 """Share of the limit above which folding the user's own older messages is offered."""
 
-
-def choices(context: SessionContext, question: Message, tokens: int) -> tuple[OverflowChoice, ...]:
-    """What the user can do about a prompt of so many tokens, the choice that loses least first."""
-    room = context.budget(context.count()).room
-    found: list[OverflowChoice] = []
-    if wider_window(room, context.choice.largest_window, tokens):
-        found.append("larger-window")
-    if room and _own_tokens(context, question) > room.limit * OWN_SHARE:
-        found.append("fold-own")
-    has_more = len(context.assembly.messages) > 1
-    if has_more:
-        found.append("fold-or-exclude")
-    if any(isinstance(part, Attachment) for part in question.parts):
-        found.append("remove-attachment")
-    alone = cost_of(context.counter, question) + context.count().parts.system
-    if has_more and (room is None or alone <= room.limit):
-        found.append("new-session")
-    return tuple(found)
-
-
-def wider_window(room: Room | None, largest: int | None, tokens: int) -> int | None:
-    """The first doubling of the window in which a prompt fits with room to go on, at most
-    `largest`; None where it fits into none."""
-    if room is None or room.window <= 0 or largest is None:
-        return None
-    window = room.window
-    while window < largest and _limit(room, window) * EASY_SHARE < tokens:
-        window = min(window * 2, largest)
-    return window if window > room.window and tokens <= _limit(room, window) else None
-
-
-def _limit(room: Room, window: int) -> int:
-    """The longest prompt for another window, in the proportion of the present one."""
-    return window * room.limit // max(room.window, 1)
-
-
-def _own_tokens(context: SessionContext, question: Message) -> int:
-    """The tokens of the user's other messages that are sent and not pinned."""
-    assembly = context.assembly
-    sent = {owner.key for owners in assembly.owners for owner in owners}
-    return sum(
-        cost_of(context.counter, message, assembly.marks.folded.get(message.id))
-        for message in assembly.messages
-        if message.role == "user"
-        and message.id != question.id
-        and message.id in sent
-        and message.id not in assembly.marks.pinned
-    )
-
-
 FEWEST_TOKENS = 64
 """A shorter prompt is never taken for cut off: a server that says it read less of one just
 counts in its own way."""
@@ -199,3 +149,52 @@ class PromptCheck:
             return 0
         exact = self._count.source != "estimated"
         return self._count.tokens if exact else int(self._count.tokens * CUT_BELOW)
+
+
+def choices(context: SessionContext, question: Message, tokens: int) -> tuple[OverflowChoice, ...]:
+    """What the user can do about a prompt of so many tokens, the choice that loses least first."""
+    room = context.budget(context.count()).room
+    found: list[OverflowChoice] = []
+    if wider_window(room, context.choice.largest_window, tokens):
+        found.append("larger-window")
+    if room and _own_tokens(context, question) > room.limit * OWN_SHARE:
+        found.append("fold-own")
+    has_more = len(context.assembly.messages) > 1
+    if has_more:
+        found.append("fold-or-exclude")
+    if any(isinstance(part, Attachment) for part in question.parts):
+        found.append("remove-attachment")
+    alone = cost_of(context.counter, question) + context.count().parts.system
+    if has_more and (room is None or alone <= room.limit):
+        found.append("new-session")
+    return tuple(found)
+
+
+def wider_window(room: Room | None, largest: int | None, tokens: int) -> int | None:
+    """The first doubling of the window in which a prompt fits with room to go on, at most
+    `largest`; None where it fits into none."""
+    if room is None or room.window <= 0 or largest is None:
+        return None
+    window = room.window
+    while window < largest and _limit(room, window) * EASY_SHARE < tokens:
+        window = min(window * 2, largest)
+    return window if window > room.window and tokens <= _limit(room, window) else None
+
+
+def _limit(room: Room, window: int) -> int:
+    """The longest prompt for another window, in the proportion of the present one."""
+    return window * room.limit // max(room.window, 1)
+
+
+def _own_tokens(context: SessionContext, question: Message) -> int:
+    """The tokens of the user's other messages that are sent and not pinned."""
+    assembly = context.assembly
+    sent = {owner.key for owners in assembly.owners for owner in owners}
+    return sum(
+        cost_of(context.counter, message, assembly.marks.folded.get(message.id))
+        for message in assembly.messages
+        if message.role == "user"
+        and message.id != question.id
+        and message.id in sent
+        and message.id not in assembly.marks.pinned
+    )
