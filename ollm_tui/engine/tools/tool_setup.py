@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,8 +19,6 @@ from ollm_tui.storage.store_layout import StoreLayout
 if TYPE_CHECKING:
     from ollm_tui.engine.jobs.session_jobs import SessionJobs
     from ollm_tui.services.files.project_files import ProjectFiles
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
