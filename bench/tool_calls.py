@@ -20,7 +20,7 @@ from ollm_tui.core.session.message import ToolCallPart
 from ollm_tui.core.session.session import Session
 from ollm_tui.core.tool import Action, PlannedCall, Tell, ToolOutcome
 from ollm_tui.engine.conversation.conversation import Conversation
-from ollm_tui.engine.conversation.goal_keeping import ConversationGoals
+from ollm_tui.engine.conversation.conversation_goals import ConversationGoals
 from ollm_tui.engine.conversation.held_session import HeldSession
 from ollm_tui.engine.conversation.model_choice import ModelChoice
 from ollm_tui.engine.tools.conversation_tools import ToolKit

@@ -113,15 +113,6 @@ def test_exactly_the_prompts_up_to_the_limit_fit(window: int, length: int) -> No
     assert budget.fits(length) == (length <= room_of(budget).limit)
 
 
-@given(window=windows, last=st.integers(0, 2_000_000))
-def test_the_last_exchange_is_always_recent(window: int, last: int) -> None:
-    budget = Budget.of(window, Parts())
-    recent = budget.recent_part(last)
-    assert recent is not None
-    assert recent >= last
-    assert recent == last or recent == room_of(budget).recent
-
-
 def test_the_remaining_exchanges_follow_from_the_last_five() -> None:
     budget = Budget.of(8192, Parts(system=500, user=1000, assistant=1170))
     assert budget.exchanges_left([9_000, 500, 500, 500, 500, 500]) == 6
@@ -130,18 +121,12 @@ def test_the_remaining_exchanges_follow_from_the_last_five() -> None:
     assert Budget.of(8192, Parts(user=6_000)).exchanges_left([500]) == 0
 
 
-def test_the_snapshot_is_due_at_its_share_of_the_limit() -> None:
-    assert not Budget.of(8192, Parts(system=500, user=5417)).needs_snapshot
-    assert Budget.of(8192, Parts(system=500, user=5418)).needs_snapshot
-
-
 @given(parts=parts)
 def test_with_an_unknown_window_nothing_is_too_long_and_nothing_is_due(parts: Parts) -> None:
     budget = Budget.of(None, parts)
     assert budget == Budget(parts, None)
     assert budget.used == parts.total
     assert budget.fits(10**9)
-    assert not (budget.over_limit or budget.needs_compression or budget.needs_snapshot)
+    assert not (budget.over_limit or budget.needs_compression)
     assert budget.trigger_mark is None
-    assert budget.recent_part(100) is None
     assert budget.exchanges_left([100]) is None

@@ -26,7 +26,7 @@ from ollm_tui.core.tool_events import (
     ToolStarted,
 )
 from ollm_tui.engine.conversation.conversation import Conversation
-from ollm_tui.engine.conversation.goal_keeping import ConversationGoals
+from ollm_tui.engine.conversation.conversation_goals import ConversationGoals
 from ollm_tui.engine.conversation.held_session import HeldSession
 from ollm_tui.engine.tools.conversation_tools import ToolKit
 from ollm_tui.engine.tools.policy import Policy

@@ -1,6 +1,6 @@
-"""How the window is divided, and what happens when: limit, reserve, trigger, thresholds.
+"""How the window is divided: limit, reserve, compression trigger, snapshot threshold.
 
-Whole numbers only. Shares of something are rounded down, so that nothing is promised twice.
+All numbers are whole tokens. Shares are rounded down, so that no token is counted twice.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from ollm_tui.services.tokens.prompt_count import Parts
 from ollm_tui.settings.schema import Settings
 
 RECENT_SHARE = 0.30
-"""More of the limit than this is never kept from compression as recent."""
+"""The largest share of the limit that is kept from compression as the recent part."""
 EXCHANGES_LOOKED_AT = 5
+"""How many of the last exchanges say how long the next ones will be."""
 _MILLION = 1_000_000
 
 
 class BudgetRules(msgspec.Struct, frozen=True, kw_only=True):
-    """The shares the user decides on."""
+    """The shares that the settings decide on."""
 
     output_reserve: float = 0.15
     threshold: float = 0.80
@@ -40,39 +41,39 @@ class BudgetRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Room(msgspec.Struct, frozen=True, kw_only=True):
-    """A known window, divided."""
+    """A window of known size, divided. All fields but `percent` are tokens."""
 
     window: int
-    """What the provider is really told."""
+    """The size the provider is really told."""
     limit: int
     """The longest prompt that is sent."""
     reserve: int
     """Kept free for the answer."""
     available: int
-    """For the conversation: the limit without system prompt and checkpoints."""
+    """What is left for the conversation: the limit without system prompt and checkpoints."""
     trigger: int
-    """Tokens of the conversation at which it is compressed."""
+    """The length of the conversation at which it is compressed."""
     snapshot: int
-    """Tokens of the prompt at which a snapshot is taken."""
+    """The length of the prompt at which a snapshot is taken."""
     checkpoint_cap: int
     """The most that all checkpoints together may take."""
     recent: int
-    """Tokens of the newest messages that stay as they are."""
+    """The length of the newest messages that compression leaves as they are."""
     free: int
     """How much longer the prompt may become."""
     percent: int
-    """How much of the window the prompt takes."""
+    """The share of the window that the prompt takes, in percent."""
 
 
 class Budget(msgspec.Struct, frozen=True):
-    """A prompt in its window. Without a known window there is no room to speak of."""
+    """The parts of a prompt, and the room in its window; None where the window is unknown."""
 
     parts: Parts
     room: Room | None = None
 
     @classmethod
     def of(cls, window: int | None, parts: Parts, rules: BudgetRules | None = None) -> Budget:
-        """The budget of a prompt; a window of None is unknown."""
+        """The budget of a prompt; None stands for a window of unknown size."""
         room = None if window is None else _room(max(window, 0), parts, rules or BudgetRules())
         return cls(parts, room)
 
@@ -83,18 +84,13 @@ class Budget(msgspec.Struct, frozen=True):
 
     @property
     def over_limit(self) -> bool:
-        """Whether the prompt may not be sent."""
+        """Whether the prompt is too long to be sent."""
         return not self.fits(self.used)
 
     @property
     def needs_compression(self) -> bool:
         """Whether the conversation has reached the trigger."""
         return self.room is not None and self.parts.conversation >= self.room.trigger
-
-    @property
-    def needs_snapshot(self) -> bool:
-        """Whether the prompt has reached the snapshot threshold."""
-        return self.room is not None and self.used >= self.room.snapshot
 
     @property
     def trigger_mark(self) -> int | None:
@@ -105,12 +101,8 @@ class Budget(msgspec.Struct, frozen=True):
         """Whether a prompt of this length may be sent; with an unknown window, any may."""
         return self.room is None or prompt_tokens <= self.room.limit
 
-    def recent_part(self, last_exchange: int) -> int | None:
-        """The tokens to keep from compression: never less than the last exchange."""
-        return None if self.room is None else max(self.room.recent, last_exchange)
-
     def exchanges_left(self, exchanges: Sequence[int]) -> int | None:
-        """About how many more exchanges until compression, if they go on like the last ones.
+        """About how many more exchanges fit before compression, if they are like the last ones.
 
         `exchanges` are the tokens of each, the newest last. None if nothing can be said.
         """
@@ -122,6 +114,7 @@ class Budget(msgspec.Struct, frozen=True):
 
 
 def _room(window: int, parts: Parts, rules: BudgetRules) -> Room:
+    # The answer is written into the same window, so its reserve comes off first.
     limit = _share(window, 1 - rules.output_reserve)
     available = max(0, limit - parts.fixed)
     # At least one: with no room at all everything is too much. Below the limit: a prompt
@@ -142,5 +135,6 @@ def _room(window: int, parts: Parts, rules: BudgetRules) -> Room:
 
 
 def _share(total: int, share: float) -> int:
-    """A share of a number, rounded down; 0.85 is taken for what is meant, not for its bits."""
+    """A share of a number, rounded down. The share is taken to six decimals: a float such as
+    0.29 is a little less than written, and could make the result one too low."""
     return total * round(share * _MILLION) // _MILLION

@@ -1,4 +1,4 @@
-"""The context as a front end shows it: how full it is, with what, and what happens next."""
+"""A view of the context for front ends: how full it is, with what, and when it is compressed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ollm_tui.services.tokens.counter import TokenCounter
 from ollm_tui.services.tokens.prompt_count import Count, Group, Piece, PromptCount, shared_out
 
 CompressesAt = Literal["trigger", "limit", "never"]
-"""When the context is compressed by itself: in time, or only where a prompt does not fit."""
+"""When the context is compressed unasked: at the trigger, when a prompt does not fit, or never."""
 TITLE_CHARACTERS = 80
 SECTION_TITLES = {
     "system": "system prompt and chat template",
@@ -31,7 +31,7 @@ SECTION_TITLES = {
 
 
 class AttachmentCost(NamedTuple):
-    """What came along with a message, and what it costs."""
+    """One attachment of a message and its tokens."""
 
     name: str
     tokens: Count
@@ -46,20 +46,20 @@ class ContextItem(NamedTuple):
     title: str
     """The first words, in one line."""
     tokens: Count
-    """What it takes in the prompt now; nothing if it is left out."""
+    """The tokens it takes in the prompt now; none if it is left out."""
     whole: Count
-    """What it takes when it is neither folded nor left out."""
+    """The tokens it takes when it is neither folded nor left out."""
     mark: Mark | Literal["covered", "elided"] = ""
-    """Also `excluded` where it is not sent because what it belongs to is not; `covered` where
-    a checkpoint stands for it; `elided` where its data is cut short."""
+    """The user's mark, or how it is sent: `excluded` also where it is not sent because what it
+    belongs to is not, `covered` by a checkpoint, `elided` where its data is cut short."""
     attachments: tuple[AttachmentCost, ...] = ()
     recalled: AttachmentCost | None = None
-    """What of its tokens are passages of earlier sessions, where it brought some along."""
+    """The passages of earlier sessions in it and their share of its tokens, if there are any."""
 
 
 @dataclass(frozen=True)
 class ContextView:
-    """What the model sees at one moment. `items` are made when they are first asked for."""
+    """What the model sees at one moment. `items` is computed when it is first read."""
 
     count: PromptCount
     budget: Budget
@@ -83,7 +83,8 @@ class ContextView:
         if self.writing:
             writing = Count(self.writing, "estimated")
             said.append(ContextItem("reply", "assistant", "being written", writing, writing))
-        # What the template adds, and what stands for messages left out, has no other place.
+        # The system prompt gets the rest: what the template adds, and the mark for messages that
+        # are left out, belong to no other item. So the items add up to the count.
         others = [item for item in (*parts, *said) if item.key != "system"]
         rest = self.count.tokens - sum(item.tokens.tokens for item in others)
         system = Count(rest, self.count.source)
@@ -92,8 +93,8 @@ class ContextView:
 
     @cached_property
     def exchanges_left(self) -> int | None:
-        """About how many more exchanges until it is compressed, or full, if they go on like the
-        last ones."""
+        """About how many more exchanges fit before the context is compressed, or full, if they
+        are like the last ones; None if nothing can be said."""
         latest = list(self._latest_exchanges())
         if self.compresses == "trigger":
             return self.budget.exchanges_left(latest[::-1])
@@ -103,7 +104,7 @@ class ContextView:
 
     @property
     def words(self) -> str:
-        """What happens next, in one line."""
+        """What happens to the context next, as one line for the user."""
         room = self.budget.room
         if room is None:
             return "the server does not say how large its window is"
@@ -128,7 +129,8 @@ class ContextView:
         return self.compresses == "never" and self.budget.over_limit
 
     def beside_the_prompt(self) -> list[Piece]:
-        """What the items count besides the prompt itself; counted exactly once it is settled."""
+        """The pieces that `items` counts though they are not in the prompt: parts of messages,
+        and messages as they were before being folded. To be counted exactly by a counter."""
         marks, elided = self.prompt.assembly.marks, self.prompt.assembly.shortening.elided
         sections = self.prompt.assembly.sections
         pieces = [_section_piece(section) for section in sections if not section.is_data]
@@ -141,6 +143,7 @@ class ContextView:
         return pieces
 
     def _said(self, taken: Mapping[str, Count]) -> Iterator[ContextItem]:
+        """The items of the messages, with each checkpoint after the last one it covers."""
         checkpoints = self.prompt.assembly.shortening.checkpoints
         endings = {each.messages[-1]: each for each in checkpoints}
         for message in self.prompt.messages:
@@ -150,8 +153,8 @@ class ContextView:
                 yield _checkpoint_item(checkpoint, taken[checkpoint.id])
 
     def _section(self, section: Section, taken: Mapping[str, Count]) -> ContextItem:
-        """Data is a share of the message it begins; what a template adds to the system message
-        is counted with the system prompt."""
+        """The item of a section. Data has its share of the message it begins; of a part of the
+        system message only the text counts, what the template adds goes to the system prompt."""
         tokens = taken.get(section.key)
         if tokens is None:
             whole = self.counter.message(_section_piece(section))
@@ -179,7 +182,7 @@ class ContextView:
         )
 
     def _recalled(self, message: Message, taken: Count | None) -> AttachmentCost | None:
-        """A share of the message: what a template adds to one is counted with its words."""
+        """The passages in a message, without what the template adds to the message."""
         brought = _recalled(message)
         if brought is None or taken is None:
             return None
@@ -196,7 +199,8 @@ class ContextView:
         return "covered" if is_covered else "excluded"
 
     def _tokens_by_message(self) -> dict[str, Count]:
-        """A piece that several messages were joined into is shared out by their lengths."""
+        """The tokens of each message and checkpoint; those of a piece that several were joined
+        into are shared out by their lengths."""
         taken: dict[str, Count] = {}
         for piece, owners in self.prompt.pieces():
             count = self.counter.message(piece)
@@ -216,7 +220,7 @@ class ContextView:
             count = self.counter.message(piece).tokens
             tokens += count - piece.fixed(count)
             if piece.message.role == "user":
-                if answered:  # without its answer it is none yet
+                if answered:  # a question without its answer is no exchange yet
                     found += 1
                     yield max(1, tokens)
                 tokens = 0
@@ -231,8 +235,25 @@ def cost_of(
     folded_tokens: int | None = None,
     facts: str | None = None,
 ) -> int:
-    """The tokens of one message by itself; folded or cut short as `said_by` does it."""
+    """The tokens of one message by itself, folded or cut short as `said_by` does it."""
     return _total(counter, pieces_of(message, folded_tokens, facts)).tokens
+
+
+def title_of(message: Message) -> str:
+    """The first words of a message; without any, its attachments, tool calls or results."""
+    text = message.text
+    if not text.strip():
+        names = [part.name for part in message.parts if isinstance(part, Attachment)]
+        names += [call.name for call in message.tool_calls]
+        results = [part for part in message.parts if isinstance(part, ToolResultPart)]
+        text = ", ".join(names) or " ".join(f"{r.name}: {r.content[:200]}" for r in results)
+    return one_line(text)
+
+
+def one_line(text: str) -> str:
+    """The first words of a text, cut to one line of TITLE_CHARACTERS."""
+    line = " ".join(clean(text[: TITLE_CHARACTERS * 4]).split())
+    return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1].rstrip() + "…"
 
 
 def _total(counter: TokenCounter, pieces: Sequence[Piece]) -> Count:
@@ -251,7 +272,8 @@ def _section_piece(section: Section) -> Piece:
 
 
 def _attachments(message: Message) -> list[tuple[str, Piece]]:
-    """Images are counted with their message: nobody knows what a single one takes."""
+    """Name and piece of each attached text. Images are counted with their message: nobody
+    knows what a single one takes."""
     texts = [
         part
         for part in message.parts
@@ -267,7 +289,7 @@ def _attachments(message: Message) -> list[tuple[str, Piece]]:
 
 
 def _recalled(message: Message) -> tuple[str, Piece] | None:
-    """All passages that came along, as one: how it begins, and what the model reads of it."""
+    """All recalled passages of a message as one: a title, and the piece the model reads."""
     passages = [part for part in message.parts if isinstance(part, Retrieval)]
     if not passages:
         return None
@@ -289,20 +311,3 @@ def _group(message: Message) -> Group:
     if message.role == "assistant":
         return "assistant"
     return "tools" if message.role == "tool" else "user"
-
-
-def title_of(message: Message) -> str:
-    """The first words; of a message without any, what it carries."""
-    text = message.text
-    if not text.strip():
-        names = [part.name for part in message.parts if isinstance(part, Attachment)]
-        names += [call.name for call in message.tool_calls]
-        results = [part for part in message.parts if isinstance(part, ToolResultPart)]
-        text = ", ".join(names) or " ".join(f"{r.name}: {r.content[:200]}" for r in results)
-    return one_line(text)
-
-
-def one_line(text: str) -> str:
-    """The first words of a text."""
-    line = " ".join(clean(text[: TITLE_CHARACTERS * 4]).split())
-    return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1].rstrip() + "…"

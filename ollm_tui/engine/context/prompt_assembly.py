@@ -1,4 +1,4 @@
-"""The prompt as a pure function of the record: the same record gives the same bytes.
+"""Assembles the prompt as a pure function of the record: the same record gives the same bytes.
 
 Adding a message costs the same however long the conversation is.
 """
@@ -17,7 +17,8 @@ from ollm_tui.engine.context.prompt_message import Said, checkpoint_text, said_b
 from ollm_tui.services.tokens.prompt_count import Piece
 
 LEFT_OUT = PromptMessage(role="user", text="[earlier messages were left out]")
-"""Stands before a reply whose question is not sent: many templates insist on taking turns."""
+"""Sent before a reply whose question is left out: many chat templates demand that the user and
+the assistant take turns."""
 
 
 class Section(NamedTuple):
@@ -26,41 +27,42 @@ class Section(NamedTuple):
     key: str
     text: str
     title: str = ""
-    """What it is called in the breakdown, where its key does not say it."""
+    """The name in the breakdown, where the key does not say it."""
     is_data: bool = False
-    """Whether it is nobody's word: then it has no place in the system message."""
+    """Whether it is data: that is sent as the user and never stands in the system message."""
 
 
 class Owner(NamedTuple):
-    """A message, or a checkpoint, that a piece is made of, and how much of the text is its."""
+    """A message or checkpoint that is part of a piece."""
 
     key: str
     size: int
+    """Its weight when the tokens of the piece are shared out."""
 
 
 Kind = Literal["user", "reply", "checkpoint"]
 
 
 class _Run:
-    """Messages that become one step of the prompt: the user's words, a reply and its tools, or
-    a checkpoint in the place of some.
+    """Consecutive messages that become one step of the prompt: those of the user, or a reply with
+    its tool results, or a checkpoint.
     """
 
     __slots__ = ("kind", "results", "said", "start")
 
     def __init__(self, kind: Kind, start: int) -> None:
         self.kind = kind
-        self.start = start
+        self.start = start  # the index of its first piece; it writes all pieces from there on
         self.said: list[tuple[str, Said]] = []
         self.results: list[tuple[str, PromptMessage]] = []
 
     @property
     def owners(self) -> list[Owner]:
-        """Who speaks in it, and how much."""
+        """The messages in it, each with its weight."""
         return [Owner(key, said.size) for key, said in self.said]
 
     def take_results(self, key: str, results: Iterable[PromptMessage]) -> None:
-        """Those that answer a call of this reply, each once."""
+        """Take the results that answer a call of this reply, one for each call."""
         open_calls = {call.call_id for _, said in self.said for call in said.calls}
         open_calls -= {result.tool_call_id or "" for _, result in self.results}
         for result in results:
@@ -82,14 +84,14 @@ class Assembly:
         self.sections = tuple(sections)
         self.marks = marks
         self.shortening = shortening
-        """As far as it holds on this branch."""
+        """The checkpoints and elisions that hold on this branch."""
         self._covered = shortening.covered
         self._compacted = {each.id: each.compacted for each in shortening.checkpoints}
         self._endings = {each.messages[-1]: each for each in shortening.checkpoints}
         self.leaf: str | None = None
-        """The last message."""
+        """The id of the last message."""
         self.messages: list[Message] = []
-        """All but those that are part of the system prompt."""
+        """All messages of the branch but those in the system prompt, sent or not."""
         self.pieces: list[Piece] = []
         self.owners: list[tuple[Owner, ...]] = []
         """For each piece the messages it is made of."""
@@ -101,11 +103,12 @@ class Assembly:
 
     @property
     def prompt(self) -> tuple[PromptMessage, ...]:
-        """What is sent."""
+        """The messages that are sent."""
         return tuple(piece.message for piece in self.pieces)
 
     def frozen(self) -> FrozenPrompt:
-        """The prompt as it is now."""
+        """The prompt as it is now; messages added later do not change it."""
+        # Only the last run that has pieces is ever written again, so only its pieces are copied.
         spoken = (run.start for run in reversed(self._runs) if run.start < len(self.pieces))
         fixed = next(spoken, 0)
         return FrozenPrompt(
@@ -113,8 +116,9 @@ class Assembly:
         )
 
     def add(self, message: Message) -> None:
-        """One more message at the end."""
+        """Add a message at the end."""
         self.leaf = message.id
+        # Later ones are sent as the user and untrusted ones as data: the prefix never changes.
         if message.role == "system" and not self.messages and _is_trusted(message):
             self._head.append(message.text)
             self._write_head()
@@ -128,11 +132,12 @@ class Assembly:
             self._write(run)
 
     def _is_sent(self, key: str) -> bool:
-        """What a checkpoint stands for is only sent beside it if the user pinned it since."""
+        """Whether a message is sent; one that a checkpoint covers only if the user pinned it."""
         marks = self.marks
         return key not in marks.excluded and (key not in self._covered or key in marks.pinned)
 
     def _say(self, message: Message) -> None:
+        """Put a message into the run it belongs to, and its results into that of their calls."""
         said = said_by(
             message,
             self.marks.folded.get(message.id),
@@ -153,8 +158,10 @@ class Assembly:
             self._write(run)
 
     def _run_for(self, kind: Kind) -> _Run:
-        """The run a message belongs to. A reply of nothing but unanswered calls was none."""
+        """The run that a message of this kind belongs to: the last one, or a new one."""
         runs = self._runs
+        # A run without pieces is a reply of nothing but unanswered calls: it is not sent, so the
+        # messages around it are neighbours.
         while runs and runs[-1].kind != kind and runs[-1].start == len(self.pieces):
             runs.pop()
         if not runs or runs[-1].kind != kind or runs[-1].results or kind == "checkpoint":
@@ -162,6 +169,7 @@ class Assembly:
         return runs[-1]
 
     def _write(self, run: _Run) -> None:
+        """Write the pieces of the last run, in place of those it had before."""
         del self.pieces[run.start :]
         del self.owners[run.start :]
         write = {"user": self._user, "reply": self._reply, "checkpoint": self._checkpoint}
@@ -189,6 +197,7 @@ class Assembly:
         yield tuple(run.owners), Piece.of(key, message, "checkpoints")
 
     def _reply(self, run: _Run) -> Iterable[tuple[tuple[Owner, ...], Piece]]:
+        # Providers refuse a call without its result, and an id that comes twice.
         all_calls = [call for _, said in run.said for call in said.calls]
         answered = {result.tool_call_id for _, result in run.results}
         by_id = {call.call_id: call for call in reversed(all_calls) if call.call_id in answered}
@@ -201,6 +210,7 @@ class Assembly:
         )
         if not (message.text or message.images or calls):
             return
+        # Counts are cached by key: with only some of its calls it is another piece.
         some = "" if len(calls) == len(all_calls) else ":" + ",".join(c.call_id for c in calls)
         yield self._piece(run.owners, message, some)
         for key, result in run.results:
@@ -209,7 +219,8 @@ class Assembly:
     def _piece(
         self, owners: Sequence[Owner], message: PromptMessage, suffix: str = ""
     ) -> tuple[tuple[Owner, ...], Piece]:
-        """A piece is known by its message, or by its words where it is made of several."""
+        """A piece with its owners. Its key is the message's id, or a hash of the text where it is
+        made of several, with a suffix for each way in which the same message is sent."""
         keys = [owner.key for owner in owners if owner.key not in self._data]
         is_one = len(keys) == len(owners) == 1
         name = keys[0] if is_one else f"joined:{digest(message.text)}"
@@ -223,7 +234,7 @@ class Assembly:
         return tuple(owners), Piece.of(name + suffix, message, group, data)
 
     def _write_head(self) -> None:
-        """The system message, and data; only ever before anything was said."""
+        """Write the system message and the data. Only called while no message was added."""
         text = _joined(self._head)
         if text:
             message = PromptMessage(role="system", text=text)
@@ -237,13 +248,15 @@ class Assembly:
 
 
 class FrozenPrompt(NamedTuple):
-    """A prompt that stays as it is when its assembly grows: only the last run of that is ever
-    written anew, so nothing but that is copied.
+    """A prompt that stays as it is when its assembly grows. It shares the pieces that the
+    assembly never writes again, and has copies of the others.
     """
 
     assembly: Assembly
     said: int
+    """How many messages of the assembly belong to it."""
     fixed: int
+    """How many pieces of the assembly belong to it; the copies follow them."""
     last_pieces: list[Piece]
     last_owners: list[tuple[Owner, ...]]
 
@@ -259,10 +272,10 @@ class FrozenPrompt(NamedTuple):
         yield from zip(self.last_pieces, self.last_owners, strict=True)
 
     def backwards(self) -> Iterator[Piece]:
-        """The pieces from the last one on, as far as they are looked at."""
+        """The pieces from the last to the first; none is copied."""
         yield from reversed(self.last_pieces)
-        for place in range(self.fixed - 1, -1, -1):
-            yield self.assembly.pieces[place]
+        for index in range(self.fixed - 1, -1, -1):
+            yield self.assembly.pieces[index]
 
 
 def assemble(
@@ -289,5 +302,5 @@ def _joined(texts: Iterable[str]) -> str:
 
 
 def digest(text: str) -> str:
-    """A short name for a text, another one for every text."""
+    """A short hash of a text, for keys that change with it."""
     return blake2b(text.encode("utf-8", "replace"), digest_size=12).hexdigest()

@@ -1,4 +1,5 @@
-"""One message as the model sees it: its words, its data delimited, and folded if so marked."""
+"""Messages as the model sees them: words as they are, data delimited, folded or cut short where
+that is due; and whole prompts as text or JSON for people."""
 
 from __future__ import annotations
 
@@ -27,49 +28,16 @@ from ollm_tui.core.session.message import (
 )
 from ollm_tui.services.tokens.prompt_count import Piece
 
-_EMPTY: tuple[object, ...] = (None, "", [], ())
-
-
-def readable(request: ChatRequest) -> str:
-    """A prompt to be read by people, message by message."""
-    return "\n\n".join(map(_readable_message, request.messages))
-
-
-def as_json(request: ChatRequest) -> str:
-    """A whole request as JSON, without what it leaves open."""
-    return json.dumps(_without_empty(msgspec.to_builtins(request)), indent=2, ensure_ascii=False)
-
-
-def _readable_message(message: PromptMessage) -> str:
-    about = f" {message.tool_name or ''} {message.tool_call_id}" if message.tool_call_id else ""
-    lines = [f"── {message.role}{about} ──", message.text]
-    lines += [f"[image {image.media_type}]" for image in message.images]
-    lines += [
-        f"→ {call.name} {call.call_id} {json.dumps(call.args, ensure_ascii=False)}"
-        for call in message.tool_calls
-    ]
-    return "\n".join(line for line in lines if line)
-
-
-def _without_empty(request: dict[str, Any]) -> dict[str, Any]:
-    """Arguments of tools stay as they are: there, empty is not the same as missing."""
-    kept = {key: value for key, value in request.items() if value not in _EMPTY}
-    messages = cast(list[dict[str, Any]], request["messages"])
-    kept["messages"] = [
-        {key: value for key, value in message.items() if value not in _EMPTY}
-        for message in messages
-    ]
-    return kept
-
-
 FIRST_WORDS_CHARACTERS = 160
-"""So much of a folded message is left: what it was about."""
+"""How much of a folded message is left, to tell what it was about."""
 
 _BACKTICKS = re.compile("`{3,}")
 
+_EMPTY: tuple[object, ...] = (None, "", [], ())
+
 
 class Said(NamedTuple):
-    """What one message brings into the prompt; calls and results find each other there."""
+    """What one message adds to the prompt; the assembly pairs its calls with their results."""
 
     text: str = ""
     images: tuple[Image, ...] = ()
@@ -78,18 +46,20 @@ class Said(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How much there is of it: the share of a joined message that is its own."""
+        """Its weight when the tokens of a joined message are shared out; never zero."""
         return len(self.text) + 1
 
     @property
     def speaks(self) -> bool:
-        """Whether there is anything besides results of tools."""
+        """Whether there is anything to send besides results of tools."""
         return bool(self.text.strip() or self.images or self.calls)
 
 
 def said_by(message: Message, folded_tokens: int | None = None, facts: str | None = None) -> Said:
-    """A message for the model; folded if the tokens it had are given, its data cut short if the
-    facts are that are left of it. Reasoning stays out: it was for that one answer.
+    """What a message adds to the prompt. Reasoning stays out: it was for that one answer.
+
+    With `folded_tokens`, the tokens it had, it is folded to its first words; with `facts`, what
+    is to be left of its data, the data is cut short.
     """
     text: list[str] = []
     images: list[Image] = []
@@ -103,10 +73,10 @@ def said_by(message: Message, folded_tokens: int | None = None, facts: str | Non
                 calls.append(part)
             case ToolResultPart():
                 results.append(_result(part, folded_tokens, facts))
-                facts = facts and ""
+                facts = facts and ""  # None stays None: nothing is cut short then
             case Attachment() | Retrieval() if facts is not None:
                 text.append(_below(text, _elided_data(part, facts)))
-                facts = ""  # they are those of the whole message, and said once
+                facts = ""  # the facts are those of the whole message, and are said once
             case Attachment() if part.media_type.startswith("image/"):
                 images.append(Image(part.media_type, part.content))
             case Attachment():
@@ -124,23 +94,19 @@ def said_by(message: Message, folded_tokens: int | None = None, facts: str | Non
 
 
 def without_pictures(message: Message) -> Message:
-    """A message for a model that cannot look at pictures: it is told that there were some."""
+    """A message for a model that cannot see pictures: a note says how many are left out."""
     pictures = sum(map(_is_picture, message.parts))
     if not pictures:
         return message
     kept = (part for part in message.parts if not _is_picture(part))
-    told = f"\n[{counted(pictures, 'picture')} left out: this model cannot look at pictures]"
-    return replace(message, parts=(*kept, Text(told)))
-
-
-def _is_picture(part: Part) -> bool:
-    return isinstance(part, Attachment) and part.media_type.startswith("image/")
+    note = f"\n[{counted(pictures, 'picture')} left out: this model cannot look at pictures]"
+    return replace(message, parts=(*kept, Text(note)))
 
 
 def pieces_of(
     message: Message, folded_tokens: int | None = None, facts: str | None = None
 ) -> list[Piece]:
-    """A message by itself, to know what it costs."""
+    """The pieces of a message by itself, for counting what it costs."""
     said = said_by(message, folded_tokens, facts)
     suffix = "" if folded_tokens is None else ":folded"
     suffix += "" if facts is None else ":elided"
@@ -155,22 +121,45 @@ def pieces_of(
 
 
 def attached(attachment: Attachment) -> str:
-    """Data below its name, in a fence."""
+    """An attachment as the model sees it: its name, and the content in a fence."""
     return _fenced(attachment.name, attachment.content)
 
 
 def recalled(passage: Retrieval) -> str:
-    """Data of another place, in a fence."""
+    """A recalled passage as the model sees it: in a fence, with where it is from."""
     return _fenced("from an earlier conversation", passage.text)
 
 
 def folded(text: str, tokens: int) -> str:
-    """The first words of a text and how much is left out; all of it if that is no shorter."""
+    """The first words of a text and how many tokens it had; all of it if that is no longer."""
     short = f"{_first_words(text)} [… {tokens:,} tokens folded]".lstrip()
     return short if len(short) < len(text) else text
 
 
+def checkpoint_text(checkpoint: Checkpoint) -> str:
+    """A checkpoint as the model sees it: what it stands for, the summary, and the facts."""
+    about = f"[{len(checkpoint.messages)} earlier messages in short; a record, no instruction]"
+    if not (checkpoint.summary or checkpoint.facts):
+        about = f"[{len(checkpoint.messages)} earlier messages were left out]"
+    return "\n".join(text for text in (about, checkpoint.summary, checkpoint.facts) if text)
+
+
+def readable(request: ChatRequest) -> str:
+    """A prompt as text for people, message by message."""
+    return "\n\n".join(map(_readable_message, request.messages))
+
+
+def as_json(request: ChatRequest) -> str:
+    """A whole request as JSON, without its empty fields."""
+    return json.dumps(_without_empty(msgspec.to_builtins(request)), indent=2, ensure_ascii=False)
+
+
+def _is_picture(part: Part) -> bool:
+    return isinstance(part, Attachment) and part.media_type.startswith("image/")
+
+
 def _first_words(text: str) -> str:
+    # Fences are taken out: an opened one would swallow what follows the first words.
     line = _BACKTICKS.sub("", " ".join(text[: FIRST_WORDS_CHARACTERS * 4].split()))
     start = line[:FIRST_WORDS_CHARACTERS]
     if len(line) > FIRST_WORDS_CHARACTERS and (cut := start.rfind(" ")) > len(start) // 2:
@@ -179,7 +168,7 @@ def _first_words(text: str) -> str:
 
 
 def _elided(content: str, facts: str) -> str:
-    """Data cut short: how it begins, the facts in it, and that there was more."""
+    """Data cut short to its first words and the facts in it; all of it if that is no longer."""
     short = "\n".join(text for text in (_first_words(content), facts) if text)
     short = f"{short}\n[… the rest of {len(content):,} characters left out]"
     return short if len(short) < len(content) else content
@@ -193,16 +182,8 @@ def _elided_data(part: Attachment | Retrieval, facts: str) -> str:
     return _fenced(part.name, _elided(part.content, facts))
 
 
-def checkpoint_text(checkpoint: Checkpoint) -> str:
-    """A checkpoint as the model sees it: its own words about what it said and did before."""
-    about = f"[{len(checkpoint.messages)} earlier messages in short; a record, no instruction]"
-    if not (checkpoint.summary or checkpoint.facts):
-        about = f"[{len(checkpoint.messages)} earlier messages were left out]"
-    return "\n".join(text for text in (about, checkpoint.summary, checkpoint.facts) if text)
-
-
 def _words(message: Message, part: Text) -> str:
-    """Plain words, unless they came from a tool: then they are data whoever wrote them down."""
+    """The text of a part: in a fence if it is from a tool or from an untrusted system message."""
     if message.role == "tool" or (message.role == "system" and not part.trusted):
         return _fenced("output of a tool" if message.role == "tool" else "note", part.text)
     return part.text
@@ -223,9 +204,9 @@ def _result(part: ToolResultPart, folded_tokens: int | None, facts: str | None) 
 
 
 def _delimited(part: ToolResultPart, content: str) -> str:
-    """Data between marks that its author cannot have known: it cannot end by itself and go on
-    as somebody else. The same call has the same marks, for prompt caches. Errors are data too:
-    a command that fails has printed what its author wanted."""
+    """Data between marks that its author cannot know, so that it cannot end the data and go on
+    in another role. The mark is made of the call's id: the same bytes every time, for prompt
+    caches. Errors are data too: a command that fails prints what its author wants."""
     if part.trusted:
         return content
     mark = blake2b(part.call_id.encode("utf-8", "replace"), digest_size=4).hexdigest()
@@ -237,7 +218,30 @@ def _below(text: list[str], data: str) -> str:
 
 
 def _fenced(name: str, content: str) -> str:
-    """Data in a fence longer than any it contains: it cannot end its own."""
+    """Data in a fence that is longer than any in it, so that it cannot end its own."""
     inside = (len(run) for run in _BACKTICKS.findall(content))
     fence = "`" * (max(inside, default=2) + 1)
     return f"[{name}]:\n{fence}\n{content}\n{fence}\n"
+
+
+def _readable_message(message: PromptMessage) -> str:
+    about = f" {message.tool_name or ''} {message.tool_call_id}" if message.tool_call_id else ""
+    lines = [f"── {message.role}{about} ──", message.text]
+    lines += [f"[image {image.media_type}]" for image in message.images]
+    lines += [
+        f"→ {call.name} {call.call_id} {json.dumps(call.args, ensure_ascii=False)}"
+        for call in message.tool_calls
+    ]
+    return "\n".join(line for line in lines if line)
+
+
+def _without_empty(request: dict[str, Any]) -> dict[str, Any]:
+    """A request and its messages without empty fields. The arguments of tools stay as they are:
+    there, empty is not the same as missing."""
+    kept = {key: value for key, value in request.items() if value not in _EMPTY}
+    messages = cast(list[dict[str, Any]], request["messages"])
+    kept["messages"] = [
+        {key: value for key, value in message.items() if value not in _EMPTY}
+        for message in messages
+    ]
+    return kept

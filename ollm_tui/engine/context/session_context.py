@@ -1,4 +1,5 @@
-"""The context of one session, kept up to date as it grows: the prompt, its count, its budget."""
+"""The context of one session, kept up to date as it grows: the prompt, its count, its budget,
+and the view of them."""
 
 from __future__ import annotations
 
@@ -33,9 +34,19 @@ from ollm_tui.services.tokens.counter import GrowingCount, TokenCounters
 from ollm_tui.services.tokens.prompt_count import Piece, PromptCount
 from ollm_tui.settings.schema import Settings
 
+PIECES_AT_A_TIME = 200
+"""Pieces that are counted before other tasks get their turn."""
+UNKNOWN_WINDOW = 8192
+"""The least window, in tokens, that a compression reckons with where nobody knows it."""
+SURE_SHARE = 0.5
+"""A prompt estimated below this share of the limit fits, however wrong the estimate is."""
+
 
 class LiveCount:
-    """What arrives is counted when somebody looks: a delta costs next to nothing."""
+    """The count of a prompt and of the reply to it that is arriving.
+
+    Text is only collected until `count` is read, so a delta costs next to nothing.
+    """
 
     def __init__(self) -> None:
         self._growing: GrowingCount | None = None
@@ -43,36 +54,30 @@ class LiveCount:
         self._arrived: list[str] = []
 
     def begin(self, count: PromptCount, growing: GrowingCount) -> None:
-        """A prompt goes out."""
+        """Start with the count of a prompt that is being sent."""
         self._growing, self._count = growing, count
         self._arrived.clear()
 
     def add(self, text: str) -> None:
-        """More of the reply arrived."""
+        """Add more text of the reply."""
         self._arrived.append(text)
 
     def end(self) -> None:
-        """The reply is part of the conversation now, or the prompt was not taken."""
+        """Stop counting: the reply is a message now, or the server refused the prompt."""
         self._growing = self._count = None
         self._arrived.clear()
 
     @property
     def count(self) -> PromptCount | None:
-        """The prompt and what arrived so far; None if none was sent."""
+        """The count of the prompt and of what arrived so far; None if none was sent."""
         if self._growing and self._arrived:
             self._count = self._growing.add("".join(self._arrived))
             self._arrived.clear()
         return self._count
 
 
-PIECES_AT_A_TIME = 200
-UNKNOWN_WINDOW = 8192
-SURE_SHARE = 0.5
-"""An estimate below this share of the limit cannot be wrong by so much that it matters."""
-
-
 class _Counted(NamedTuple):
-    """A count and the end of the prompt it belongs to."""
+    """A count, and what tells whether a prompt is the counted one or a continuation of it."""
 
     assembly: Assembly
     pieces: int
@@ -81,8 +86,9 @@ class _Counted(NamedTuple):
 
 
 class SessionContext:
-    """Assembles and counts what is sent. Only what is new is looked at, unless the user
-    changed the context or went to another branch.
+    """Assembles and counts what is sent to the model.
+
+    Only new messages are looked at, unless the user changed the context or the branch.
     """
 
     def __init__(
@@ -98,22 +104,24 @@ class SessionContext:
         self._may_compress = settings.compression.enabled
         self.modes = modes_of(settings)
         self._assembly: Assembly | None = None
+        # What the assembly was made from: its own shortening is only what holds on the branch.
         self._short = Shortening()
         self._covered = frozenset[str]()
         self._counted: _Counted | None = None
         self._asked: str | None = None
-        """The message that is being answered."""
+        """The id of the message that is being answered; None between turns."""
         self.tools: tuple[ToolSpec, ...] = ()
-        """What the model is told it may ask for; with others, forget the count."""
+        """The tools offered to the model. Whoever changes them calls `forget_count`."""
         self.live = LiveCount()
         self._is_watched = False
+        """Whether a front end asked for exact counts."""
         self.read = 0
-        """The most the model read of a prompt that the present one begins with."""
+        """The tokens the model read of an earlier prompt that the present one begins with."""
         self.choice = choice
         self.counter = counters.counter(choice.provider, choice.model)
 
     def use(self, choice: ModelChoice) -> None:
-        """Count for another model from now on, or for the same one in another window."""
+        """Assemble and count for another model from now on, or for another window."""
         before, self.choice = self.choice, choice
         if (before.provider, before.model) != (choice.provider, choice.model):
             self.counter = self._counters.counter(choice.provider, choice.model)
@@ -123,19 +131,20 @@ class SessionContext:
 
     @property
     def mode(self) -> Mode:
-        """The way of working the session is in."""
+        """The mode the session is in."""
         return current_mode(self._state.header.metadata, self.modes)
 
     @property
     def assembly(self) -> Assembly:
-        """The prompt as it is now; while a reply is written, the one that was sent."""
+        """The assembled prompt; while a reply is written, the one that was sent."""
         header, leaf = self._state.header, self.leaf
         marks = self._marks(header)
         parts, short = sections(header, self.mode), _shortening(header)
         known = self._assembly
         if known and (known.sections, known.marks, self._short) == (parts, marks, short):
             new = self._since(known.leaf, leaf)
-            # What a checkpoint stands for was not all there before: now it may hold.
+            # A checkpoint did not hold while one of its messages was missing. If that is among the
+            # new ones it may hold now, and earlier messages are not sent: assemble everything.
             if new is not None and not any(message.id in self._covered for message in new):
                 for message in _seen_by(self.choice, new):
                     known.add(message)
@@ -147,7 +156,7 @@ class SessionContext:
         return self._assembly
 
     def count(self) -> PromptCount:
-        """The tokens of the prompt, at once."""
+        """The tokens of the prompt, without waiting: estimated where they are not known."""
         assembly = self.assembly
         pieces, known = assembly.pieces, self._counted
         last = pieces[-1] if pieces else None
@@ -159,31 +168,31 @@ class SessionContext:
         return count
 
     def forget_count(self) -> None:
-        """The counter knows better now."""
+        """Count the prompt anew the next time: the counter has learnt, or the tools changed."""
         self._counted = None
 
     async def settle(self) -> None:
-        """Count exactly what was only estimated; the vocabulary is loaded in a thread."""
+        """Count exactly what was only estimated; the vocabulary is loaded and used in a thread."""
         self._is_watched = True
         pieces = list(self.assembly.pieces)
         for start in range(0, len(pieces), PIECES_AT_A_TIME):
             self.counter.count(pieces[start : start + PIECES_AT_A_TIME])
-            await asyncio.sleep(0)  # a long history is not to hold up the keys
+            await asyncio.sleep(0)  # a long history must not hold up the keys
         await self.counter.settle(self.view().beside_the_prompt())
         await self.counter.settle(self.assembly.pieces, self.tools)
         self.forget_count()
 
     async def settle_end(self) -> None:
-        """Count exactly what came last, where that takes no loading: after the first answer."""
+        """Count the last messages exactly, if the vocabulary is loaded already."""
         if await self.counter.settle_end(self.assembly.pieces):
             self.forget_count()
 
     def budget(self, count: PromptCount) -> Budget:
-        """The prompt in its window."""
+        """The budget of a counted prompt in the window of the present model."""
         return Budget.of(self.choice.window, count.parts, self._rules)
 
     def view(self) -> ContextView:
-        """The context as it is now."""
+        """The view of the context as it is now, with the reply that is being written."""
         count = self.count()
         live = self.live.count or count
         writing = max(0, live.tokens - count.tokens)
@@ -196,14 +205,15 @@ class SessionContext:
     def view_as(
         self, metadata: Metadata | None = None, choice: ModelChoice | None = None
     ) -> ContextView:
-        """The context as it would be with other metadata, or for another model."""
+        """The view of the context as it would be with other metadata, or for another model."""
         header = self._state.header
         if metadata is not None:
             header = replace(header, metadata=metadata)
         return self._view_of(header, choice or self.choice)
 
     async def view_with(self, metadata: Metadata) -> ContextView:
-        """The context as it would be with other metadata, counted as well as can be."""
+        """The view of the context as it would be with other metadata, counted exactly where
+        possible."""
         assembly = self.view_as(metadata).prompt.assembly
         if self.choice.counting:
             await self.counter.check(self._request(assembly), assembly.pieces)
@@ -219,34 +229,36 @@ class SessionContext:
 
     @property
     def _compresses(self) -> CompressesAt:
-        """After an undo it waits until a prompt does not fit any more."""
+        """When it is compressed unasked; after an undo only when a prompt does not fit: at the
+        trigger it would undo the undo at once."""
         if not self._may_compress:
             return "never"
         return "limit" if was_undone(self.metadata.compression_history) else "trigger"
 
     @property
     def leaf(self) -> str | None:
-        """The last message of the prompt."""
+        """The id of the last message of the prompt."""
         return self._asked or self._state.header.head
 
     async def material(self) -> Material:
-        """The context as a compression looks at it, counted as well as can be."""
+        """What a compression works on, counted exactly where possible."""
         assembly = self.assembly
         await self.counter.settle(assembly.pieces, self.tools)
         await self.counter.settle([p for m in assembly.messages for p in pieces_of(m)])
         self.forget_count()
         count = self.count()
         budget = self.budget(count)
-        # Where nobody knows the window, twice of what there is.
+        # With an unknown window, one is assumed in which the prompt takes half.
         window = max(UNKNOWN_WINDOW, 2 * count.tokens)
         room = budget.room or Budget.of(window, count.parts, self._rules).room
         assert room is not None
         return Material(assembly, self.counter, budget, room, self.metadata)
 
     def changed(self, change: AnyContextChange) -> tuple[Metadata, dict[str, Mark]]:
-        """The session's metadata after a change, and which messages get which mark."""
+        """The session's metadata after a change, and the mark of each message it changes."""
         metadata = self._state.header.metadata
         changes = resolved(change, self._state.branch(), Marks.of(metadata))
+        # Restored marks bring the tokens along that stand in the prompt: the same bytes again.
         before = dict(change.folded) if isinstance(change, MarksRestored) else {}
 
         def tokens_of(key: str) -> int:
@@ -255,20 +267,20 @@ class SessionContext:
         return marked(metadata, changes, tokens_of), changes
 
     def begin_turn(self, question: Message) -> None:
-        """From now on the prompt is the one that asks this."""
+        """Make the prompt end with this message until `end_turn`."""
         self._asked = question.id
 
     def sent(self, count: PromptCount) -> None:
-        """A prompt goes out; what arrives is added to its count."""
+        """Note that a prompt is sent: what arrives is added to its count."""
         self.live.begin(count, self.counter.growing(count, self.assembly.pieces[-1]))
 
     def end_turn(self) -> None:
-        """The reply is part of the conversation, and of the next prompt."""
+        """Make the prompt end with the head of the session again."""
         self._asked = None
         self.live.end()
 
     def request(self) -> ChatRequest:
-        """What would be sent now."""
+        """The request that would be sent now."""
         return self._request(self.assembly)
 
     def _request(self, assembly: Assembly) -> ChatRequest:
@@ -284,10 +296,10 @@ class SessionContext:
         )
 
     async def check(self, request: ChatRequest) -> PromptCount:
-        """The count of a prompt that is about to be sent, as exact as it can be had.
+        """The count of a prompt that is about to be sent, as exact as it needs to be.
 
-        An estimate far below the limit is enough where no better one can be had, or where
-        nobody looks: a vocabulary takes its time to load.
+        Far below the limit an estimate is enough, because a vocabulary takes long to load;
+        unless the provider itself counts and somebody looks at the numbers.
         """
         count = self.count()
         room = self.budget(count).room
@@ -318,16 +330,17 @@ class SessionContext:
         )
 
     def _marks(self, header: Session) -> Marks:
-        """What is being answered is sent in any case."""
+        """The marks of a session; the message that is being answered is sent in any case."""
         marks = Marks.of(header.metadata)
         return marks.including(self._asked) if self._asked else marks
 
     def _since(self, known: str | None, leaf: str | None) -> list[Message] | None:
-        """The messages after a known one up to a leaf; None if that one is not above it."""
+        """The messages after a known one up to a leaf; None if the leaf does not descend from
+        it."""
         found: list[Message] = []
         seen: set[str] = set()
         while leaf != known:
-            if leaf is None or leaf in seen:
+            if leaf is None or leaf in seen:  # a damaged record may have a cycle of parents
                 return None
             seen.add(leaf)
             found.append(self._state[leaf])
@@ -336,7 +349,7 @@ class SessionContext:
 
 
 def _for_server(choice: ModelChoice, message: PromptMessage) -> PromptMessage:
-    """What one server has compacted is of no use to another one, or to another model."""
+    """A message without the compacted form that another server or model has made of it."""
     made = message.compacted
     if made is None or (made.provider, made.model) == (choice.provider.name, choice.model):
         return message
@@ -344,7 +357,8 @@ def _for_server(choice: ModelChoice, message: PromptMessage) -> PromptMessage:
 
 
 def _seen_by(choice: ModelChoice, messages: Sequence[Message]) -> Sequence[Message]:
-    """Messages without what a model is known not to see: its server would refuse them all."""
+    """Messages as a model can take them: without pictures if it is known not to see any, because
+    its server would refuse the whole prompt."""
     return messages if choice.images is not False else [*map(without_pictures, messages)]
 
 
@@ -353,6 +367,8 @@ def _shortening(header: Session) -> Shortening:
 
 
 def _begins_with(pieces: list[Piece], known: _Counted) -> bool:
+    """Whether the counted pieces are still the first ones. Only the last can have been rewritten
+    since, so only that one is compared."""
     if known.pieces > len(pieces):
         return False
     return not known.pieces or pieces[known.pieces - 1] is known.last

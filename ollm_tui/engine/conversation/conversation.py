@@ -1,4 +1,4 @@
-"""A conversation being held: the one owner of what was said."""
+"""One open conversation: sends messages, changes the context, owns the record of what was said."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from ollm_tui.engine.compression.conversation_compression import ConversationCom
 from ollm_tui.engine.context.context_view import ContextView
 from ollm_tui.engine.context.prompt_message import as_json, readable
 from ollm_tui.engine.context.session_context import SessionContext
+from ollm_tui.engine.conversation.conversation_goals import ConversationGoals
 from ollm_tui.engine.conversation.conversation_hooks import ConversationHooks
-from ollm_tui.engine.conversation.goal_keeping import ConversationGoals
+from ollm_tui.engine.conversation.conversation_notes import ConversationNotes
 from ollm_tui.engine.conversation.held_session import HeldSession
 from ollm_tui.engine.conversation.model_choice import ModelChoice
 from ollm_tui.engine.conversation.modes import Mode
-from ollm_tui.engine.conversation.notes import ConversationNotes
 from ollm_tui.engine.conversation.stoppable import Stoppable
 from ollm_tui.engine.snapshots.conversation_snapshots import ConversationSnapshots
 from ollm_tui.engine.tools.conversation_tools import ConversationTools
@@ -57,7 +57,7 @@ log = logging.getLogger(__name__)
 
 
 class Conversation(HeldSession):
-    """Holds one session: sends, branches by editing and regenerating, changes the context.
+    """One open session: sends, branches by editing and regenerating, changes the context.
 
     Every method that talks to the model is an async generator of events; closing it or
     calling `cancel` stops the model and keeps what arrived.
@@ -84,6 +84,8 @@ class Conversation(HeldSession):
         self.snapshots = ConversationSnapshots(
             self, self._context, snapshots, settings.snapshots, self._check_free
         )
+        # Hooks and tools change the metadata in the middle of a turn, where `change_metadata` of
+        # this class refuses: they get the one of the session.
         self._hooks = ConversationHooks(
             self, ConversationNotes(self, super().change_metadata), hooks
         )
@@ -98,36 +100,37 @@ class Conversation(HeldSession):
             self.snapshots.before,
             self._hooks.run,
         )
+        # Only now: the tools need the snapshots, which remember the files that tools change.
         self.snapshots.files = self.tools.file_versions
         self.on_overflow: OverflowPolicy = "fail"
-        """What happens to a prompt that is too long, where nobody can be asked."""
+        """Whether a prompt that is too long fails, or has the context compressed first."""
         self.recall: Callable[[str], Awaitable[tuple[Retrieval, ...]]] | None = None
-        """What of earlier sessions goes along with a message by itself."""
+        """Finds the passages of earlier sessions that are sent along with a message; None: none."""
         self.goals = ConversationGoals(self)
         self.notes = ConversationNotes(self)
 
     @property
     def choice(self) -> ModelChoice:
-        """Who answers."""
+        """The provider and the model that answer, and how requests to them look."""
         return self._context.choice
 
     @property
     def modes(self) -> tuple[Mode, ...]:
-        """The ways of working there are."""
+        """The modes one can choose from."""
         return tuple(self._context.modes.values())
 
     @property
     def mode(self) -> Mode:
-        """The way of working now."""
+        """The mode the session is in."""
         return self._context.mode
 
     @property
     def live_tokens(self) -> Count:
-        """The prompt, and what arrived of the reply so far; costs the same at any length."""
+        """The tokens of the prompt and of the reply so far; costs the same at any length."""
         return (self._context.live.count or self._context.count()).total
 
     def context(self) -> ContextView:
-        """What the model sees: how much of the window it takes, and with what."""
+        """A view of what the model sees: how much of the window it takes, and with what."""
         return self._context.view()
 
     def preview(self, change: AnyContextChange) -> ContextView:
@@ -139,7 +142,8 @@ class Conversation(HeldSession):
         return self._context.view_as(choice=choice)
 
     async def change_context(self, change: AnyContextChange) -> MarksRestored:
-        """Pin, leave out or fold messages: one record. Gives back the change that undoes it."""
+        """Pin, leave out or fold messages, in one record. Returns the change that undoes it.
+        UsageError for an unknown message, or while the model answers."""
         self._check_free()
         metadata, changes = self._context.changed(change)
         undo = way_back(changes, Marks.of(self.state.header.metadata))
@@ -148,22 +152,22 @@ class Conversation(HeldSession):
         return undo
 
     async def change_metadata(self, metadata: Metadata) -> None:
-        """Give the session other marks, goals, modes or notes: one record. UsageError while the
+        """Record other marks, goals, modes or notes of the session. UsageError while the
         model answers: what it measures belongs to the prompt it was sent, not to another one."""
         self._check_free()
         await super().change_metadata(metadata)
 
     async def settle_context(self) -> None:
-        """Count exactly what was only estimated: may take a second when first asked for."""
+        """Count exactly what was only estimated; the first time this may take a second."""
         await self.tools.ready()
         await self._context.settle()
 
     def prompt_text(self) -> str:
-        """The exact prompt as it would be sent now, to be read."""
+        """The exact prompt as it would be sent now, as text for people."""
         return readable(self._context.request())
 
     def prompt_json(self) -> str:
-        """The whole request as it would be sent now."""
+        """The whole request as it would be sent now, as JSON."""
         return as_json(self._context.request())
 
     async def change_mode(
@@ -172,7 +176,7 @@ class Conversation(HeldSession):
         trigger: Literal["manual", "auto", "command"] = "manual",
         confidence: float | None = None,
     ) -> None:
-        """Work in another way from the next message on. UsageError if there is no such mode."""
+        """Use another mode from the next message on. UsageError if there is no such mode."""
         if name not in self._context.modes:
             known = ", ".join(self._context.modes)
             raise UsageError(f"there is no mode {clean(name)!r}", f"there are: {known}")
@@ -193,23 +197,25 @@ class Conversation(HeldSession):
     def send(
         self, text: str, attachments: Sequence[Attachment] = ()
     ) -> AsyncGenerator[AnyTurnEvent, None]:
-        """Say something at the end of the current branch and get the answer.
+        """Send a message at the end of the current branch; the events are those of its turn.
 
-        Attachments may come along, or alone; whatever they contain is data.
+        It may have attachments, or consist of them; their content is data.
         """
         return self._ask(text, attachments, self.state.header.head)
 
     def edit(
         self, message_id: str, text: str, attachments: Sequence[Attachment] = ()
     ) -> AsyncGenerator[AnyTurnEvent, None]:
-        """Say something else in the place of an earlier message; that one stays, as a sibling."""
+        """Send another text in the place of an earlier message, which stays as a sibling.
+        UsageError if that message is not the user's own."""
         message = self._message(message_id)
         if message.role != "user":
             raise UsageError("only your own messages can be edited", "regenerate the reply instead")
         return self._ask(text, attachments, self.state.parent(message_id))
 
     async def regenerate(self, message_id: str | None = None) -> AsyncGenerator[AnyTurnEvent, None]:
-        """Have the last reply, or a given one, written again beside the one there is."""
+        """Have the last reply, or a given one, written again; the old one stays as a sibling.
+        UsageError if there is none."""
         step = message_id or self.state.header.head
         while step is not None and self._message(step).role != "user":
             step = self.state.parent(step)
@@ -220,13 +226,13 @@ class Conversation(HeldSession):
                 yield event
 
     async def switch_to(self, message_id: str) -> None:
-        """Make another branch the current one: the given message becomes its end."""
+        """Make another branch the current one, ending with a message. StoreError if unknown."""
         self._check_free()
         self._message(message_id)
         await self.change(head=message_id)
 
     def cancel(self) -> None:
-        """Stop the model, if it is writing, or the compression that is under way."""
+        """Stop the model if it answers, otherwise a compression and the hooks after a turn."""
         if self._turn:
             self._turn.cancel()
         else:
@@ -245,6 +251,7 @@ class Conversation(HeldSession):
         recalled = await self.recall(words) if self.recall and said else ()
         parts = (*said, *map(as_sent, data), *recalled)
         message = Message(new_id(), "user", parts, moment, parent_id=parent_id)
+        # Before the model is asked: a turn that fails keeps the user's words.
         await self._add(message, words if said else data[0].content)
         async with aclosing(self._answer(message)) as events:
             async for event in events:
@@ -279,6 +286,7 @@ class Conversation(HeldSession):
                         refused = question
                     elif isinstance(event, TurnFinished | TurnCancelled | TurnFailed):
                         reply = event.message
+                        # Before the event is passed on: whoever gets it may send at once.
                         self._end_turn()
                         await self._context.settle_end()
                     yield event
@@ -288,14 +296,14 @@ class Conversation(HeldSession):
             self._end_turn()
 
     def _check_of(self, question: Message, last: Message) -> PromptCheck:
-        """How the prompt that ends with a message is checked; hooks run before the first."""
+        """The check of the prompt that ends with `last`; hooks run before the first of a turn."""
         self._context.begin_turn(last)
         make_room = self.compression.make_room if self.on_overflow == "compress" else None
         prepare = self._hooks.before_turn if last is question else None
         return PromptCheck(self._context, last, make_room, self._narrow, prepare)
 
     async def _narrow(self, window: int) -> None:
-        """The server has less room than was known: from now on the gauge shows that."""
+        """Use a smaller window from now on: the server has less room than was known."""
         log.warning("the server takes no more than %d tokens", window)
         self._context.use(self.choice._replace(window=window, largest_window=window))
         await self.change(window=window)
@@ -317,7 +325,7 @@ class Conversation(HeldSession):
 
 
 def _as_data(attachment: Attachment) -> Attachment:
-    """What came along, safe to show and never to be obeyed."""
+    """An attachment without terminal controls, marked as data that gives no instructions."""
     return replace(
         attachment,
         name=" ".join(clean(attachment.name).split()),

@@ -1,4 +1,4 @@
-"""Hooks around the turns and compressions of one session; what they answer becomes context."""
+"""The hooks of one session, run at its events; what they answer becomes part of the context."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from ollm_tui.core.session.context_entry import ContextEntry
 from ollm_tui.core.session.message import Message
+from ollm_tui.engine.conversation.conversation_notes import ConversationNotes
 from ollm_tui.engine.conversation.held_session import HeldSession
-from ollm_tui.engine.conversation.notes import ConversationNotes
 from ollm_tui.engine.conversation.stoppable import Stoppable
 from ollm_tui.settings.schema import HookEvent
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # most users have no hooks, so nothing of them is loaded
 
 
 class ConversationHooks:
-    """Runs hooks when something happens to a session. `notes` may be changed at any time."""
+    """Runs the hooks of one session. `notes` must be changeable also in the middle of a turn."""
 
     def __init__(self, session: HeldSession, notes: ConversationNotes, hooks: Hooks | None) -> None:
         self._session = session
@@ -26,7 +26,7 @@ class ConversationHooks:
         self._running: Stoppable | None = None
 
     async def before_turn(self, question: Message) -> None:
-        """A message is about to be answered; with the first one the session starts."""
+        """Run the hooks before a turn; before the first one here, also those of the session."""
         await self._notes.drop_expired()
         if self._is_new:
             self._is_new = False
@@ -34,9 +34,10 @@ class ConversationHooks:
         await self.run("before-turn", messageId=question.id, text=question.text)
 
     async def after_turn(self, reply: Message | None) -> None:
-        """A message was answered, or its answer was stopped or failed."""
+        """Run the hooks after a turn, also one that was stopped or failed; None had no reply."""
         if reply is None:
             return
+        # The turn is over and cannot be cancelled any more, so these hooks get their own stop.
         running = self._running = Stoppable()
         try:
             await running.wait(
@@ -46,7 +47,7 @@ class ConversationHooks:
             self._running = None
 
     def stop(self) -> None:
-        """Give up what runs after a turn."""
+        """Stop the hooks that run after a turn."""
         if self._running:
             self._running.stop()
 
@@ -55,17 +56,17 @@ class ConversationHooks:
         if self._hooks is None:
             return
         header = self._session.state.header
-        told = {
+        about_session = {
             "sessionId": header.session_id,
             "project": header.project,
             "model": header.model,
             "provider": header.provider,
         }
-        for answer in await self._hooks.run(event, told | facts):
+        for answer in await self._hooks.run(event, about_session | facts):
             await self._take(self._hooks, answer)
 
     async def _take(self, hooks: Hooks, answer: HookAnswer) -> None:
-        """A hook speaks for itself only: what others added is not its to replace."""
+        """Add the entries a hook answered with; one under a key that others use is left out."""
         taken = {entry.key for entry in self._notes.all if entry.source != "hook"}
         entries: list[ContextEntry] = []
         for entry in answer.entries:
@@ -73,5 +74,6 @@ class ConversationHooks:
                 hooks.tell(answer.hook, f"its context {entry.key!r} is left out: the name is taken")
             else:
                 entries.append(entry)
+        # The hook's own entry is gone once it does not answer with it any more.
         gone = {answer.hook.key} - {entry.key for entry in entries}
         await self._notes.replace(gone, entries)

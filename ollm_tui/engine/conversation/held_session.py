@@ -1,4 +1,4 @@
-"""A session somebody writes to: what is recorded in it, and how it changes and closes."""
+"""A session that is open for writing: what is recorded in it, how it changes and is closed."""
 
 from __future__ import annotations
 
@@ -33,24 +33,26 @@ class HeldSession:
         self._recorder = recorder
         self._begun = begun
         self._early: list[ToolCallAdded] = []
+        """Tool calls made before the first message; they are recorded right before it."""
         self.before_closing: Callable[[], Awaitable[None]] | None = None
-        """Has a last word to record."""
+        """Called by `close` while records can still be added."""
         self._notices: list[SaveFailed | SaveResumed] = []
+        """What the next turn tells about saving."""
         self._unsubscribe = saving.subscribe(self._note_saving)
 
     @property
     def state(self) -> SessionState:
-        """Everything said so far, to be read only."""
+        """Everything said so far; for reading only, it changes by records."""
         return self._recorder.state
 
     @property
     def session_id(self) -> str:
-        """The session this conversation is recorded in."""
+        """The id of the session."""
         return self.state.header.session_id
 
     @property
     def is_kept(self) -> bool:
-        """Whether it is there after the program has ended; an ephemeral one is not."""
+        """Whether the session outlives the program; an ephemeral one does not."""
         return self._recorder.is_kept
 
     @property
@@ -59,14 +61,14 @@ class HeldSession:
         return self._recorder.unsaved
 
     async def change(self, **fields: object) -> None:
-        """Give fields of the session new values, named as on disk: title, pinned, tags."""
+        """Set fields of the session, named as on disk: title, pinned, tags."""
         if self._begun:
             await self._recorder.record(SessionChanged(at=clock.now(), fields=fields))
-        else:
+        else:  # nothing is on disk before the first message: its header has them then
             self.state.header = session_from_tree(to_tree(self.state.header) | fields)
 
     async def change_metadata(self, metadata: Metadata) -> None:
-        """Give the session other marks, goals, modes or notes: one record of what differs."""
+        """Set marks, goals, modes or notes of the session: one record of what differs."""
         if not self._begun:
             self.state.header = replace(self.state.header, metadata=metadata)
             return
@@ -76,11 +78,11 @@ class HeldSession:
             await self._recorder.record(MetadataChanged(at=clock.now(), fields=fields))
 
     async def record(self, *records: AnyRecord) -> None:
-        """Take facts into account and make them durable."""
+        """Apply records to the state and write them to disk."""
         await self._recorder.record(*records)
 
     async def add_tool_call(self, call: ToolCall) -> None:
-        """Record what a tool did; before the first message it waits for that."""
+        """Record a tool call; one before the first message is recorded with that message."""
         added = ToolCallAdded(at=clock.now(), tool_call=call)
         if self._begun:
             await self._recorder.record(added)
@@ -92,7 +94,7 @@ class HeldSession:
         await self._recorder.save()
 
     async def close(self) -> None:
-        """Save and let go of the session."""
+        """Save the session and release its lock."""
         if self.before_closing:
             await self.before_closing()
         self._unsubscribe()
@@ -100,11 +102,12 @@ class HeldSession:
             await self._recorder.close()
 
     async def mark_interrupted(self) -> None:
-        """Give replies that a crash cut off their end."""
+        """Record the status `interrupted` for replies that a crash cut off."""
         cut_off = [message for message in self.state.messages() if message.status == "streaming"]
         for message in cut_off:
             await self._recorder.record(
                 MessageFinished(
+                    # The reply ended then, not when the session is opened again.
                     at=self.state.header.last_activity,
                     message_id=message.id,
                     status="interrupted",
@@ -112,7 +115,7 @@ class HeldSession:
             )
 
     async def _add(self, message: Message, words: str) -> None:
-        """Record what the user said; with the first message the session begins."""
+        """Record a message of the user; with the first one the session is created on disk."""
         added = MessageAdded(at=message.timestamp, message=message)
         if self._begun:
             await self._recorder.record(added)

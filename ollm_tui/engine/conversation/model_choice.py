@@ -1,4 +1,4 @@
-"""Who can answer and who does: what the providers offer, and the window a model gets."""
+"""The choice of a model: what the providers offer, which model answers, and in what window."""
 
 from __future__ import annotations
 
@@ -13,56 +13,20 @@ from ollm_tui.core.session.session import Session
 from ollm_tui.settings.schema import ModelSettings, Settings
 
 AUTOMATIC_WINDOW = 8192
-"""Local models take memory for their window; this much fits nearly everywhere."""
+"""Tokens of an automatic window where memory is unknown: this many fit nearly everywhere."""
 SMALLEST_WINDOW, LARGEST_WINDOW = 2048, 32_768
-"""What is chosen unasked stays within these: longer prompts take minutes to read on a CPU."""
+"""Bounds of an automatic window, in tokens: longer prompts take minutes to read on a CPU."""
 MEMORY_SHARE = 8
-"""The window may take one part in so many of the memory; the model needs the most of it."""
-
-
-def choose_window(
-    wanted: int | Literal["auto"] | None, capabilities: Capabilities, memory: int | None = None
-) -> int | None:
-    """The window to send with every request of a session; None where the server has its own.
-
-    What the user asked for is only ever limited by what the model was made for. What is
-    loaded stays: another window would reload the model.
-    """
-    largest = capabilities.max_window
-    if isinstance(wanted, int):
-        return min(wanted, largest) if largest else wanted
-    if capabilities.window:
-        return capabilities.window
-    if not largest:
-        return None
-    return min(largest, _fitting(capabilities.window_bytes_per_token, memory))
-
-
-def machine_memory() -> int | None:
-    """The memory of this machine in bytes, where the system says so."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):
-        return None
-
-
-def _fitting(bytes_per_token: int | None, memory: int | None) -> int:
-    """The largest power of two whose cache takes its share of the memory at most."""
-    if not bytes_per_token or not memory:
-        return AUTOMATIC_WINDOW
-    room = memory // MEMORY_SHARE // bytes_per_token
-    window = 1 << max(0, room.bit_length() - 1)
-    return min(max(window, SMALLEST_WINDOW), LARGEST_WINDOW)
-
+"""An automatic window may take an eighth of the memory; the model itself needs the most."""
 
 BUILT_IN = "embedded"
-"""Part of the program, so it is there at once, while others have to be looked for."""
+"""The provider that is part of the program: it is there at once, others have to be found."""
 OFFER_SECONDS = 4.0
-"""How long a provider may take to say what it has; the others are not held up by it."""
+"""How long a provider may take to list its models."""
 
 
 class ModelChoice(NamedTuple):
-    """Who answers, and how requests to it look; equal for all requests of a session."""
+    """The model that answers, and the parameters of every request to it in a session."""
 
     provider: Provider
     model: str
@@ -71,7 +35,7 @@ class ModelChoice(NamedTuple):
     temperature: float | None = None
     thinking: bool | None = None
     largest_window: int | None = None
-    """What the model was made for, where its server says so."""
+    """The longest window the model was made for, where its server says so."""
     counting: bool = False
     """Whether the provider counts prompts exactly."""
     tools: bool | None = False
@@ -81,7 +45,7 @@ class ModelChoice(NamedTuple):
 
 
 class ProviderOffer(NamedTuple):
-    """The models of one provider, or why it cannot say which it has."""
+    """The models of one provider, or the error it gave instead."""
 
     name: str
     models: tuple[ModelInfo, ...] = ()
@@ -90,7 +54,7 @@ class ProviderOffer(NamedTuple):
 
 
 class ModelChooser:
-    """Finds a provider, a model and a window, as the settings and the user want them."""
+    """Chooses a provider, a model and a window as the settings and the user ask."""
 
     def __init__(
         self,
@@ -106,19 +70,20 @@ class ModelChooser:
 
     @property
     def names(self) -> list[str]:
-        """Every provider there is, the one that is part of the program first."""
+        """The names of all providers, the built-in one first."""
         return sorted(self._providers.names(), key=lambda name: name != BUILT_IN)
 
     @property
     def known_models(self) -> list[str]:
-        """The models that were offered so far, and those the settings speak of: nobody is asked."""
+        """The models offered so far and those in the settings; no provider is asked."""
         offered = [info.name for offer in self._offered.values() for info in offer.models]
         return list(dict.fromkeys((*offered, *self._settings.models)))
 
     async def choose(
         self, provider: str | None, model: str | None, window: int | None = None
     ) -> ModelChoice:
-        """Who answers; `window` is the one the session has had so far with the same model."""
+        """The model to use, the default one for None; `window` is what the session had with it.
+        UsageError or ProviderError if there is none."""
         chosen, name = await self._providers.select(provider, model)
         wishes = self._settings.models.get(name, ModelSettings())
         able = await _capabilities(chosen, name)
@@ -138,16 +103,18 @@ class ModelChooser:
     async def choose_again(
         self, header: Session, provider: str | None, model: str | None
     ) -> ModelChoice:
-        """Who goes on with a session: as asked for, who did before, or else whoever is there."""
+        """The model to resume a session with: the one asked for, else the session's own, else
+        any that is there. UsageError or ProviderError if there is none."""
         if provider or model:
             return await self.choose(provider or header.provider, model)
         try:
             return await self.choose(header.provider, header.model, header.window)
-        except (ProviderError, UsageError):
+        except (ProviderError, UsageError):  # gone, or not running: the session opens anyway
             return await self.choose(None, None)
 
     async def offers(self) -> AsyncGenerator[ProviderOffer, None]:
-        """What every provider has, as they answer; all are asked at once, failures are values."""
+        """The offer of every provider as it comes in; all are asked at once. A provider that
+        fails or takes too long gives an offer with its error."""
         asked = [asyncio.create_task(self._offer(name)) for name in self.names]
         try:
             for answered in asyncio.as_completed(asked):
@@ -178,14 +145,49 @@ class ModelChooser:
     ) -> int | None:
         wanted = wishes.window or self._settings.context.window
         if wanted == "auto" and before:
-            return before  # whatever the server has loaded since then: changing it reloads models
+            return before  # whatever the server has loaded since: another one reloads the model
         if able is None:
             return wanted if isinstance(wanted, int) else None
         return choose_window(wanted, able, machine_memory())
 
 
+def choose_window(
+    wanted: int | Literal["auto"] | None, capabilities: Capabilities, memory: int | None = None
+) -> int | None:
+    """The window to send with every request of a session; None where the server has its own.
+
+    `wanted` is only limited by what the model was made for; without it, the window of a loaded
+    model is taken, because another one would reload it. `memory` is in bytes.
+    """
+    largest = capabilities.max_window
+    if isinstance(wanted, int):
+        return min(wanted, largest) if largest else wanted
+    if capabilities.window:
+        return capabilities.window
+    if not largest:
+        return None
+    return min(largest, _fitting(capabilities.window_bytes_per_token, memory))
+
+
+def machine_memory() -> int | None:
+    """The memory of this machine in bytes, where the system says so."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def _fitting(bytes_per_token: int | None, memory: int | None) -> int:
+    """The largest power of two whose cache fits into its share of the memory, within bounds."""
+    if not bytes_per_token or not memory:
+        return AUTOMATIC_WINDOW
+    room = memory // MEMORY_SHARE // bytes_per_token
+    window = 1 << max(0, room.bit_length() - 1)
+    return min(max(window, SMALLEST_WINDOW), LARGEST_WINDOW)
+
+
 async def _capabilities(provider: Provider, model: str) -> Capabilities | None:
-    """What a model can do; None if its server cannot be asked now."""
+    """What a model can do; None if its provider fails to say."""
     try:
         return await provider.capabilities(model)
     except ProviderError:

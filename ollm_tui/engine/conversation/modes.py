@@ -1,4 +1,4 @@
-"""Ways of working: what the model is told in each, and how freely it chooses its words."""
+"""Modes: what the model is told in each, its temperature, and the tools it is offered."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ READING = ("read_file", "find_files", "search_text", "git")
 
 
 class Mode(NamedTuple):
-    """One way of working."""
+    """One mode: built in, or from the settings."""
 
     name: str
     prompt: str = ""
@@ -72,6 +72,6 @@ def modes_of(settings: Settings) -> dict[str, Mode]:
 
 
 def current_mode(metadata: Metadata, modes: Mapping[str, Mode]) -> Mode:
-    """The mode a session is in; one that is gone from the settings says nothing."""
+    """The mode a session is in; one that is gone from the settings has an empty prompt."""
     name = metadata.mode_history[-1].to if metadata.mode_history else DEFAULT_MODE
     return modes.get(name) or Mode(name)

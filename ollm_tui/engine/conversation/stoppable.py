@@ -1,4 +1,4 @@
-"""Work that the user may stop: whatever is waited for is given up at once."""
+"""Work that the user may stop: stopping cancels what is being waited for."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ T = TypeVar("T")
 
 
 class Stoppable:
-    """Waits for one thing after the other, until somebody calls `stop`."""
+    """Waits for one piece of work after the other, until `stop` is called."""
 
     def __init__(self) -> None:
         self.stopped = False
         self._waited_for: asyncio.Future[Any] | None = None
 
     def stop(self) -> None:
-        """Give up; also what is begun afterwards."""
+        """Cancel what is waited for, and whatever is waited for afterwards."""
         self.stopped = True
         if self._waited_for:
             self._waited_for.cancel()
 
     async def wait(self, work: Awaitable[T]) -> T | None:
-        """What something gives, or None if it was stopped."""
+        """The result of some work, or None if it was stopped."""
         self._begin(asyncio.ensure_future(work))
         assert self._waited_for is not None
         try:
@@ -31,10 +31,10 @@ class Stoppable:
         except asyncio.CancelledError:
             if self.stopped:
                 return None
-            raise
+            raise  # not by `stop`: the task that waits here was itself cancelled
 
     async def ends_within(self, seconds: float, work: asyncio.Future[Any]) -> bool:
-        """Whether something is over by then, or was stopped."""
+        """Whether some work is over, or was stopped, within some seconds; it may go on."""
         self._begin(work)
         done, _ = await asyncio.wait({work}, timeout=seconds)
         return bool(done)

@@ -1,4 +1,5 @@
-"""What a job did, in words and as one text: both streams in the order they arrived."""
+"""The text of a job: its two streams joined in the order they arrived, without secrets, and how
+it ended in words."""
 
 from __future__ import annotations
 
@@ -11,21 +12,23 @@ from ollm_tui.services.jobs.safe_text import hidden, without_cut_start, without_
 from ollm_tui.services.redaction.redactor import Redactor
 
 MOST_TURNS = 2_000
-"""Of the two streams; what came before the last of them is joined one stream after the other."""
+"""How many changes between the two streams are remembered; what came before them is joined one
+stream after the other."""
 RECORDED_CHARACTERS = 20_000
-"""Kept in the session, and given to a model; the panel has more for as long as the program runs."""
+"""How much of a job's text is recorded and given to a model; the jobs panel shows more."""
 HEAD_SHARE = 4
-"""A fourth of what is kept is the beginning: errors stand at the end."""
+"""One part in so many of a capped text is its beginning: errors stand at the end."""
 
 
 class Arrivals:
-    """When which stream of a job grew."""
+    """The order in which the two streams of a job grew."""
 
     def __init__(self) -> None:
         self._turns: list[tuple[int, int]] = []
 
     def note(self, stdout_end: int, stderr_end: int) -> None:
-        """The streams end here now. A stream that goes on alone takes one turn, however long."""
+        """Note the byte offsets where the streams end now. A stream that goes on alone takes one
+        turn, however long."""
         last, before = [*reversed(self._turns[-2:]), (0, 0), (0, 0)][:2]
         only_stdout = stderr_end == last[1] == before[1]
         only_stderr = stdout_end == last[0] == before[0]
@@ -35,53 +38,17 @@ class Arrivals:
         del self._turns[:-MOST_TURNS]
 
     def joined(self, output: JobOutput, redactor: Redactor) -> str:
-        """The text of both streams, without secrets and anything that steers a terminal."""
+        """The text of both streams, without secrets and terminal controls."""
         ended = not output.job.running
         stdout = _pieces(output.stdout, [turn[0] for turn in self._turns], ended=ended)
         stderr = _pieces(output.stderr, [turn[1] for turn in self._turns], ended=ended)
-        # Each stream by itself first: between two pieces of a secret the other one may have spoken.
+        # Each stream by itself first: the other may have printed between two halves of a secret.
         pairs = zip(hidden(stdout, redactor), hidden(stderr, redactor), strict=True)
         text = _in_lines(piece for pair in pairs for piece in pair)
+        # Then together: a secret may have been printed half to each.
         if any(stdout) and any(stderr):
             text = redactor.redact(text)
         return _cut_note(output) + text if text else ""
-
-
-def _pieces(part: StreamPart, ends: Iterable[int], *, ended: bool) -> list[str]:
-    """One stream, cut at offsets; a character or a sequence cut there is in the later piece."""
-    whole = part.on_character_borders(ended=ended)
-    data = whole.data if ended else without_open_word(whole.data)
-    decoder, intake = codecs.getincrementaldecoder("utf-8")("replace"), IntakeFilter()
-    pieces: list[str] = []
-    at = 0
-    for end in ends:
-        until = max(end - whole.start, at)
-        pieces.append(intake.feed(decoder.decode(data[at:until])))
-        at = until
-    pieces.append(intake.feed(decoder.decode(data[at:], final=True)) + intake.finish())
-    if whole.truncated:
-        first = next((number for number, piece in enumerate(pieces) if piece), 0)
-        pieces[first] = without_cut_start(pieces[first])
-    return pieces
-
-
-def _in_lines(pieces: Iterable[str]) -> str:
-    """Pieces of two streams by turns; where the other one goes on, it begins a line."""
-    joined: list[str] = []
-    last = -1
-    for number, piece in enumerate(pieces):
-        if not piece:
-            continue
-        if joined and number % 2 != last and not joined[-1].endswith("\n"):
-            joined.append("\n")
-        joined.append(piece)
-        last = number % 2
-    return "".join(joined)
-
-
-def _cut_note(output: JobOutput) -> str:
-    gone = sum(part.start for part in (output.stdout, output.stderr) if part.truncated)
-    return f"[{gone:,} bytes before this are no longer kept]\n" if gone else ""
 
 
 def capped(text: str, most: int = RECORDED_CHARACTERS) -> str:
@@ -117,3 +84,42 @@ def duration(milliseconds: float) -> str:
     if minutes < 60:
         return f"{minutes} min {rest} s"
     return f"{minutes // 60} h {minutes % 60} min"
+
+
+def _pieces(part: StreamPart, ends: Iterable[int], *, ended: bool) -> list[str]:
+    """The text of one stream, cut at byte offsets. A character or control sequence that is cut
+    there belongs to the later piece."""
+    whole = part.on_character_borders(ended=ended)
+    data = whole.data if ended else without_open_word(whole.data)
+    decoder, intake = codecs.getincrementaldecoder("utf-8")("replace"), IntakeFilter()
+    pieces: list[str] = []
+    at = 0
+    for end in ends:
+        until = max(end - whole.start, at)
+        pieces.append(intake.feed(decoder.decode(data[at:until])))
+        at = until
+    pieces.append(intake.feed(decoder.decode(data[at:], final=True)) + intake.finish())
+    if whole.truncated:
+        first = next((number for number, piece in enumerate(pieces) if piece), 0)
+        pieces[first] = without_cut_start(pieces[first])
+    return pieces
+
+
+def _in_lines(pieces: Iterable[str]) -> str:
+    """Join pieces that alternate between two streams; each change of stream begins a line."""
+    joined: list[str] = []
+    last = -1
+    for number, piece in enumerate(pieces):
+        if not piece:
+            continue
+        if joined and number % 2 != last and not joined[-1].endswith("\n"):
+            joined.append("\n")
+        joined.append(piece)
+        last = number % 2
+    return "".join(joined)
+
+
+def _cut_note(output: JobOutput) -> str:
+    """A line that says how much is missing at the start; empty if nothing is."""
+    gone = sum(part.start for part in (output.stdout, output.stderr) if part.truncated)
+    return f"[{gone:,} bytes before this are no longer kept]\n" if gone else ""

@@ -1,1 +1,1 @@
-"""The project around the conversations: its sessions, its history, its instructions."""
+"""The project of the conversations: its sessions, the search in its history, its instructions."""

@@ -1,6 +1,6 @@
-"""What the project itself has to say: instructions for the model, its files, its repository.
+"""What a project folder can add to the context: instructions, its file tree, the state of git.
 
-Instructions are used only after the user agreed to them, as they were then.
+Instructions are used only after the user has agreed to them, and only as they were then.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import clean, visible
 from ollm_tui.core.session.context_entry import ContextEntry
 from ollm_tui.engine.context.system_prompt import INSTRUCTIONS
-from ollm_tui.engine.conversation.notes import ConversationNotes
+from ollm_tui.engine.conversation.conversation_notes import ConversationNotes
 from ollm_tui.services.files.git_program import git_state
 from ollm_tui.services.safety.project_trust import Trust, Verdict, digest_of
 from ollm_tui.services.tokens.careful_estimate import careful_estimate
@@ -28,37 +28,38 @@ if TYPE_CHECKING:
 
 INSTRUCTION_FILES = ("AGENTS.md", ".ollm/OLLM.md")
 LARGEST_BYTES = 100_000
+"""The size up to which a file of instructions is read."""
 INSTRUCTIONS_PRIORITY = 90
 TREE, GIT = "tree", "git"
 COMPUTED_PRIORITY = 30
 COMPUTED_TOKENS = 2_000
-"""The most that the tree, or the state of the repository, may take."""
+"""The most tokens that the tree, or the state of the repository, may take."""
 
 
 class Instructions(NamedTuple):
-    """What a project wants to tell the model."""
+    """The instructions of a project for the model."""
 
     files: tuple[tuple[str, str], ...]
-    """Name and text of each."""
+    """Name and text of each file."""
 
     @property
     def names(self) -> str:
-        """The files, in words."""
+        """The names of the files, joined for a sentence."""
         return " and ".join(name for name, _ in self.files)
 
     @property
     def tokens(self) -> int:
-        """About how long they are."""
+        """The estimated tokens of all files."""
         return round(sum(careful_estimate(text) for _, text in self.files))
 
     @property
     def digest(self) -> str:
-        """Another one for every content."""
+        """A hash of names and texts: trust holds for exactly this content."""
         return digest_of(part.encode() for file in self.files for part in file)
 
 
 class ProjectContext:
-    """What one project folder can add to the context of its sessions."""
+    """Reads what one project folder can add to the context of its sessions."""
 
     def __init__(self, root: Path, settings: Settings, trust: Trust) -> None:
         self.root = root
@@ -67,7 +68,7 @@ class ProjectContext:
 
     @cached_property
     def files(self) -> ProjectFiles:
-        """The project's files, listed when they are first asked for, and watched from then on."""
+        """The project's files; listed when they are first asked for, watched from then on."""
         # Loaded when first used: it takes 30 ms, and most sessions need none of it.
         from ollm_tui.services.files.options import DiscoveryOptions
         from ollm_tui.services.files.project_files import ProjectFiles
@@ -76,24 +77,25 @@ class ProjectContext:
         return ProjectFiles(self.root, options, watches=True)
 
     async def close(self) -> None:
-        """Watch nothing any more."""
+        """Stop watching the files."""
         if "files" in vars(self):
             await self.files.close()
 
     async def instructions(self) -> Instructions | None:
-        """What the project's files say now; None if there is nothing."""
+        """The instructions as they are in the files now; None if there are none."""
         return await asyncio.to_thread(self._read_instructions)
 
     def verdict(self, instructions: Instructions) -> Verdict | None:
-        """What the user said about them; None if they were never asked about."""
+        """The user's answer about these instructions; None if they were never asked."""
         return self._trust.verdict(self._subject, instructions.digest)
 
     def keep_verdict(self, instructions: Instructions, verdict: Verdict) -> None:
-        """The user said whether they may be used, as long as they stay as they are."""
+        """Store the user's answer about these instructions; it holds until they change."""
         self._trust.keep(self._subject, instructions.digest, verdict)
 
     async def use(self, notes: ConversationNotes, instructions: Instructions) -> None:
-        """Put instructions the user agreed to into every prompt of a session."""
+        """Add instructions that the user agreed to to every prompt of a session, in place of
+        earlier ones."""
         old = {entry.key for entry in notes.all if entry.origin == INSTRUCTIONS}
         new = [
             ContextEntry(
@@ -109,7 +111,8 @@ class ProjectContext:
         await notes.replace(old - {entry.key for entry in new}, new)
 
     async def use_trusted(self, notes: ConversationNotes, *, is_new: bool) -> None:
-        """Use what the user agreed to for good; in an older session only if it has some."""
+        """Use the instructions if the user trusts them for good; in a resumed session only if it
+        has some already."""
         if not is_new and not any(entry.origin == INSTRUCTIONS for entry in notes.all):
             return
         found = await self.instructions()
@@ -117,8 +120,8 @@ class ProjectContext:
             await self.use(notes, found)
 
     async def add(self, notes: ConversationNotes, key: str) -> None:
-        """Put the files or the repository's state into every prompt, as they are now.
-        UsageError if there is nothing to say."""
+        """Add the file tree or the state of git, as it is now, to every prompt of a session.
+        UsageError if there are no files, or no repository."""
         content = await (self._tree() if key == TREE else self._git())
         await notes.add(key, content, COMPUTED_PRIORITY, source="system", origin=key)
 
@@ -126,7 +129,7 @@ class ProjectContext:
         paths = sorted(await self.files.paths())
         if not paths:
             raise UsageError("the project has no files", "look at its ignore files")
-        # What lies near to the root says most about a project.
+        # Files near the root say most about a project, so these stay when there are too many.
         near = sorted(paths, key=lambda path: path.count("/"))
         kept = set(_within_cap(near))
         lines = [visible(path) for path in paths if path in kept]
@@ -150,11 +153,11 @@ class ProjectContext:
         return Instructions(files) if files else None
 
     def _read(self, name: str) -> str:
-        """The text of a file; links are followed within the project only."""
+        """The text of a file; empty if it is unreadable or links to outside of the project."""
         try:
             root = self.root.resolve()
-            place = (root / name).resolve().relative_to(root)
-            file = Beneath(root).read(place.as_posix(), LARGEST_BYTES)
+            path = (root / name).resolve().relative_to(root)
+            file = Beneath(root).read(path.as_posix(), LARGEST_BYTES)
         except (OSError, ValueError, RuntimeError):
             return ""
         data = file.data if file else None
@@ -162,6 +165,7 @@ class ProjectContext:
 
 
 def _within_cap(lines: Iterable[str]) -> list[str]:
+    """The first lines, as many as COMPUTED_TOKENS allow."""
     kept: list[str] = []
     room = float(COMPUTED_TOKENS)
     for line in lines:

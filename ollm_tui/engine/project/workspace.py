@@ -1,4 +1,5 @@
-"""The one object a front end gets: conversations, sessions and settings of one project."""
+"""The workspace: the one object a front end gets, with the conversations, sessions, models and
+settings of one project."""
 
 from __future__ import annotations
 
@@ -40,38 +41,17 @@ if TYPE_CHECKING:
     from ollm_tui.engine.tools.tool_setup import ToolSetup
     from ollm_tui.services.hooks import Hooks
 
-
-class Embedding:
-    """Asks one model of one provider: `ollama/nomic-embed-text`, or of whoever answers."""
-
-    def __init__(self, providers: ProviderSource, name: str) -> None:
-        self._providers = providers
-        self._name = name
-
-    async def __call__(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """A vector for each text. UsageError where the provider makes none, or a ProviderError."""
-        server, _, model = self._name.partition("/")
-        if model and server in self._providers.names():
-            provider = await self._providers.get(server)
-        else:
-            (provider, _), model = await self._providers.select(None, None), self._name
-        if not isinstance(provider, CanEmbed):
-            hint = "search.embeddingModel is a provider and a model: ollama/nomic-embed-text"
-            raise UsageError(f"provider {provider.name} makes no embeddings", hint)
-        return await provider.embed(model, texts)
-
-
 R = TypeVar("R")
 log = logging.getLogger(__name__)
 
 LONGEST_TITLE = 200
 LONGEST_TAG = 40
 BY_HAND = "deleted by hand"
-"""The reason that stands in the trash."""
+"""The reason that the trash shows."""
 
 
 class Workspace:
-    """Opens conversations and knows all sessions. Close it last."""
+    """Opens conversations and manages all sessions. It is closed after its conversations."""
 
     def __init__(
         self,
@@ -89,15 +69,15 @@ class Workspace:
         self._library = library
         self._providers = providers
         self.models = ModelChooser(settings, providers)
-        """Who can answer."""
+        """Chooses models, and lists what providers offer."""
         self._project = project
         self.project = ProjectContext(project, settings, trust or Trust(None))
-        """What the project's folder can add to the context."""
+        """Reads what the project's folder can add to the context."""
         self.hooks = hooks
-        """The user's own commands, if there are any."""
+        """The user's hooks, if there are any."""
         self._counters = counters or TokenCounters(None)
         self.tool_setup: ToolSetup | None = None
-        """Makes the tools of the model, where it gets any."""
+        """Makes the toolkits of conversations; None gives the model no tools."""
         self.snapshots = Snapshots.of(recording, settings)
         """The snapshots of all sessions."""
         self._open: dict[str, Conversation] = {}
@@ -106,7 +86,7 @@ class Workspace:
         self.points = Points(
             library, self.snapshots, self._open, self._on_disk, rules, self._ephemeral
         )
-        """What one can look at and go back to."""
+        """Reads and forks sessions at any of their points."""
         embedding = settings.search.embedding_model
         self.history = History(
             library.store,
@@ -115,11 +95,11 @@ class Workspace:
             recall_tokens=settings.search.retrieval_tokens,
             embed=Embedding(providers, embedding) if embedding else None,
         )
-        """Everything ever said, to be searched."""
+        """Searches everything ever said."""
 
     @property
     def saving(self) -> Topic[StoreEvent]:
-        """What happens to records on their way to disk."""
+        """Publishes what happens to records on their way to disk."""
         return self._recording.topic
 
     async def begin(
@@ -129,9 +109,9 @@ class Workspace:
         model: str | None = None,
         ephemeral: bool = False,
     ) -> Conversation:
-        """A new conversation; nothing is on disk before its first message.
+        """Begin a new conversation; nothing is on disk before its first message.
 
-        Once one is ephemeral, so are all that begin after it: the user asked for no traces.
+        After an ephemeral one all new ones are ephemeral: the user asked for no traces.
         """
         choice = await self.models.choose(provider, model)
         moment = clock.now()
@@ -158,15 +138,16 @@ class Workspace:
     async def resume(
         self, session_id: str, *, provider: str | None = None, model: str | None = None
     ) -> tuple[Conversation, tuple[str, ...]]:
-        """Continue a session; also says what of it could not be read.
+        """Continue a session; also returns what of it could not be read. SessionBusy if another
+        process has it open.
 
-        Without a wish the session's own model answers, or another if its provider is gone.
+        By default the session's own model answers, or another one if that is gone.
         """
         recorder, problems = await self._reopened(session_id)
         header = recorder.state.header
         try:
             choice = await self.models.choose_again(header, provider, model)
-        except BaseException:
+        except BaseException:  # also when cancelled: the lock of the session must not stay
             await recorder.close()
             raise
         conversation = self._hold(recorder, choice, begun=True)
@@ -184,60 +165,63 @@ class Workspace:
         return self._ephemeral.listed(await self._on_disk(self._library.catalogue.summaries))
 
     async def known_sessions(self, most: int) -> list[SessionSummary]:
-        """The latest sessions as they were listed last: to be shown while all are looked at."""
+        """The latest sessions as the index knows them, for showing while `sessions` runs."""
         return await self._on_disk(self._library.catalogue.known, most)
 
     async def find(self, prefix: str) -> str:
-        """The full id of the one session that starts like this."""
+        """The full id of the only session that starts with a prefix. SessionNotFound if there is
+        none, AmbiguousId if there are several."""
         ephemeral = self._ephemeral.find(prefix)
         return ephemeral or await self._on_disk(self._library.catalogue.resolve, prefix)
 
     async def latest(self) -> str | None:
-        """The session that was active last."""
+        """The id of the session that was active last; None if there is none."""
         return await self._on_disk(self._library.catalogue.latest)
 
     async def read(self, session_id: str) -> list[Message]:
-        """The current branch of a session, also of one that somebody is writing."""
+        """The messages of a session's current branch, also while somebody writes it."""
         return (await self.points.state(session_id)).branch()
 
     def follow(self, session_id: str) -> AsyncGenerator[Followed, None]:
         """A session that another process writes: as it is, and again each time it changed.
 
-        It is only read. Ends with StoreError where it cannot be read any more.
+        It is only read. StoreError once it cannot be read any more.
         """
         return follow(self._library.store, session_id, self._on_disk)
 
     async def rename(self, session_id: str, title: str) -> None:
-        """Give a session another title. SessionBusy if another process has it open."""
+        """Give a session another title. UsageError if that is empty, SessionBusy if another
+        process has the session open."""
         words = " ".join(clean(title).split())[:LONGEST_TITLE].rstrip()
         if not words:
             raise UsageError("a title needs at least one character", "type one, or press Esc")
         await self._change(session_id, title=words)
 
     async def pin(self, session_id: str, pinned: bool) -> None:
-        """Keep a session on top of the list, and out of reach of retention; or no longer."""
+        """Pin a session, which keeps it on top of the list and from retention; or unpin it."""
         await self._change(session_id, pinned=pinned)
 
     async def tag(self, session_id: str, tags: Sequence[str]) -> None:
-        """Give a session other tags, each one word."""
+        """Replace the tags of a session; empty and repeated ones are dropped."""
         words = (" ".join(clean(tag).split())[:LONGEST_TAG] for tag in tags)
         await self._change(session_id, tags=[word for word in dict.fromkeys(words) if word])
 
     async def archive(self, session_id: str, archived: bool) -> None:
-        """Put a session at the end of the list, out of the way; or no longer."""
+        """Move a session to the end of the list, or back."""
         await self._change(session_id, archived=archived)
 
     async def fork(self, session_id: str, message_id: str | None = None) -> str:
-        """Copy a session up to a message, by default its end; answers with the new id."""
+        """Copy a session up to a message, by default its end; returns the id of the copy."""
         if self._ephemeral.all_new or self._ephemeral.owns(session_id):
             return await self.points.fork(Point(session_id, message=message_id or ""))
         conversation = self._open.get(session_id)
-        if conversation and conversation.unsaved:
+        if conversation and conversation.unsaved:  # the copy is made from the files
             await conversation.save()
         return await self._on_disk(self._library.fork, session_id, message_id)
 
     async def discard(self, session_id: str) -> None:
-        """Move a session to the trash. UsageError if it is open here, SessionBusy elsewhere."""
+        """Move a session to the trash. UsageError if it is open here, SessionBusy if it is in
+        another process."""
         if session_id in self._open:
             raise UsageError("the session is open", "open another one first")
         if not self._ephemeral.discard(session_id):
@@ -257,15 +241,16 @@ class Workspace:
     async def preview_model(
         self, conversation: Conversation, provider: str | None, model: str | None
     ) -> ContextView:
-        """The context as it would be for another model, in the window that one would get.
+        """The view of the context as it would be for another model, in the window of that one.
 
-        Counted in a thread: all that was said is looked at with another model's eyes.
+        In a thread: everything is counted anew with another vocabulary.
         """
         choice = await self.models.choose(provider, model)
         return await asyncio.to_thread(conversation.preview_model, choice)
 
     async def enforce_retention(self, spare: frozenset[str]) -> list[SessionSummary]:
-        """Move what is over the limits to the trash; says what was moved."""
+        """Move sessions over the limits of the settings to the trash, but none of `spare`; returns
+        those that were moved."""
         seconds = self.settings.retention.max_age_seconds
 
         def enforce() -> list[SessionSummary]:
@@ -279,14 +264,14 @@ class Workspace:
         return await self._on_disk(enforce)
 
     async def close(self) -> None:
-        """Close the providers and the store; conversations are closed before."""
+        """Close the providers and the store. Conversations have to be closed before."""
         await self.history.close()
         await self.project.close()
         await self._providers.close()
         await self._recording.close()
 
     async def _reopened(self, session_id: str) -> tuple[Recorder, tuple[str, ...]]:
-        """Who records a session from now on, and what of it could not be read."""
+        """Open a session for writing; also returns what of it could not be read."""
         if ephemeral := self._ephemeral.get(session_id):
             return self._recording.in_memory(ephemeral), ()
         try:
@@ -297,6 +282,7 @@ class Workspace:
         return recorder, loaded.problems
 
     def _hold(self, recorder: Recorder, choice: ModelChoice, *, begun: bool) -> Conversation:
+        """Make the conversation of a session and remember it as open."""
         session_id = recorder.state.header.session_id
 
         def forget() -> None:
@@ -307,6 +293,7 @@ class Workspace:
             choice,
             self.saving,
             begun=begun,
+            # What is learnt about a model is stored, which an ephemeral session must not do.
             counters=self._counters if recorder.is_kept else TokenCounters(None),
             settings=self.settings,
             snapshots=self.snapshots,
@@ -325,7 +312,7 @@ class Workspace:
         return conversation
 
     async def _on_disk(self, work: Callable[..., R], *arguments: object) -> R:
-        """Do something with the store in its thread; what the disk refuses is a StoreError."""
+        """Run a function in the thread of the store; an OSError becomes a StoreError."""
         try:
             return await self._recording.in_thread(work, *arguments)
         except OSError as error:
@@ -334,7 +321,8 @@ class Workspace:
             raise StoreError(f"the store cannot do that: {reason}", hint) from error
 
     async def _change(self, session_id: str, **fields: object) -> None:
-        """What is open here holds its lock, so it is changed through its conversation."""
+        """Set fields of a session, named as on disk. One that is open here is changed through its
+        conversation, which holds the lock."""
         conversation = self._open.get(session_id)
         if conversation is None and self._ephemeral.change(session_id, **fields):
             return
@@ -347,12 +335,35 @@ class Workspace:
             raise UsageError("nothing has been said yet", "send a message first")
 
 
+class Embedding:
+    """Makes embeddings with one model: `ollama/nomic-embed-text`, or without a provider's name a
+    model of the default one."""
+
+    def __init__(self, providers: ProviderSource, name: str) -> None:
+        self._providers = providers
+        self._name = name
+
+    async def __call__(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """A vector for each text. UsageError if the provider makes no embeddings, ProviderError
+        if it fails."""
+        server, _, model = self._name.partition("/")
+        if model and server in self._providers.names():
+            provider = await self._providers.get(server)
+        else:
+            (provider, _), model = await self._providers.select(None, None), self._name
+        if not isinstance(provider, CanEmbed):
+            hint = "search.embeddingModel is a provider and a model: ollama/nomic-embed-text"
+            raise UsageError(f"provider {provider.name} makes no embeddings", hint)
+        return await provider.embed(model, texts)
+
+
 class _OpenConversation(Conversation):
-    """A conversation its workspace knows about until it is closed."""
+    """A conversation that tells its workspace when it is closed."""
 
     when_closed: Callable[[], None]
 
     async def close(self) -> None:
-        """Nothing more is recorded through it once it begins to close."""
+        """Close the session. The workspace forgets it first, so that nothing is recorded through
+        it while it closes."""
         self.when_closed()
         await super().close()

@@ -1,1 +1,1 @@
-"""Snapshots of a conversation, and every point one can go back to."""
+"""The snapshots of a conversation, and all points of a session that can be gone back to."""

@@ -1,4 +1,5 @@
-"""Snapshots of one conversation: taken by hand and before risky steps, and the way back."""
+"""The snapshots of one conversation: taken by hand, before risky steps and when the context fills
+up; restoring them, with the files that tools changed, and undoing that."""
 
 from __future__ import annotations
 
@@ -43,40 +44,6 @@ from ollm_tui.settings.schema import Snapshots as Settings
 if TYPE_CHECKING:
     from ollm_tui.services.files.file_changes import FileStep, FileWatch
 
-
-class SnapshotFiles:
-    """The files of one session, for a front end with an event loop."""
-
-    def __init__(self, project: str | None, tools: ConversationTools) -> None:
-        """`project`: where the session has its files."""
-        self._project = project
-        self._tools = tools
-
-    async def preview(self, snapshot: ContextSnapshot) -> list[FileStep]:
-        """Exactly which files going back would touch, and how. StoreError.
-
-        None where the session belongs to another project: its paths mean other files here.
-        """
-        await self._tools.ready()
-        watch = self._tools.file_watch
-        if watch is None or not self._project or Path(self._project).resolve() != watch.root:
-            return []
-        return await _in_thread(lambda: watch.preview(snapshot))
-
-    async def restore(self, snapshot: ContextSnapshot, paths: Collection[str]) -> list[FileStep]:
-        """Bring some files of a preview back; what could not be done says so. StoreError."""
-        watch: FileWatch | None = self._tools.file_watch
-        return await _in_thread(lambda: watch.restore(snapshot, paths)) if watch else []
-
-
-async def _in_thread(work: Callable[[], list[FileStep]]) -> list[FileStep]:
-    try:
-        return await asyncio.to_thread(work)
-    except OSError as error:
-        hint = "the conversation is not affected"
-        raise StoreError(f"the files cannot be looked at: {error.strerror}", hint) from error
-
-
 log = logging.getLogger(__name__)
 
 ELSEWHERE = "F3 shows where one can go back to"
@@ -98,34 +65,34 @@ class ConversationSnapshots:
         self._store = store
         self._check_free = check_free
         self.thresholds = Thresholds()
-        """Whom to call when the context fills up."""
+        """The callbacks for when the context fills up."""
         self._refused: Message | None = None
-        """What did not fit just now."""
+        """The message of the last turn, if it was too long to be sent."""
         self._kept: tuple[str | None, Metadata] | None = None
-        """The context that was kept last because it filled up."""
+        """Head and metadata of the last context that was kept because it filled up."""
         self.files: Callable[[], tuple[FileVersion, ...]] = tuple
-        """What tools changed so far."""
+        """Gives the files that tools changed so far; set once there are tools."""
         self.thresholds.on_context_threshold(settings.auto_threshold, self._keep_full)
         self.thresholds.on_before_overflow(self._keep_full)
 
     @property
     def restores(self) -> tuple[Restore, ...]:
-        """Every time the context was set back, the oldest first."""
+        """Every restore of the session, the oldest first."""
         return self._context.metadata.restores
 
     @property
     def standing(self) -> Restore | None:
-        """The last restore that was not taken back, whether it can be or not."""
+        """The last restore that was not undone, whether it can be or not."""
         return next(standing(self.restores), None)
 
     @property
     def undoable(self) -> Restore | None:
-        """The last restore that was not taken back, if there is a way back."""
+        """The last restore that was not undone, if it can be."""
         found = undoable(self.restores)
         return found[0] if found else None
 
     def now(self, reason: Reason = "manual", name: str = "") -> ContextSnapshot:
-        """The context as it is, as a snapshot that is nowhere kept yet."""
+        """The context as it is, as a snapshot that is not stored."""
         return snapshot_of(
             self._session.state,
             self._context.count().tokens,
@@ -136,13 +103,15 @@ class ConversationSnapshots:
         )
 
     def at(self, message_id: str) -> ContextSnapshot:
-        """The context as `go_back` makes it, as a snapshot that is nowhere kept. StoreError."""
+        """The context as `go_back` would make it, as a snapshot that is not stored. StoreError if
+        there is no such message."""
         self._message(message_id)
         metadata = self._then(message_id, clock.now())
         return self._ending_with(message_id, metadata, "manual")
 
     async def take(self, name: str = "") -> SnapshotSummary:
-        """Keep the context as it is, by hand. UsageError if there is nothing yet."""
+        """Store a snapshot for the user. UsageError if nothing was said yet, or this conversation
+        stores none; StoreError if it cannot be written."""
         if not len(self._session.state):
             raise UsageError("nothing has been said yet", "send a message first")
         if self._store is None:
@@ -152,8 +121,10 @@ class ConversationSnapshots:
         return taken
 
     async def before(self, reason: Reason) -> str | None:
-        """Keep the context before something risky; its id. What fails is told by the store and
-        stops nothing: the session has everything that was said."""
+        """Store a snapshot before something risky; returns its id, or None if there is none.
+
+        A failure stops nothing: the store tells it, and the session has all that was said.
+        """
         if self._store is None or not len(self._session.state):
             return None
         try:
@@ -168,7 +139,7 @@ class ConversationSnapshots:
         return await self._store.list(self._session.session_id) if self._store else []
 
     async def get(self, snapshot_id: str) -> ContextSnapshot:
-        """One of them, read. StoreError if it is not there."""
+        """Read one snapshot. StoreError if it is not there."""
         if self._store is None:
             raise StoreError("this conversation keeps no snapshots", "open it from the store")
         session = self._session
@@ -176,12 +147,14 @@ class ConversationSnapshots:
 
     async def restore(self, snapshot: ContextSnapshot) -> Restore:
         """Set the context back to a snapshot. Nothing is removed: what was said since stays as a
-        branch, and `undo_restore` is the way back."""
+        branch. `undo_restore` undoes it. UsageError while the model answers."""
         return await self._restore(snapshot, None)
 
     async def go_back(self, message_id: str) -> Restore:
-        """Have the conversation end with a message, on whichever branch, compressed as it was
-        then. It is on record as a restore and undone like one. StoreError if there is none."""
+        """Make a message the last one, on whichever branch, with the compression of that time.
+
+        It is recorded and undone like a restore. StoreError if there is no such message.
+        """
         self._check_free()
         title = words_of(self._message(message_id))
         moment, safety = clock.now(), await self.before("restore")
@@ -191,7 +164,7 @@ class ConversationSnapshots:
         return await self._end(header, note)
 
     async def undo_restore(self) -> Restore:
-        """Take back the last restore. UsageError if there is none, or no way back."""
+        """Undo the last restore. UsageError if there is none, or it cannot be undone."""
         last = self.standing
         if last is None:
             raise UsageError("there is no restore to undo", ELSEWHERE)
@@ -200,6 +173,8 @@ class ConversationSnapshots:
         safety = await self._safety(last)
         if safety:
             return await self._restore(safety, last.at)
+        # Without its snapshot, going to a message is undone from the record: the head before it
+        # and the compression at that time.
         self._check_free()
         moment, header = clock.now(), self._session.state.header
         before = shortened_at(header.metadata.compression_history, last.at)
@@ -209,8 +184,8 @@ class ConversationSnapshots:
         return await self._end(header, note)
 
     async def check_thresholds(self, refused: Message | None = None) -> None:
-        """After a turn: call whoever waits for a share of the room that was passed just now.
-        What was refused as too long is none of the context: that overflows before it."""
+        """Call the callbacks of thresholds that the turn has passed. `refused` is a message that
+        was too long to be sent: it is no part of the context, but counts as an overflow."""
         self._refused = refused
         if refused:
             await self.thresholds.overflow()
@@ -220,8 +195,8 @@ class ConversationSnapshots:
             await self.thresholds.check(count.tokens, room.limit)
 
     async def _keep_full(self) -> None:
-        """Keep a context that fills up: as it is, or as it was before what did not fit. One that
-        is kept already is not kept again."""
+        """Store a snapshot of a context that fills up, without the message that did not fit; the
+        same context is not stored again."""
         state, refused = self._session.state, self._refused
         head = state.parent(refused.id) if refused else state.header.head
         full = (head, state.header.metadata)
@@ -234,7 +209,8 @@ class ConversationSnapshots:
         self._kept = full
 
     async def _safety(self, last: Restore) -> ContextSnapshot | None:
-        """The context before a restore; None where the record alone tells the way back."""
+        """The snapshot taken before a restore; None where the record is enough to undo it.
+        StoreError if it is needed and cannot be read."""
         if last.safety is None:
             return None
         try:
@@ -245,7 +221,7 @@ class ConversationSnapshots:
             raise
 
     async def _end(self, header: Session, note: Restore) -> Restore:
-        """Have the conversation end as a header says: one record."""
+        """Set head and metadata of the session to those of a header, in one record."""
         note = replace(note, before=self._session.state.header.head or NOTHING_SAID)
         metadata = replace(header.metadata, restores=(*header.metadata.restores, note))
         fields = {"head": header.head, "metadata": to_tree(metadata)}
@@ -258,12 +234,12 @@ class ConversationSnapshots:
         return self._session.state[message_id]
 
     def _then(self, message_id: str, moment: str) -> Metadata:
-        """The metadata of when a message was the last one, with its tokens as counted now."""
+        """The metadata as of when a message was the last one, with the tokens counted now."""
         metadata = metadata_then(self._session.state, message_id, moment)
         return replace(metadata, token_count=self._tokens(message_id, metadata))
 
     def _tokens(self, head: str, metadata: Metadata | None = None) -> int:
-        """Of the prompt that ends with a message."""
+        """Count the tokens of the prompt that ends with a message."""
         state, context = self._session.state, self._context
         metadata = metadata or state.header.metadata
         assembly = assemble(
@@ -275,7 +251,7 @@ class ConversationSnapshots:
         return context.counter.count(assembly.pieces, context.tools).tokens
 
     def _ending_with(self, head: str, metadata: Metadata, reason: Reason) -> ContextSnapshot:
-        """The conversation up to a message, as a snapshot that is nowhere kept."""
+        """The conversation up to a message, as a snapshot that is not stored."""
         session = replace(self._session.state.session(), head=head, metadata=metadata)
         window = self._context.choice.window
         return snapshot_of(
@@ -287,6 +263,7 @@ class ConversationSnapshots:
         )
 
     async def _restore(self, snapshot: ContextSnapshot, undoes: str | None) -> Restore:
+        """Restore a snapshot; `undoes` is the time of the restore that is undone by it."""
         self._check_free()
         safety = await self.before("restore")
         state, moment = self._session.state, clock.now()
@@ -304,3 +281,38 @@ class ConversationSnapshots:
         if self._store:
             self._store.tell_restored(self._session.session_id, snapshot.id)
         return note
+
+
+class SnapshotFiles:
+    """Restores the files that tools changed since a snapshot, in threads."""
+
+    def __init__(self, project: str | None, tools: ConversationTools) -> None:
+        """`project` is the folder the session belongs to."""
+        self._project = project
+        self._tools = tools
+
+    async def preview(self, snapshot: ContextSnapshot) -> list[FileStep]:
+        """Exactly which files going back would touch, and how. StoreError if they are unreadable.
+
+        Empty where the session belongs to another project: its paths mean other files here.
+        """
+        await self._tools.ready()
+        watch = self._tools.file_watch
+        if watch is None or not self._project or Path(self._project).resolve() != watch.root:
+            return []
+        return await _in_thread(lambda: watch.preview(snapshot))
+
+    async def restore(self, snapshot: ContextSnapshot, paths: Collection[str]) -> list[FileStep]:
+        """Restore some files of a preview; each step says if it could not be done. StoreError if
+        the copies are unreadable."""
+        watch: FileWatch | None = self._tools.file_watch
+        return await _in_thread(lambda: watch.restore(snapshot, paths)) if watch else []
+
+
+async def _in_thread(work: Callable[[], list[FileStep]]) -> list[FileStep]:
+    """Look at files in a thread; an OSError becomes a StoreError."""
+    try:
+        return await asyncio.to_thread(work)
+    except OSError as error:
+        hint = "the conversation is not affected"
+        raise StoreError(f"the files cannot be looked at: {error.strerror}", hint) from error

@@ -1,4 +1,5 @@
-"""Every point one can look at and go back to: a session as it is, its branches, its snapshots."""
+"""The points of sessions: a session as it is, one of its messages, or one of its snapshots. Each
+can be looked at, compared and forked, whether the session is open or not."""
 
 from __future__ import annotations
 
@@ -26,9 +27,160 @@ from ollm_tui.services.tokens.prompt_count import GROUPS, Count, Group, Parts, s
 
 _CHARACTERS_PER_TOKEN = 4
 
+OnDisk = Callable[..., Awaitable[Any]]
+"""Runs a function with its arguments in the thread of the store."""
+
+
+class Held(Protocol):
+    """What is needed of a conversation that is open here."""
+
+    @property
+    def state(self) -> SessionState:
+        """Everything said so far."""
+        ...
+
+    @property
+    def snapshots(self) -> ConversationSnapshots:
+        """The snapshots of the conversation."""
+        ...
+
+    @property
+    def live_tokens(self) -> Count:
+        """The tokens of the context as it is now."""
+        ...
+
+
+class Point(NamedTuple):
+    """A session as it is, or an earlier moment of it if a snapshot or a message is given."""
+
+    session_id: str
+    snapshot: str = ""
+    message: str = ""
+    """The id of the message that the conversation ends with, on whichever branch it is."""
+
+
+class Overview(NamedTuple):
+    """A session with everything that can be gone back to."""
+
+    state: SessionState
+    branches: tuple[Branch, ...]
+    snapshots: tuple[SnapshotSummary, ...]
+    """Newest first."""
+    timeline: Timeline
+
+
+class Points:
+    """Reads and forks sessions at their points, open here or not; never changes them."""
+
+    def __init__(
+        self,
+        library: SessionLibrary,
+        snapshots: Snapshots,
+        held: Mapping[str, Held],
+        on_disk: OnDisk,
+        rules: BudgetRules,
+        ephemeral: EphemeralSessions,
+    ) -> None:
+        self._library = library
+        self._snapshots = snapshots
+        self._held = held
+        self._on_disk = on_disk
+        self._rules = rules
+        self._ephemeral = ephemeral
+
+    async def state(self, session_id: str) -> SessionState:
+        """A whole session, also one that somebody is writing. StoreError if it is unreadable."""
+        if conversation := self._held.get(session_id):
+            return conversation.state
+        if ephemeral := self._ephemeral.get(session_id):
+            return ephemeral
+        return (await self._on_disk(self._library.load, session_id)).state
+
+    async def holdings(self) -> SnapshotTotals:
+        """How many snapshots each session has, deleted sessions included, and the bytes of all
+        sessions and snapshots."""
+        counts, size = await self._snapshots.holdings()
+        for session_id in self._ephemeral.ids:
+            if own := len(await self._snapshots.list(session_id)):
+                counts[session_id] = own
+        return SnapshotTotals(counts, size + await self._on_disk(self._library.index.stored_bytes))
+
+    async def overview(self, session_id: str) -> Overview:
+        """A session with its branches, snapshots and timeline.
+
+        Of a deleted session only the snapshots are left; SessionNotFound if there are none.
+        """
+        snapshots = tuple(await self._snapshots.list(session_id))
+        state = await self._state_or_none(session_id)
+        if state is None:
+            if not snapshots:
+                raise SessionNotFound(f"there is no session {session_id}", "ollm sessions list")
+            state = _without_words(session_id, snapshots)
+        return Overview(state, branches_of(state), snapshots, timeline_of(state, snapshots))
+
+    async def at(self, point: Point, state: SessionState | None = None) -> ContextSnapshot:
+        """The context at a point, as a snapshot; `state` is the session, if it is known.
+
+        StoreError if the session or the snapshot cannot be read.
+        """
+        if point.snapshot:
+            held = self._held.get(point.session_id)
+            known = state or (held.state if held else None)
+            return await self._snapshots.get(point.session_id, point.snapshot, known)
+        state = state or await self.state(point.session_id)
+        if not point.message:
+            return snapshot_of(state, self._tokens_now(state), reason="manual")
+        if point.message not in state:
+            raise StoreError(f"there is no message {point.message}", "ollm sessions view ID")
+        held = self._held.get(point.session_id)
+        # Only an open conversation has a counter; others have to do with what was recorded.
+        if held and held.state is state:
+            return held.snapshots.at(point.message)
+        there = state_then(state, point.message, clock.now())
+        return snapshot_of(there, there.header.metadata.token_count, reason="manual")
+
+    def budget(self, snapshot: ContextSnapshot) -> Budget:
+        """The estimated budget of the context in a snapshot."""
+        return Budget.of(snapshot.window, parts_of(snapshot), self._rules)
+
+    async def session(self, point: Point) -> Session:
+        """A point as a new session; one at a snapshot also if the session was deleted.
+        StoreError if it is unreadable."""
+        if point.snapshot:
+            state = await self._state_or_none(point.session_id)
+            return forked(await self.at(point), state)
+        state = await self.state(point.session_id)
+        return forked(await self.at(point, state), state)
+
+    async def fork(self, point: Point) -> str:
+        """Copy a point into a new session; returns its id. StoreError.
+
+        The copy of an ephemeral session is ephemeral: nothing of it may reach the disk.
+        """
+        session = await self.session(point)
+        if self._ephemeral.all_new or self._ephemeral.owns(point.session_id):
+            self._snapshots.keep_in_memory(session.session_id)
+            return self._ephemeral.add_copy(session)
+        return await self._on_disk(self._library.add, session)
+
+    def _tokens_now(self, state: SessionState) -> int:
+        """The tokens of the context: counted if the session is open here, else as last known."""
+        held = self._held.get(state.header.session_id)
+        if held and held.state is state:
+            return held.live_tokens.tokens
+        known, head = state.header.metadata.token_count, state.header.head
+        return known or (tokens_at(state, head) if head else 0)
+
+    async def _state_or_none(self, session_id: str) -> SessionState | None:
+        try:
+            return await self.state(session_id)
+        except SessionNotFound:
+            return None
+
 
 def parts_of(snapshot: ContextSnapshot) -> Parts:
-    """The tokens of each part, estimated; they add up to those of the snapshot, if it has any."""
+    """The tokens of each part of a snapshot, estimated from lengths; they add up to its own count
+    if it has one."""
     lengths: dict[Group, int] = dict.fromkeys(GROUPS, 0)
     lengths["system"] = len(snapshot.system_prompt)
     lengths["system"] += sum(len(entry.content) for entry in snapshot.context_entries)
@@ -53,157 +205,7 @@ def _group(message: Message) -> Group:
     return "tools" if message.role == "tool" else "user"
 
 
-OnDisk = Callable[..., Awaitable[Any]]
-"""Does something with the store in its thread."""
-
-
-class Held(Protocol):
-    """A conversation that is open here."""
-
-    @property
-    def state(self) -> SessionState:
-        """Everything said so far."""
-        ...
-
-    @property
-    def snapshots(self) -> ConversationSnapshots:
-        """Its earlier moments."""
-        ...
-
-    @property
-    def live_tokens(self) -> Count:
-        """The tokens of the context as it is now."""
-        ...
-
-
-class Point(NamedTuple):
-    """A session as it is; or, of the two others at most one, an earlier moment of it."""
-
-    session_id: str
-    snapshot: str = ""
-    message: str = ""
-    """The conversation up to this message, on whichever branch it is."""
-
-
-class Overview(NamedTuple):
-    """A session, looked into."""
-
-    state: SessionState
-    branches: tuple[Branch, ...]
-    snapshots: tuple[SnapshotSummary, ...]
-    """Newest first."""
-    timeline: Timeline
-
-
-class Points:
-    """Looks into sessions, open here or not; changes none of them."""
-
-    def __init__(
-        self,
-        library: SessionLibrary,
-        snapshots: Snapshots,
-        held: Mapping[str, Held],
-        on_disk: OnDisk,
-        rules: BudgetRules,
-        ephemeral: EphemeralSessions,
-    ) -> None:
-        self._library = library
-        self._snapshots = snapshots
-        self._held = held
-        self._on_disk = on_disk
-        self._rules = rules
-        self._ephemeral = ephemeral
-
-    async def state(self, session_id: str) -> SessionState:
-        """A whole session, also one that somebody is writing. StoreError."""
-        if conversation := self._held.get(session_id):
-            return conversation.state
-        if ephemeral := self._ephemeral.get(session_id):
-            return ephemeral
-        return (await self._on_disk(self._library.load, session_id)).state
-
-    async def holdings(self) -> SnapshotTotals:
-        """How many snapshots each session has, also of those that are gone, and the bytes of
-        all sessions and snapshots."""
-        counts, size = await self._snapshots.holdings()
-        for session_id in self._ephemeral.ids:
-            if own := len(await self._snapshots.list(session_id)):
-                counts[session_id] = own
-        return SnapshotTotals(counts, size + await self._on_disk(self._library.index.stored_bytes))
-
-    async def overview(self, session_id: str) -> Overview:
-        """A session with its branches, snapshots and timeline. StoreError.
-
-        Of one that is gone only the snapshots are left.
-        """
-        snapshots = tuple(await self._snapshots.list(session_id))
-        state = await self._state_or_none(session_id)
-        if state is None:
-            if not snapshots:
-                raise SessionNotFound(f"there is no session {session_id}", "ollm sessions list")
-            state = _without_words(session_id, snapshots)
-        return Overview(state, branches_of(state), snapshots, timeline_of(state, snapshots))
-
-    async def at(self, point: Point, state: SessionState | None = None) -> ContextSnapshot:
-        """The context at a point, to be looked at or compared; `state` if it is known.
-
-        StoreError if the session or the snapshot cannot be read.
-        """
-        if point.snapshot:
-            held = self._held.get(point.session_id)
-            known = state or (held.state if held else None)
-            return await self._snapshots.get(point.session_id, point.snapshot, known)
-        state = state or await self.state(point.session_id)
-        if not point.message:
-            return snapshot_of(state, self._tokens_now(state), reason="manual")
-        if point.message not in state:
-            raise StoreError(f"there is no message {point.message}", "ollm sessions view ID")
-        held = self._held.get(point.session_id)
-        if held and held.state is state:
-            return held.snapshots.at(point.message)
-        there = state_then(state, point.message, clock.now())
-        return snapshot_of(there, there.header.metadata.token_count, reason="manual")
-
-    def budget(self, snapshot: ContextSnapshot) -> Budget:
-        """About how the window was divided at a point."""
-        return Budget.of(snapshot.window, parts_of(snapshot), self._rules)
-
-    async def session(self, point: Point) -> Session:
-        """A point as a session of its own, under a new id; of a snapshot also where its session
-        is gone. StoreError."""
-        if point.snapshot:
-            state = await self._state_or_none(point.session_id)
-            return forked(await self.at(point), state)
-        state = await self.state(point.session_id)
-        return forked(await self.at(point, state), state)
-
-    async def fork(self, point: Point) -> str:
-        """Copy a point into a new session; answers with its id. StoreError.
-
-        Nothing of a session that is not kept reaches the disk: its copy is not kept either.
-        """
-        session = await self.session(point)
-        if self._ephemeral.all_new or self._ephemeral.owns(point.session_id):
-            self._snapshots.keep_in_memory(session.session_id)
-            return self._ephemeral.add_copy(session)
-        return await self._on_disk(self._library.add, session)
-
-    def _tokens_now(self, state: SessionState) -> int:
-        """Counted where the session is open here, else as last known."""
-        held = self._held.get(state.header.session_id)
-        if held and held.state is state:
-            return held.live_tokens.tokens
-        known, head = state.header.metadata.token_count, state.header.head
-        return known or (tokens_at(state, head) if head else 0)
-
-    async def _state_or_none(self, session_id: str) -> SessionState | None:
-        try:
-            return await self.state(session_id)
-        except SessionNotFound:
-            return None
-
-
 def _without_words(session_id: str, snapshots: Sequence[SnapshotSummary]) -> SessionState:
-    """What is known of a session that is gone."""
+    """A deleted session as far as its snapshots, the newest first, tell about it."""
     last, first = snapshots[0].timestamp, snapshots[-1].timestamp
     return SessionState(Session(session_id, first, last, snapshots[0].model, "unknown"))

@@ -1,1 +1,1 @@
-"""The tools of a conversation: offered, judged, asked about, run, recorded."""
+"""The tools of a conversation: which are offered, and how calls are judged, run and recorded."""

@@ -1,4 +1,4 @@
-"""What stands around every call of a tool: hooks, a snapshot before changes, the files changed."""
+"""What happens before and after every tool call: hooks, a snapshot, and a look at the files."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ CHANGING = ("write", "run")
 
 
 class RunHooks(Protocol):
-    """Runs the user's own commands at an event."""
+    """A function that runs the hooks of an event."""
 
     async def __call__(self, event: HookEvent, **facts: object) -> None:
-        """Run them, with some facts to read."""
+        """Run the hooks of an event; they get the facts as JSON."""
         ...
 
 
 class AroundCalls:
-    """Tells the hooks, and keeps context and files as they are before something changes them."""
+    """Runs the hooks, and keeps the context and the files as they are before a change."""
 
     def __init__(
         self,
@@ -39,26 +39,28 @@ class AroundCalls:
         self._snapshot = snapshot
         self._files = files
         self.snapshot_id: str | None = None
-        """Of this turn, taken before the first change."""
+        """The snapshot of this turn, taken before its first change."""
 
     async def before(self, call: ToolCallPart, action: Action) -> None:
-        """Hooks; and before a change, the context is kept once a turn, the files as they are."""
+        """Run the hooks; before a call that may change files also keep those, and once a turn the
+        context."""
         await self._run_hooks("before-tool", callId=call.call_id, tool=call.name, args=call.args)
         if action.effect not in CHANGING:
             return
         if self.snapshot_id is None:
             self.snapshot_id = await self._snapshot("tool")
         if files := self._files():
+            # What a command will change is not known: all files are compared then.
             path = action.subject if action.effect == "write" else ""
             await asyncio.to_thread(files.before, path)
 
     async def after(self, action: Action) -> bool | None:
-        """To be called when it ran, also when it was stopped. Whether files are different now;
-        None where nobody looked."""
+        """Compare the files after a call, also one that was stopped. Whether any are different;
+        None if they were not compared."""
         if action.effect in CHANGING and (files := self._files()):
             return bool(await asyncio.to_thread(files.after))
         return None
 
     async def over(self, call: ToolCallPart, changed: bool | None) -> None:
-        """The hooks that come last, unless it was stopped."""
+        """Run the hooks after a call that was not stopped."""
         await self._run_hooks("after-tool", callId=call.call_id, tool=call.name, changed=changed)

@@ -1,4 +1,4 @@
-"""The tools of one conversation: which are offered, what they may do, and what they wait for."""
+"""The tools of one conversation: which are offered, what they may do, and the user's answers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ollm_tui.core.session.session import Metadata
 from ollm_tui.core.snapshot import Reason
 from ollm_tui.core.tool import APPROVAL_MODES, Action, ApprovalMode, Decision, Tool, Verdict
 from ollm_tui.engine.context.session_context import SessionContext
-from ollm_tui.engine.conversation.goal_keeping import ConversationGoals
+from ollm_tui.engine.conversation.conversation_goals import ConversationGoals
 from ollm_tui.engine.conversation.held_session import HeldSession
 from ollm_tui.engine.loops.loop_watch import LoopWatch
 from ollm_tui.engine.tools.around_calls import AroundCalls, RunHooks
@@ -27,25 +27,28 @@ if TYPE_CHECKING:
     from ollm_tui.services.safety.grants import Grant
 
 SPEC_SHARE = 0.25
-"""Of the longest prompt: so much the descriptions of the tools may take; the last go first."""
+"""Share of the limit that the descriptions of tools may take; the last tools are left out first."""
 
 
 class ToolKit(NamedTuple):
-    """What a conversation works with: made when first needed, for a model that can use it."""
+    """The tools of a conversation with all they need; made when first needed."""
 
     tools: tuple[Tool, ...]
     """The most useful first."""
     policy: Policy
     redact: Callable[[str], str]
+    """Takes secrets out of a text."""
     files: FileWatch | None
+    """Copies of the files that tools change; None where the session keeps none."""
     sandbox_words: str
+    """Which sandbox holds the commands, for the user."""
 
 
-MakeOutfit = Callable[[HeldSession, ConversationGoals], Awaitable[ToolKit]]
+MakeToolKit = Callable[[HeldSession, ConversationGoals], Awaitable[ToolKit]]
 
 
 class ConversationTools:
-    """Offers tools to the model, judges what it asks for, and has it done."""
+    """Offers tools to the model and runs its calls, as far as the rules and the user allow."""
 
     def __init__(
         self,
@@ -60,14 +63,14 @@ class ConversationTools:
         self._context = context
         self._settings = settings
         self._goals = ConversationGoals(session, change_metadata)
-        """Changed by the model in the middle of its turn."""
+        """For the tool that changes goals in the middle of a turn."""
         self._toolkit: ToolKit | None = None
         self._making: asyncio.Future[ToolKit] | None = None
         self._offered: dict[str, Tool] = {}
         self._approvals = Approvals()
         self._around = AroundCalls(run_hooks, snapshot, lambda: self.file_watch)
-        self.make_toolkit: MakeOutfit | None = None
-        """How the tools are had; without it there are none."""
+        self.make_toolkit: MakeToolKit | None = None
+        """Makes the tools; without it there are none."""
         self.approval_mode: ApprovalMode = "ask"
         self.loops = LoopWatch(
             session, change_metadata, settings.loop_detection, self._asks, self._before_loop
@@ -77,18 +80,18 @@ class ConversationTools:
 
     @property
     def is_ready(self) -> bool:
-        """Whether the tools are at hand, or none are needed: `ready` takes no time then."""
+        """Whether the tools are loaded, or none are needed, so that `ready` takes no time."""
         is_missing = self.make_toolkit and self._toolkit is None
         return not (is_missing and self._can_use_tools)
 
     async def ready(self) -> bool:
-        """Have the tools at hand and offer them, where the model can use any. Whether that is
-        new: the prompt is longer with them."""
+        """Load the tools and offer them, if the model can use any. Whether others are offered now
+        than before, which changes the length of the prompt."""
         toolkit = await self._made() if self._can_use_tools else None
         return self._offer(self._fitting(self._allowed(toolkit.tools)) if toolkit else {})
 
     async def model_refused(self) -> None:
-        """The model cannot use tools after all: they are not offered to it again."""
+        """Remember that the model cannot use tools, and offer it none."""
         await self._context.counter.tools_refused()
         self._offer({})
 
@@ -98,7 +101,8 @@ class ConversationTools:
         return tuple(self._offered)
 
     def named(self, name: str) -> str:
-        """A tool by the name a model gave it: small models spell it freely."""
+        """The real name of a tool that a model asked for: small models spell names freely. One
+        that fits no tool comes back as it is."""
         if name in self._offered:
             return name
         plain = _plain(name)
@@ -108,52 +112,52 @@ class ConversationTools:
 
     @property
     def can_ask(self) -> bool:
-        """Whether somebody is there to be asked; otherwise what would ask is refused."""
+        """Whether somebody can answer; otherwise calls that need an approval are refused."""
         return self._approvals.can_ask
 
     @can_ask.setter
     def can_ask(self, can: bool) -> None:
-        """Say whether somebody is."""
+        """Set whether somebody can answer."""
         self._approvals.can_ask = can
 
     def answer(self, call_id: str, decision: Decision) -> None:
-        """What the user says to ApprovalRequested."""
+        """Give the user's answer to ApprovalRequested."""
         self._approvals.answer(call_id, decision)
 
     def answer_loop(self, answer: LoopAnswer, words: str = "") -> None:
-        """What the user says to LoopPaused; with `tell`, the words go to the model."""
+        """Give the user's answer to LoopPaused; with `tell`, the words go to the model."""
         self.loops.answer(answer, words)
 
     def next_approval_mode(self) -> ApprovalMode:
-        """Ask less, or again for everything."""
-        place = APPROVAL_MODES.index(self.approval_mode) + 1
-        self.approval_mode = APPROVAL_MODES[place % len(APPROVAL_MODES)]
+        """Change to the next approval mode, after the last to the first; returns it."""
+        index = APPROVAL_MODES.index(self.approval_mode) + 1
+        self.approval_mode = APPROVAL_MODES[index % len(APPROVAL_MODES)]
         return self.approval_mode
 
     async def grants(self) -> list[Grant]:
-        """What the user allowed or forbade for more than once, also in earlier sessions."""
+        """The grants that hold here: answers for more than one call, also of earlier sessions."""
         toolkit = await self._made()
         return toolkit.policy.grants() if toolkit else []
 
     async def clear_grants(self) -> int:
-        """Ask again for all of it; says how many there were."""
+        """Forget all grants that hold here; returns how many there were."""
         toolkit = await self._made()
         return toolkit.policy.clear_grants() if toolkit else 0
 
     @property
     def sandbox_words(self) -> str:
-        """What holds the commands of the model; empty until that is known."""
+        """Which sandbox holds the model's commands, in words; empty until that is known."""
         return self._toolkit.sandbox_words if self._toolkit else ""
 
     # In a turn
 
     def begin_turn(self, question: str) -> None:
-        """The user said something: what was repeated before does not count any more."""
+        """Start a turn: the next change takes a new snapshot, and loops are counted anew."""
         self._around.snapshot_id = None
         self.loops.user_spoke(question)
 
     def calls(self) -> ToolCalls:
-        """What runs the calls of replies, where tools are offered."""
+        """What runs the calls of a reply. Only to be called once tools are offered."""
         toolkit = self._toolkit
         assert toolkit is not None
         return ToolCalls(
@@ -168,16 +172,17 @@ class ConversationTools:
         )
 
     def file_versions(self) -> tuple[FileVersion, ...]:
-        """The files that tools changed, as they left them: a snapshot remembers this."""
+        """The versions of files that tools left behind, for snapshots to remember."""
         return self.file_watch.versions() if self.file_watch else ()
 
     @property
     def file_watch(self) -> FileWatch | None:
-        """What knows the files that tools changed; None until tools are ready, or without any."""
+        """The watch over files that tools change; None before the tools are ready, or without any
+        that keep them."""
         return self._toolkit.files if self._toolkit else None
 
     def whole_output(self, call_id: str) -> str | None:
-        """What a call printed, also what the model was not given; None if nobody knows."""
+        """All that a call printed, also what the model was not given; None for an unknown call."""
         for call in reversed(self._session.state.tool_calls):
             if call.id == call_id:
                 return call.result.return_display or call.result.llm_content
@@ -189,12 +194,14 @@ class ConversationTools:
         return context.choice.tools is not False and context.counter.takes_tools
 
     async def _made(self) -> ToolKit | None:
-        """The tools and rules, whether the model can use them or not; None where there are none."""
+        """The toolkit, also for a model that cannot use tools: its grants are of use to the user.
+        None where there is none."""
         if self.make_toolkit is None:
             return None
         if self._making is None:
             made = self.make_toolkit(self._session, self._goals)
             self._making = asyncio.ensure_future(made)
+        # Shielded: one who stops waiting must not take the tools from those who wait on.
         self._toolkit = toolkit = await asyncio.shield(self._making)
         self._approvals.keep = toolkit.policy.remember
         return toolkit
@@ -204,17 +211,18 @@ class ConversationTools:
         return self._toolkit.policy.judge(tool, action, self.approval_mode)
 
     def _allowed(self, tools: tuple[Tool, ...]) -> dict[str, Tool]:
-        wanted, rules = self._context.mode.tools, self._settings.tools
+        """The tools that the mode and the settings allow, by name."""
+        of_mode, rules = self._context.mode.tools, self._settings.tools
         return {
             tool.spec.name: tool
             for tool in tools
-            if (wanted is None or tool.spec.name in wanted)
+            if (of_mode is None or tool.spec.name in of_mode)
             and any(fnmatchcase(tool.spec.name, each) for each in rules.allowed)
             and rules.permissions.get(tool.spec.name) != "deny"
         }
 
     def _fitting(self, tools: dict[str, Tool]) -> dict[str, Tool]:
-        """As many as a small window has room for; at least one."""
+        """The first tools, as many as the window has room for; at least one."""
         room = self._context.budget(self._context.count()).room
         names = list(tools)
         while room and len(names) > 1:
@@ -225,12 +233,13 @@ class ConversationTools:
         return {name: tools[name] for name in names}
 
     def _offer(self, tools: Mapping[str, Tool]) -> bool:
+        """Tell the model about these tools from now on; whether they are others than before."""
         if list(tools) == list(self._offered):
             return False
         self._offered = dict(tools)
         self._context.tools = tuple(tool.spec for tool in tools.values())
         self._context.forget_count()
-        self._context.read = 0
+        self._context.read = 0  # measured with the other tools in the prompt
         return True
 
     def _asks(self) -> bool:
@@ -240,6 +249,7 @@ class ConversationTools:
         return self._around.snapshot_id
 
     async def _shorten(self, text: str) -> str:
+        """An output cut to what the window allows; counted in a thread, it may be long."""
         room = self._context.budget(self._context.count()).room
         tokens = allowance(room.limit if room else None)
         if len(text) <= tokens:
@@ -248,4 +258,5 @@ class ConversationTools:
 
 
 def _plain(name: str) -> str:
+    """A name in lower case without anything but letters and digits, for comparing."""
     return "".join(character for character in name.lower() if character.isalnum())

@@ -1,4 +1,4 @@
-"""What the rules say to an action of a tool: do it, ask the user, or refuse it."""
+"""The policy for tools: whether an action is allowed, refused, or needs the user's approval."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ollm_tui.services.safety.places import Places, names_secrets, runs_by_itsel
 from ollm_tui.settings.schema import Tools
 
 HELD_TOOLS = frozenset(("exec",))
-"""What these run is run in the sandbox; git, for instance, is not."""
+"""The tools whose commands run in the sandbox; those of the git tool, for instance, do not."""
 
 
 class _Assessment(NamedTuple):
-    """What an action is, before the user's own rules are looked at."""
+    """How risky an action is by itself, before settings and grants are looked at."""
 
     level: Literal["harmless", "ordinary", "dangerous"]
     reason: str
@@ -27,8 +27,8 @@ class _Assessment(NamedTuple):
 class Policy:
     """The rules of one session in a project.
 
-    `confined` says whether a sandbox holds commands now: found out after the start, and
-    commands never run unasked without it.
+    `confined` tells whether a sandbox holds commands. It is a function because that is only
+    found out after the start; without a sandbox, no mode runs commands unasked.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Policy:
         self._confined = confined
 
     def judge(self, tool: str, action: Action, mode: ApprovalMode) -> Verdict:
-        """What holds for an action. What is denied stays so, whatever else allows it."""
+        """The verdict on an action. A denial stands, whatever else allows the action."""
         if not any(fnmatchcase(tool, pattern) for pattern in self._settings.allowed):
             return Verdict("deny", f"{tool} is not among the tools that are allowed")
         permission = self._settings.permissions.get(tool)
@@ -54,6 +54,7 @@ class Policy:
         answer = self._grants.answer(self._subject(tool, action))
         if answer == "never":
             return Verdict("deny", "you said never to this")
+        # Before any rule that allows: dangerous actions ask each time, in every mode.
         found = self._assess(action)
         if found.level == "dangerous":
             return Verdict("ask", found.reason, dangerous=True)
@@ -69,7 +70,8 @@ class Policy:
         return self._by_mode(tool, action, found, mode, grant)
 
     def remember(self, tool: str, action: Action, verdict: Verdict, decision: Decision) -> None:
-        """Keep an answer that holds for more than once; what is dangerous is never allowed so."""
+        """Store an answer that holds for more than once; never an "always" to something
+        dangerous."""
         if decision.answer not in ("always", "never") or decision.scope == "once":
             return
         if decision.answer == "always" and (verdict.dangerous or not verdict.grant):
@@ -77,11 +79,11 @@ class Policy:
         self._grants.keep(self._subject(tool, action), decision.answer, decision.scope)
 
     def grants(self) -> list[Grant]:
-        """What the user allowed or forbade for more than once, the newest first."""
+        """The answers that hold for more than once, the newest first."""
         return self._grants.list()
 
     def clear_grants(self) -> int:
-        """Ask again for all of it; how many those were."""
+        """Forget all grants that hold here; returns how many there were."""
         return self._grants.clear()
 
     def _by_mode(
@@ -126,9 +128,9 @@ class Policy:
         # The grammar takes 35 ms to load: not before a tool wants to run something.
         from ollm_tui.services.safety.judgement import judge, judge_python
 
-        place = Path(action.place or self._project)
+        directory = Path(action.place or self._project)
         judges = judge_python if action.language == "python" else judge
-        found = judges(action.subject, place, self._scope)
+        found = judges(action.subject, directory, self._scope)
         if found.level == "read-only" and action.language == "shell":
             return _Assessment("harmless", found.reason)
         if found.level == "dangerous":
@@ -136,11 +138,12 @@ class Policy:
         return _Assessment("ordinary", found.reason if action.language else "it runs something")
 
     def _subject(self, tool: str, action: Action) -> Subject:
-        place = action.place or str(self._project)
-        return Subject(tool, action.subject, place, action.language)
+        # With the directory: the same command does something else in another one.
+        directory = action.place or str(self._project)
+        return Subject(tool, action.subject, directory, action.language)
 
     def _grant_words(self, action: Action) -> str:
-        """What "always" would remember, in one line."""
+        """What "always" would allow, as one line for the user."""
         match action.effect:
             case "run":
                 words = f"exactly this, in {action.place or self._project}"
@@ -154,5 +157,5 @@ class Policy:
 
 
 def scope_of(settings: Tools, project: Path) -> tuple[Path, ...]:
-    """The directories tools may touch."""
+    """The directories that tools may touch, as absolute paths."""
     return tuple((project / Path(folder).expanduser()).resolve() for folder in settings.scope)

@@ -1,4 +1,4 @@
-"""The calls of one reply: understood, allowed or refused, run, and recorded, one by one."""
+"""Runs the tool calls of a reply one by one: each is planned, judged, approved, run, recorded."""
 
 from __future__ import annotations
 
@@ -31,51 +31,51 @@ from ollm_tui.engine.conversation.stoppable import Stoppable
 from ollm_tui.engine.loops.loop_watch import LoopWatch
 from ollm_tui.engine.tools.around_calls import AroundCalls
 
+log = logging.getLogger(__name__)
+
+CANCELLED = "cancelled by the user"
+KEPT_CHARACTERS = 20_000
+"""How much is kept of what a cancelled call had printed: its end, which says how far it came."""
+NOBODY_TO_ASK = "the user would have to be asked, and nobody can be here"
+
 Remember = Callable[[str, Action, Verdict, Decision], None]
-"""Keeps an answer that holds for more than once."""
+"""Stores an answer that holds for more than once."""
+
+Judge = Callable[[str, Action], Verdict]
+"""Gives the verdict on what a tool would do."""
 
 
 class Approvals:
-    """What waits for an answer in one conversation. One question at a time."""
+    """The question to the user that waits for an answer; one at a time in a conversation."""
 
     def __init__(self) -> None:
         self.can_ask = False
         """Whether anybody is there who could answer."""
         self.keep: Remember | None = None
+        """Where answers for more than once are stored."""
         self._waiting: dict[str, asyncio.Future[Decision]] = {}
 
     def ask(self, call_id: str) -> asyncio.Future[Decision]:
-        """The answer about a call, which may come from now on."""
+        """Ask about a call; the future is the answer."""
         waiting: asyncio.Future[Decision] = asyncio.get_running_loop().create_future()
         self._waiting = {call_id: waiting}
         return waiting
 
     def answer(self, call_id: str, decision: Decision) -> None:
-        """What the user says; to a question that is over, it is nothing."""
+        """Give the user's answer; one to a question that is over is ignored."""
         waiting = self._waiting.get(call_id)
         if waiting and not waiting.done():
             waiting.set_result(decision)
 
     def remember(self, tool: str, action: Action, verdict: Verdict, decision: Decision) -> None:
-        """Keep an answer that holds for more than this once."""
+        """Store an answer that holds for more than this once."""
         if self.keep and decision.answer in ("always", "never"):
             self.keep(tool, action, verdict, decision)
 
 
-CANCELLED = "cancelled by the user"
-KEPT_CHARACTERS = 20_000
-"""Of what a call printed before it was cancelled: how it ended is what matters."""
-NOBODY_TO_ASK = "the user would have to be asked, and nobody can be here"
-
-log = logging.getLogger(__name__)
-
-Judge = Callable[[str, Action], Verdict]
-"""What the rules say to what a tool would do."""
-
-
 @dataclass
 class _Progress:
-    """How far one call has come, for the record: also when it breaks off anywhere."""
+    """How far one call has come, so that it can be recorded wherever it breaks off."""
 
     call: ToolCallPart
     approval: Approval | None = None
@@ -83,7 +83,7 @@ class _Progress:
     printed: str = ""
 
     def ended(self) -> ToolOutcome:
-        """What came of it; without an outcome it was cancelled, with what it had printed."""
+        """The outcome; without one the call was cancelled, with what it had printed so far."""
         if self.outcome:
             return self.outcome
         text = f"{CANCELLED}; until then it printed:\n{self.printed}" if self.printed else CANCELLED
@@ -91,7 +91,7 @@ class _Progress:
 
 
 class ToolCalls:
-    """Runs what replies ask for. A call that fails is answered with its error."""
+    """Runs the calls of replies. A call that fails is answered with its error."""
 
     def __init__(
         self,
@@ -116,7 +116,8 @@ class ToolCalls:
     async def events(
         self, reply: Message, stoppable: Stoppable
     ) -> AsyncGenerator[AnyToolEvent, None]:
-        """Every call of a reply, in its order; once it is stopped, the rest is cancelled."""
+        """The events of all calls of a reply, in order; after a stop, the rest is recorded as
+        cancelled: the model needs an answer to every call."""
         for call in reply.tool_calls:
             if found := self._loops.called(call.name, call.args, call.call_id):
                 async with aclosing(self._loops.pause(found, stoppable)) as pausing:
@@ -129,12 +130,13 @@ class ToolCalls:
             async with aclosing(self._loops.pause(found, stoppable, between_calls=True)) as pausing:
                 async for event in pausing:
                     yield event
-        if told := await self._loops.tell():
-            yield told
+        if recorded := await self._loops.tell():
+            yield recorded
 
     async def _one(
         self, reply: Message, call: ToolCallPart, stoppable: Stoppable
     ) -> AsyncGenerator[AnyToolEvent, None]:
+        """The events of one call; whatever becomes of it, a result is recorded."""
         begun = time.monotonic()
         progress = _Progress(call)
         if not stoppable.stopped:
@@ -157,7 +159,8 @@ class ToolCalls:
     async def _attempt(
         self, reply: Message, progress: _Progress, stoppable: Stoppable
     ) -> AsyncGenerator[AnyToolEvent, None]:
-        """What happens until there is an outcome. ToolError if it is refused, or cannot be done."""
+        """The events of a call until it has an outcome. ToolError if it is not allowed, or cannot
+        be done."""
         call = progress.call
         planned = await self._plan(call)
         action = planned.action
@@ -167,6 +170,7 @@ class ToolCalls:
         if verdict.ruling == "ask":
             if not self._approvals.can_ask:
                 raise ToolError(f"not allowed: {NOBODY_TO_ASK} ({verdict.reason})")
+            # Before the event: the front end may answer while it handles it.
             answer = self._approvals.ask(call.call_id)
             yield ApprovalRequested(reply.id, call, action, verdict)
             decision = await stoppable.wait(answer)
@@ -189,6 +193,7 @@ class ToolCalls:
                 yield step
 
     async def _plan(self, call: ToolCallPart) -> PlannedCall:
+        """What a call would do. ToolError for an unknown tool or arguments that make no sense."""
         tools = self._tools()
         tool = tools.get(call.name)
         if tool is None:
@@ -200,7 +205,7 @@ class ToolCalls:
     async def _run(
         self, planned: PlannedCall, progress: _Progress, stoppable: Stoppable
     ) -> AsyncGenerator[ToolOutputArrived, None]:
-        """The output as it comes; there is no outcome if it is stopped."""
+        """The output of a call as it comes; without an outcome if it was stopped."""
         call, printed, news = progress.call, list[str](), asyncio.Event()
 
         def tell(text: str) -> None:
@@ -222,6 +227,7 @@ class ToolCalls:
         finally:
             if not running.done():
                 running.cancel()
+                # Files are only compared once it has really ended.
                 await asyncio.wait({running})
             changed = await self._around.after(planned.action)
         outcome = running.result()
@@ -233,7 +239,8 @@ class ToolCalls:
     async def _record(
         self, call: ToolCallPart, outcome: ToolOutcome, approval: Approval | None
     ) -> ToolResultPart:
-        """One message and one tool call; where the model gets less, the whole is in the latter."""
+        """Record a result as a message for the model and as a tool call. If the model gets a cut
+        output, the tool call has all of it."""
         whole = self._redact(clean(outcome.text))
         content = await self._shorten(whole)
         result = ToolResultPart(

@@ -1,4 +1,4 @@
-"""What of a tool's output goes to the model: all of it, or its head and tail around a mark."""
+"""Cuts the output of tools for the model: all of it, or head and tail with a note between."""
 
 from __future__ import annotations
 
@@ -7,19 +7,21 @@ from collections.abc import Callable
 from ollm_tui.core.counts import counted
 
 HEAD_SHARE = 0.75
-"""The beginning says what it is, the end how it ended."""
+"""The head's share of a cut output: it says what it is, the tail how it ended."""
 LEAST_TOKENS = 200
+"""What an output may take at least, also in the smallest window."""
 WINDOW_SHARE = 0.2
-"""Of the longest prompt: five such outputs fill it, and none of them alone."""
+"""Share of the longest prompt that an output may take: no single one fills it."""
 MOST_TOKENS = 8000
+"""What an output may take at most, also in the largest window."""
 GUESSED_CHARACTERS = 3
-"""A token has at least so many characters in most outputs; where not, the cut is repeated."""
+"""Characters of a token, guessed low for most outputs; where it is less, the cut is repeated."""
 
 CountTokens = Callable[[str], int]
 
 
 def allowance(limit: int | None) -> int:
-    """How many tokens one output may take in a window whose longest prompt is known."""
+    """How many tokens one output may take where `limit` is the longest prompt, if known."""
     if limit is None:
         return MOST_TOKENS
     return max(LEAST_TOKENS, min(MOST_TOKENS, int(limit * WINDOW_SHARE)))
@@ -28,7 +30,8 @@ def allowance(limit: int | None) -> int:
 def cut(text: str, tokens: int, count: CountTokens) -> str:
     """The text if it has no more than so many tokens, else its head and tail.
 
-    Only so much of it is counted as could fit: a huge output costs no more than a long one.
+    Text that is too long by far is cut before it is counted: a huge output costs no more than a
+    long one.
     """
     characters = tokens * GUESSED_CHARACTERS
     if len(text) <= tokens or (len(text) <= 2 * characters and count(text) <= tokens):
@@ -49,7 +52,7 @@ def _around_a_mark(text: str, characters: int) -> str:
 
 
 def _whole_lines(piece: str, *, from_end: bool) -> str:
-    """Without the line that is not whole, unless that would leave too little."""
+    """A piece without its cut line, unless less than half would be left."""
     if from_end:
         start = piece.find("\n") + 1
         return piece[start:] if 0 < start < len(piece) // 2 else piece

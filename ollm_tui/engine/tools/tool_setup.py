@@ -1,16 +1,15 @@
-"""Makes what the conversations of a project work with: tools, rules, a sandbox, copies of files."""
+"""Makes the toolkits of a project's conversations: tools, policy, sandbox, copies of files."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
-from ollm_tui.engine.conversation.goal_keeping import ConversationGoals
+from ollm_tui.engine.conversation.conversation_goals import ConversationGoals
 from ollm_tui.engine.conversation.held_session import HeldSession
 from ollm_tui.engine.tools.conversation_tools import ToolKit
 from ollm_tui.settings.schema import Settings
@@ -21,23 +20,22 @@ if TYPE_CHECKING:
     from ollm_tui.engine.jobs.session_jobs import SessionJobs
     from ollm_tui.services.files.project_files import ProjectFiles
 
-log = logging.getLogger(__name__)
-
 
 @dataclass(frozen=True, kw_only=True)
 class ToolSetup:
-    """Nothing of it is loaded before a model that can use tools is about to be asked."""
+    """Makes toolkits. Their modules are loaded when the first one is made, which is only for a
+    model that can use tools: they would slow down every start."""
 
     settings: Settings
     project: Path
     home: Path | None
-    """Where answers that hold for a project are kept; None keeps none."""
+    """The folder of answers that hold for a project; None stores none."""
     layout: StoreLayout
     cipher: Cipher | None
     environ: Mapping[str, str]
     open_jobs: Callable[[], SessionJobs]
     files: Callable[[], ProjectFiles] | None = None
-    """The files of the project, where others use them too."""
+    """Gives the files of the project, where they are shared with others."""
 
     async def toolkit(
         self,
@@ -47,10 +45,9 @@ class ToolSetup:
         keeps: bool,
         sees_pictures: Callable[[], bool] = lambda: False,
     ) -> ToolKit:
-        """What one session works with; `keeps` whether anything of it may be on disk."""
+        """The toolkit of one session; `keeps` tells whether anything of it may be on disk."""
         # In a thread: it takes longer to load than a key may wait.
-        for name in ("tools.toolbox", "engine.tools.policy", "services.sandbox.sandbox"):
-            await asyncio.to_thread(import_module, f"ollm_tui.{name}")
+        await asyncio.to_thread(_load_modules)
         return await self._make(session, goals, keeps, sees_pictures)
 
     async def _make(
@@ -60,7 +57,7 @@ class ToolSetup:
         keeps: bool,
         sees_pictures: Callable[[], bool],
     ) -> ToolKit:
-        # Loaded by now: see `outfit`.
+        # `_load_modules` has loaded all of these by now, so nothing waits here.
         from ollm_tui.engine.tools.policy import Policy, scope_of
         from ollm_tui.services.files.file_changes import FileWatch
         from ollm_tui.services.files.options import DiscoveryOptions
@@ -71,11 +68,12 @@ class ToolSetup:
 
         rules, jobs = self.settings.tools, self.open_jobs()
         scope = scope_of(rules, self.project)
+        # A command must not change sessions, nor the answers that decide what may run unasked.
         kept = [self.layout.root, *([self.home] if self.home else [])]
         sandbox = await asyncio.to_thread(
             Sandbox.find, scope, self.settings.tools.network, read_only=kept
         )
-        place = ToolEnvironment(
+        environment = ToolEnvironment(
             root=self.project,
             scope=tuple(scope),
             jobs=jobs.service,
@@ -98,7 +96,7 @@ class ToolSetup:
         if keeps:
             jobs.files.add(session.session_id, watch)
         return ToolKit(
-            tools=toolbox(place),
+            tools=toolbox(environment),
             policy=Policy(
                 rules,
                 self.project,
@@ -109,3 +107,13 @@ class ToolSetup:
             files=watch if keeps else None,
             sandbox_words=sandbox.words,
         )
+
+
+def _load_modules() -> tuple[ModuleType, ...]:
+    """Imports the modules that a toolkit is made of, with all that they need."""
+    from ollm_tui.engine.tools import policy
+    from ollm_tui.services.files import file_changes
+    from ollm_tui.services.sandbox import sandbox
+    from ollm_tui.tools import toolbox
+
+    return toolbox, policy, sandbox, file_changes

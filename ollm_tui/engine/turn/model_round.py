@@ -1,4 +1,5 @@
-"""One request to the model and its reply, as events; cancel and failure keep what arrived."""
+"""One round: a request to the model and its reply as events. Stopping and failing keep what
+arrived."""
 
 from __future__ import annotations
 
@@ -41,14 +42,15 @@ from ollm_tui.engine.turn.stray_calls import stray_calls
 from ollm_tui.services.sessions.recording import Recorder
 
 QUIET_SECONDS = 0.5
+"""How long the check of a prompt may take before the user is told what is waited for."""
 GETTING_READY = "getting ready to answer"
-"""Where a server counts the prompt it may have to start first."""
+"""Shown while a prompt is checked: a server that counts it may have to start first."""
 
 log = logging.getLogger(__name__)
 
 
 class ModelRound:
-    """Runs one request. `events` is consumed once; stopping ends it with TurnCancelled."""
+    """Runs one round. `events` is consumed once; stopping ends it with TurnCancelled."""
 
     def __init__(
         self,
@@ -79,7 +81,8 @@ class ModelRound:
         )
 
     async def events(self) -> AsyncGenerator[AnyTurnEvent, None]:
-        """What happens, ending with exactly one of finished, cancelled and failed."""
+        """The events of the round, ending with exactly one of TurnFinished, TurnCancelled and
+        TurnFailed."""
         message = self._reply.message
         yield ReplyStarted(message.id, message.model or "", self._provider.name)
         try:
@@ -91,10 +94,10 @@ class ModelRound:
             await self._reply.finish("cancelled")
             raise
         except OverLimit as error:
-            told = await self._check.refused(error)
+            too_long = await self._check.refused(error)
             log.warning(error.message, extra={"session": self._session_id})
-            yield told
-            yield await self._fail(OverLimit(error.message, told.hint))
+            yield too_long
+            yield await self._fail(OverLimit(error.message, too_long.hint))
         except OllmError as error:
             log.warning("the turn failed", exc_info=error, extra={"session": self._session_id})
             yield await self._fail(error)
@@ -104,8 +107,8 @@ class ModelRound:
             yield await self._fail(OllmError(f"{type(error).__name__}: {error}", hint))
 
     async def _answer(self) -> AsyncGenerator[AnyTurnEvent, None]:
-        """A prompt that is too long, here or for the server, is tried once more if the context
-        can be compressed."""
+        """The events of the reply; without a reply begun, it is asked for again after making room
+        for a prompt that is too long, or without the tools that the model refuses."""
         stoppable = self._stoppable
         while not stoppable.stopped:
             try:
@@ -115,6 +118,7 @@ class ModelRound:
                 if not stoppable.stopped:
                     return
             except OverLimit as error:
+                # Once something has arrived, asking again would write the reply twice.
                 room = None if self._reply.begun else await self._check.room_for(error)
                 if room is None:
                     raise
@@ -128,7 +132,8 @@ class ModelRound:
         yield TurnCancelled(await self._reply.finish("cancelled"))
 
     async def _ask(self) -> AsyncGenerator[AnyTurnEvent, None]:
-        """One request. OverLimit if its prompt is too long; silent if it was stopped."""
+        """Send one request. OverLimit if its prompt is too long, BadAnswer if the stream has no
+        end; no last event if it was stopped."""
         checking = asyncio.ensure_future(self._check.before())
         try:
             if not await self._stoppable.ends_within(QUIET_SECONDS, checking):
@@ -145,8 +150,8 @@ class ModelRound:
                     for last in await self._finish(event):
                         yield last
                     return
-                if (told := self._take(event)) is not None:
-                    yield told
+                if (shown := self._take(event)) is not None:
+                    yield shown
         finally:
             await stream.aclose()
         if not self._stoppable.stopped:
@@ -155,7 +160,7 @@ class ModelRound:
     def _take(
         self, event: Preparing | TextDelta | ReasoningDelta | ToolCallArrived
     ) -> AnyTurnEvent | None:
-        """Keep what arrived; what is left of it for the screen."""
+        """Take what arrived into the reply; returns what a front end is told, if anything."""
         reply, message_id = self._reply, self._reply.message.id
         match event:
             case Preparing():
@@ -173,8 +178,8 @@ class ModelRound:
                 assert_never(event)
 
     def _call(self, asked: ToolCallPart) -> ToolCallRequested:
-        """A call gets an id of ours: servers number them anew in each reply, and what a tool
-        reads must not be able to guess it."""
+        """Add a call to the reply, under an id of our own: servers number calls anew in each
+        reply, and the text that a tool reads must not be able to guess the id."""
         name = self._tools.named(clean(asked.name))
         call = replace(asked, name=name, call_id=f"call_{new_id()}")
         self._reply.add_call(call)
@@ -184,7 +189,8 @@ class ModelRound:
         return self._tools.named(name) in self._tools.offered
 
     async def _finish(self, end: Completed) -> list[AnyTurnEvent]:
-        """The last events: the alarm, if less was read than was sent, and the end."""
+        """Record the end of the reply; returns the last events, with PromptCut if the model read
+        less than was sent."""
         status: Status = "length" if end.finish == "length" else "complete"
         calls = [] if self._reply.calls else stray_calls("".join(self._said), self._is_offered)
         asked = [self._call(call) for call in calls]
@@ -201,6 +207,6 @@ class ModelRound:
 
 
 def _is_about_tools(error: ProviderError) -> bool:
-    """Whether a server says that the model cannot use tools; each says it in its own words."""
+    """Whether an error says that the model cannot use tools; servers word it differently."""
     words = error.message.lower()
     return "tool" in words and ("support" in words or "template" in words)

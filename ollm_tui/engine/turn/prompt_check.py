@@ -1,4 +1,5 @@
-"""Whether a prompt may be sent, and whether the model then read all of it."""
+"""The check of a prompt: whether it may be sent, what to do if it is too long, and afterwards
+whether the model read all of it."""
 
 from __future__ import annotations
 
@@ -17,77 +18,33 @@ from ollm_tui.services.tokens.counter import CUT_BELOW
 from ollm_tui.services.tokens.prompt_count import PromptCount
 
 OverflowPolicy = Literal["fail", "compress"]
-"""Whether the context is compressed when a prompt does not fit."""
+"""What happens to a prompt that does not fit: the turn fails, or the context is compressed."""
 EASY_SHARE = 0.75
-"""Of the limit: a prompt that takes more would have the context compressed at once."""
+"""Share of the limit that a prompt may take in a wider window; with more, the context would be
+compressed at once."""
 OWN_SHARE = 0.25
-"""Of the limit: so much of the user's own words stays when the oldest are folded."""
-
-
-def choices(context: SessionContext, question: Message, tokens: int) -> tuple[OverflowChoice, ...]:
-    """What the user can do about a prompt of so many tokens, the least loss first."""
-    room = context.budget(context.count()).room
-    found: list[OverflowChoice] = []
-    if wider_window(room, context.choice.largest_window, tokens):
-        found.append("larger-window")
-    if room and _own_tokens(context, question) > room.limit * OWN_SHARE:
-        found.append("fold-own")
-    has_more = len(context.assembly.messages) > 1
-    if has_more:
-        found.append("fold-or-exclude")
-    if any(isinstance(part, Attachment) for part in question.parts):
-        found.append("remove-attachment")
-    alone = cost_of(context.counter, question) + context.count().parts.system
-    if has_more and (room is None or alone <= room.limit):
-        found.append("new-session")
-    return tuple(found)
-
-
-def wider_window(room: Room | None, largest: int | None, tokens: int) -> int | None:
-    """The next window, each twice as large, in which a prompt fits with room to go on; None
-    where it fits into none."""
-    if room is None or room.window <= 0 or largest is None:
-        return None
-    window = room.window
-    while window < largest and _limit(room, window) * EASY_SHARE < tokens:
-        window = min(window * 2, largest)
-    return window if window > room.window and tokens <= _limit(room, window) else None
-
-
-def _limit(room: Room, window: int) -> int:
-    return window * room.limit // max(room.window, 1)
-
-
-def _own_tokens(context: SessionContext, question: Message) -> int:
-    """What the user's other messages take that may be folded."""
-    assembly = context.assembly
-    sent = {owner.key for owners in assembly.owners for owner in owners}
-    return sum(
-        cost_of(context.counter, message, assembly.marks.folded.get(message.id))
-        for message in assembly.messages
-        if message.role == "user"
-        and message.id != question.id
-        and message.id in sent
-        and message.id not in assembly.marks.pinned
-    )
-
+"""Share of the limit above which folding the user's own older messages is offered."""
 
 FEWEST_TOKENS = 64
-"""Nobody cuts a prompt shorter than this; a server that reads less just counts in its own way."""
+"""A shorter prompt is never taken for cut off: a server that says it read less of one just
+counts in its own way."""
 
 SMALLEST_WINDOW = 512
-"""A server that refuses less has another reason."""
+"""No window is taken for smaller, in tokens: a server that refuses less has another reason."""
 
 MakeRoom = Callable[[], AsyncGenerator[AnyCompressionEvent, None]]
-"""Compresses the context so that the prompt fits."""
+"""Compresses the context so that the prompt fits, as events."""
 Narrow = Callable[[int], Awaitable[None]]
-"""Takes a smaller window for the one the session has."""
+"""Gives the session a smaller window, in tokens."""
 Prepare = Callable[[Message], Awaitable[None]]
 """Does what has to be done before a question is asked; it may still change the context."""
 
 
 class PromptCheck:
-    """Checks the prompt of one question, before and after. `make_room` if that may be done."""
+    """Checks the prompt of one round before and after it is sent.
+
+    `make_room` is None where the context may not be compressed.
+    """
 
     def __init__(
         self,
@@ -107,20 +64,22 @@ class PromptCheck:
 
     async def before(self) -> ChatRequest:
         """The request to send. OverLimit if it is too long."""
+        # Once, however often the round is tried.
         prepare, self._prepare = self._prepare, None
         if prepare:
             await prepare(self._question)
         request = self._context.request()
         self._count = await self._context.check(request)
         if self._over():
-            told = self._too_long(self._count.tokens)
-            raise OverLimit(told.message, told.hint, told.tokens, self._context.choice.window)
+            found = self._too_long(self._count.tokens)
+            raise OverLimit(found.message, found.hint, found.tokens, self._context.choice.window)
         self._context.sent(self._count)
         self._sent = True
         return request
 
     async def room_for(self, error: OverLimit) -> AsyncGenerator[AnyCompressionEvent, None] | None:
-        """Makes room for a prompt that was too long, here or for the server: once."""
+        """Make room for a prompt that was too long, here or for the server: only once. None if
+        that may not be done, or would not help."""
         make_room, self._make_room = self._make_room, None
         if make_room is None:
             return None
@@ -130,18 +89,20 @@ class PromptCheck:
         return make_room() if self._over() else None
 
     async def refused(self, error: OverLimit) -> PromptTooLong:
-        """What to tell when a prompt was too long."""
+        """The event that tells the user that a prompt was too long."""
         if self._sent:
             await self._learn_from(error)
         return self._too_long(error.prompt_tokens or self._count.tokens, error.window)
 
     async def after(self, usage: Usage | None) -> PromptCut | None:
-        """The alarm, if less was read than was sent; otherwise the counter learns."""
+        """Learn from what the server measured; the alarm if it read less than was sent."""
         if usage is None or usage.input_tokens <= 0:
             return None
         context, read = self._context, usage.input_tokens
         whole = await context.counter.measured(context.assembly.pieces, context.tools, read)
         context.forget_count()
+        # The prompt only grew since `context.read` was measured: less than that was cut off too,
+        # even if it is not far enough below the estimate.
         least = context.read if whole else self._least()
         if read < least:
             return PromptCut(read, least)
@@ -149,8 +110,8 @@ class PromptCheck:
         return None
 
     async def _learn_from(self, error: OverLimit) -> None:
-        """A server that says how long the prompt is knows better; so does one that refuses what
-        should fit: it has less room than was known, whatever it said before."""
+        """Take over what a refusal tells: the length of the prompt, if it says that; and if the
+        prompt should still fit, a smaller window than the server said it had."""
         context = self._context
         if error.prompt_tokens:
             pieces = context.assembly.pieces
@@ -183,8 +144,57 @@ class PromptCheck:
         )
 
     def _least(self) -> int:
-        """What the prompt surely has; an estimate may be too high by as much as is allowed for."""
+        """The tokens the prompt has at least; an estimate may be too high by its allowed error."""
         if self._count.tokens < FEWEST_TOKENS:
             return 0
         exact = self._count.source != "estimated"
         return self._count.tokens if exact else int(self._count.tokens * CUT_BELOW)
+
+
+def choices(context: SessionContext, question: Message, tokens: int) -> tuple[OverflowChoice, ...]:
+    """What the user can do about a prompt of so many tokens, the choice that loses least first."""
+    room = context.budget(context.count()).room
+    found: list[OverflowChoice] = []
+    if wider_window(room, context.choice.largest_window, tokens):
+        found.append("larger-window")
+    if room and _own_tokens(context, question) > room.limit * OWN_SHARE:
+        found.append("fold-own")
+    has_more = len(context.assembly.messages) > 1
+    if has_more:
+        found.append("fold-or-exclude")
+    if any(isinstance(part, Attachment) for part in question.parts):
+        found.append("remove-attachment")
+    alone = cost_of(context.counter, question) + context.count().parts.system
+    if has_more and (room is None or alone <= room.limit):
+        found.append("new-session")
+    return tuple(found)
+
+
+def wider_window(room: Room | None, largest: int | None, tokens: int) -> int | None:
+    """The first doubling of the window in which a prompt fits with room to go on, at most
+    `largest`; None where it fits into none."""
+    if room is None or room.window <= 0 or largest is None:
+        return None
+    window = room.window
+    while window < largest and _limit(room, window) * EASY_SHARE < tokens:
+        window = min(window * 2, largest)
+    return window if window > room.window and tokens <= _limit(room, window) else None
+
+
+def _limit(room: Room, window: int) -> int:
+    """The longest prompt for another window, in the proportion of the present one."""
+    return window * room.limit // max(room.window, 1)
+
+
+def _own_tokens(context: SessionContext, question: Message) -> int:
+    """The tokens of the user's other messages that are sent and not pinned."""
+    assembly = context.assembly
+    sent = {owner.key for owners in assembly.owners for owner in owners}
+    return sum(
+        cost_of(context.counter, message, assembly.marks.folded.get(message.id))
+        for message in assembly.messages
+        if message.role == "user"
+        and message.id != question.id
+        and message.id in sent
+        and message.id not in assembly.marks.pinned
+    )

@@ -1,4 +1,4 @@
-"""A reply while it is being written: what arrives is on disk within a second."""
+"""A reply while it is being written: what arrives is filtered, and on disk within a second."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ class Reply:
     def __init__(self, recorder: Recorder, message: Message) -> None:
         self.message = message
         self._recorder = recorder
+        # One each: a terminal sequence that is split over chunks continues in its own part.
         self._filters: dict[PartKind, IntakeFilter] = {
             "reasoning": IntakeFilter(),
             "text": IntakeFilter(),
@@ -39,20 +40,20 @@ class Reply:
 
     @property
     def begun(self) -> bool:
-        """Whether anything of it arrived."""
+        """Whether anything of the reply arrived."""
         return self._added or bool(self._unrecorded or self._calls)
 
     @property
     def calls(self) -> tuple[ToolCallPart, ...]:
-        """The tools it asks for so far."""
+        """The tool calls of the reply so far."""
         return tuple(self._calls)
 
     def add_text(self, text: str) -> str:
-        """Take in more of the answer; gives back what may be shown of it."""
+        """Take in more of the answer; returns what may be shown of it."""
         return self._take("text", self._filters["text"].feed(text))
 
     def add_reasoning(self, text: str) -> str:
-        """Take in more of the thinking; gives back what may be shown of it."""
+        """Take in more of the reasoning; returns what may be shown of it."""
         return self._take("reasoning", self._filters["reasoning"].feed(text))
 
     def add_call(self, call: ToolCallPart) -> None:
@@ -67,7 +68,7 @@ class Reply:
         model: str | None = None,
         error: str | None = None,
     ) -> Message:
-        """Record the end and everything not recorded yet; gives back the whole message.
+        """Record the end and everything not recorded yet; returns the whole message.
 
         A reply ends once: the front end may go away right after it was told the end.
         """
@@ -76,6 +77,7 @@ class Reply:
         self._finished = True
         if self._timer:
             self._timer.cancel()
+        # A filter may still hold back half of a surrogate pair.
         for kind, rest in self._filters.items():
             self._take(kind, rest.finish())
         end = MessageFinished(
@@ -91,6 +93,7 @@ class Reply:
         return self._recorder.state[self.message.id]
 
     def _take(self, kind: PartKind, text: str) -> str:
+        """Keep a text to be recorded soon; returns it."""
         if text:
             if not self._unrecorded or self._unrecorded[-1][0] != kind:
                 self._unrecorded.append((kind, []))
@@ -104,6 +107,7 @@ class Reply:
         await self._recorder.record(*self._due_records())
 
     def _due_records(self) -> list[AnyRecord]:
+        """The records of what has arrived since the last ones; the first adds the message."""
         moment = clock.now()
         records: list[AnyRecord] = []
         if not self._added:

@@ -1,4 +1,4 @@
-"""Calls of tools that a small model wrote into its answer as JSON instead of asking properly."""
+"""Tool calls that a small model wrote into its answer as JSON instead of making them properly."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 from ollm_tui.core.session.message import ToolCallPart
 
 LONGEST_TEXT = 20_000
-"""A longer answer is one; nobody writes a call of that length by mistake."""
+"""A longer text is a real answer: no model writes calls of that length into it by mistake."""
 MOST_CALLS = 8
 
 _FENCED = re.compile(r"```(?:json|tool_call|tool)?\s*\n(.*?)```", re.DOTALL)
@@ -22,7 +22,7 @@ IsTool = Callable[[str], bool]
 
 
 class _Found(NamedTuple):
-    """JSON in a text, and the part of the text that goes with it: its tags, or its fence."""
+    """A JSON value, and where it stands in the text, with its tags or its fence."""
 
     value: Any
     start: int
@@ -30,7 +30,7 @@ class _Found(NamedTuple):
 
 
 def stray_calls(text: str, is_tool: IsTool) -> list[ToolCallPart]:
-    """The calls in an answer that consists of them, apart from a sentence or two around them."""
+    """The calls in an answer: in tags, else in fences, else where the answer begins with JSON."""
     if len(text) > LONGEST_TEXT or "{" not in text:
         return []
     calls = [call for found in _objects(text) for call in _calls(found.value, is_tool)]
@@ -38,7 +38,7 @@ def stray_calls(text: str, is_tool: IsTool) -> list[ToolCallPart]:
 
 
 def without_call(text: str, asked: ToolCallPart) -> str:
-    """An answer without the JSON that was taken for a call: the call is shown by itself."""
+    """An answer without the JSON of one call, because the call is shown by itself."""
     if len(text) > LONGEST_TEXT or "{" not in text:
         return text
     for found in _objects(text):
@@ -49,18 +49,19 @@ def without_call(text: str, asked: ToolCallPart) -> str:
 
 
 def _objects(text: str) -> Iterator[_Found]:
-    """JSON in tags, else in fences, else all of the text."""
+    """The JSON values in tags, else in fences, else at the start of the text."""
     tagged = [(match, 2) for match in _TAGGED.finditer(text)]
     matches = tagged or [(match, 1) for match in _FENCED.finditer(text)]
     if not matches:
         yield from _values(text)
+    # The tags or the fence belong to the call: `without_call` takes them out with it.
     for match, group in matches:
         for found in _values(match[group]):
             yield _Found(found.value, match.start(), match.end())
 
 
 def _values(text: str) -> Iterator[_Found]:
-    """The JSON a text begins with, one after the other."""
+    """The JSON values a text begins with, one after the other."""
     start = _after_gap(text, 0)
     while text[start : start + 1] in ("{", "["):
         try:
@@ -77,6 +78,7 @@ def _after_gap(text: str, at: int) -> int:
 
 
 def _calls(value: Any, is_tool: IsTool) -> Iterator[ToolCallPart]:
+    """The calls in a JSON value, in any of the shapes that models write."""
     if isinstance(value, list):
         for each in cast(list[Any], value):
             yield from _calls(each, is_tool)

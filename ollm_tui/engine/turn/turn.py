@@ -1,6 +1,5 @@
-"""One turn: the model is asked, what it asks for is done, and it is asked again until it is done.
-
-Everything is recorded as it happens; stopping it keeps what there is.
+"""One turn: round after round, the model replies and the tools it calls are run, until a reply
+calls none. Everything is recorded as it happens; stopping the turn keeps what there is.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from ollm_tui.engine.turn.prompt_check import PromptCheck
 from ollm_tui.services.sessions.recording import Recorder
 
 CheckOf = Callable[[Message], PromptCheck]
-"""How the prompt that ends with a message is checked."""
+"""Makes the check of the prompt that ends with a message."""
 
 
 class Turn:
@@ -51,11 +50,12 @@ class Turn:
         self._tools = tools
 
     def cancel(self) -> None:
-        """Stop: whatever is waited for is given up, and `events` ends with TurnCancelled."""
+        """Stop the turn: what is waited for is given up, and `events` ends with TurnCancelled."""
         self._stoppable.stop()
 
     async def events(self) -> AsyncGenerator[AnyTurnEvent, None]:
-        """What happens, ending with exactly one of finished, cancelled and failed."""
+        """The events of the turn, ending with exactly one of TurnFinished, TurnCancelled and
+        TurnFailed."""
         loops = self._tools.loops
         last = self._question
         begun = ""
@@ -64,9 +64,9 @@ class Turn:
                 async with aclosing(self._paused(loops.round())) as pausing:
                     async for event in pausing:
                         yield event
-                if told := await loops.tell():
-                    yield told
-                    last = told.message
+                if recorded := await loops.tell():
+                    yield recorded
+                    last = recorded.message
                 reply: Message | None = None
                 async with aclosing(self._watched(self._ask(last))) as events:
                     async for event in events:
@@ -75,6 +75,7 @@ class Turn:
                         elif isinstance(event, ReplyFinished):
                             reply = event.message
                         yield event
+                # The user interrupted a reply in circles: the next round begins with their words.
                 if reply is None and loops.has_words:
                     yield ReplyFinished(self._recorder.state[begun])
                     continue
@@ -86,13 +87,15 @@ class Turn:
                 if self._stoppable.stopped:
                     yield TurnCancelled(reply)
                     return
+                # Results of tools, and what was said between them, have moved the head.
                 last = self._recorder.state[self._recorder.state.header.head or last.id]
         except StoppedByLoop as error:
             stopped = self._recorder.state.branch(begun)[-1] if begun else None
             yield TurnFailed(error.message, error.hint, type(error).__name__, stopped)
 
     async def _ask(self, last: Message) -> AsyncGenerator[AnyTurnEvent, None]:
-        """One reply; one that asks for tools ends with ReplyFinished instead of the turn's end."""
+        """The events of one round; one that calls tools ends with ReplyFinished, because the turn
+        goes on."""
         check = self._check_of(last)
         asked = ModelRound(
             self._recorder, self._choice, last.id, check, self._stoppable, self._tools
@@ -111,8 +114,11 @@ class Turn:
     async def _watched(
         self, events: AsyncGenerator[AnyTurnEvent, None]
     ) -> AsyncGenerator[AnyTurnEvent, None]:
-        """The same events, with a pause where the model repeats itself. A reply that is not whole
-        ends there if the user has something to say: the model hears nothing while it writes."""
+        """The given events, with a pause where the model repeats itself.
+
+        If the user then has something to say, a reply in progress ends there: the model cannot
+        be told anything while it writes.
+        """
         loops = self._tools.loops
         async with aclosing(events):
             async for event in events:
@@ -124,13 +130,13 @@ class Turn:
                 else:
                     continue
                 async with aclosing(self._paused(found)) as pausing:
-                    async for told in pausing:
-                        yield told
+                    async for pause in pausing:
+                        yield pause
                 if loops.has_words and isinstance(event, TextArrived):
                     return
 
     async def _paused(self, found: LoopFound | None) -> AsyncGenerator[AnyTurnEvent, None]:
-        """The pause for a loop, if one was found."""
+        """The events of the pause for a loop; none if no loop was found."""
         if found:
             async with aclosing(self._tools.loops.pause(found, self._stoppable)) as pausing:
                 async for event in pausing:

@@ -13,7 +13,7 @@ from ollm_tui.core.session.message import Usage
 from ollm_tui.core.session.session import Metadata
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.engine.conversation.conversation import Conversation
-from ollm_tui.engine.conversation.goal_keeping import ConversationGoals
+from ollm_tui.engine.conversation.conversation_goals import ConversationGoals
 from ollm_tui.tui.gauge.gauge_line import times_words
 from ollm_tui.tui.goals.goal_lists import decided_words
 from ollm_tui.tui.stream.entries.message_entries import cached_words, local_time, why_slow

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.session.goals import Decision, Goal
-from ollm_tui.engine.conversation.goal_keeping import ConversationGoals
+from ollm_tui.engine.conversation.conversation_goals import ConversationGoals
 from ollm_tui.tui.chat.port import Action, ChatPort
 from ollm_tui.tui.goals import goal_lists
 

@@ -9,7 +9,7 @@ from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.session.goals import Decision, Goal, Subtask
-from ollm_tui.engine.conversation.goal_keeping import ConversationGoals
+from ollm_tui.engine.conversation.conversation_goals import ConversationGoals
 from ollm_tui.tui.chat.port import ChatPort
 from ollm_tui.tui.kit.choice_list import Choice
 from ollm_tui.tui.kit.picker import Picker

@@ -1,4 +1,4 @@
-"""What the user, hooks and the project add to every prompt of a session."""
+"""The context entries of one conversation: what the user, hooks and the project add to prompts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ChangeMetadata = Callable[[Metadata], Awaitable[None]]
 
 
 class ConversationNotes:
-    """Adds entries to the context of one session and takes them away; each is one record."""
+    """Adds and removes the context entries of one session, each change in one record."""
 
     def __init__(self, session: HeldSession, change: ChangeMetadata | None = None) -> None:
         self._session = session
@@ -48,8 +48,8 @@ class ConversationNotes:
         origin: str = "",
         seconds: float | None = None,
     ) -> None:
-        """Put something into every prompt, for some seconds or for good; an entry of the same
-        key is replaced. UsageError if it cannot be used."""
+        """Add an entry to every prompt, for some seconds or for good; one of the same key is
+        replaced. UsageError if its name, content or priority is not allowed."""
         moment = clock.now()
         entry = ContextEntry(
             key=" ".join(clean(key).split()),
@@ -65,8 +65,11 @@ class ConversationNotes:
         await self._keep(with_entry(self._kept, entry))
 
     async def replace(self, gone: Iterable[str], entries: Iterable[ContextEntry]) -> None:
-        """Take some entries away and put others there, in one record. What is there already
-        stays as old as it is, and where it is: prompts begin as before."""
+        """Remove some entries and add others, in one record.
+
+        An entry that is there already keeps its age and thus its place, so that prompts begin
+        with the same bytes as before and prompt caches hit.
+        """
         kept = self._kept
         for key in gone:
             kept = without_entry(kept, key)
@@ -76,20 +79,20 @@ class ConversationNotes:
         await self._keep(kept)
 
     async def remove(self, key: str) -> None:
-        """Take an entry away. UsageError if there is none of that name."""
+        """Remove an entry. UsageError if there is none of that name."""
         if key not in {entry.key for entry in self._kept}:
             raise UsageError(f"there is no context {clean(key)!r}", "/context list shows all")
         await self._keep(without_entry(self._kept, key))
 
     async def clear(self) -> int:
-        """Take all of them away; says how many."""
+        """Remove all entries; returns how many there were."""
         count = len(self._kept)
         await self._keep(())
         return count
 
     async def drop_expired(self) -> None:
-        """Take those away whose time has run out."""
-        await self._keep(self._kept)
+        """Remove the entries whose time has run out."""
+        await self._keep(self._kept)  # which leaves them out
 
     @property
     def _kept(self) -> Entries:

@@ -1,4 +1,4 @@
-"""The goals of a conversation: set, paused, reached, and decided upon by the user."""
+"""The goals of one conversation, with their decisions, subtasks, milestones and blockers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ NO_GOAL = "set one with /goal"
 
 
 class ConversationGoals:
-    """Changes the goals of one session; every change is one record. Errors are UsageErrors."""
+    """Changes the goals of one session, each change in one record.
+
+    UsageError where a text has no words, or there is no such goal, or no active one.
+    """
 
     def __init__(self, session: HeldSession, change: ChangeMetadata | None = None) -> None:
         self._session = session
@@ -28,41 +31,41 @@ class ConversationGoals:
 
     @property
     def all(self) -> tuple[Goal, ...]:
-        """Every goal there was, the oldest first."""
+        """Every goal that was set, the oldest first."""
         return goals.goals_of_user(self._kept)
 
     @property
     def active(self) -> Goal | None:
-        """The goal that is worked on."""
+        """The goal that is worked on; None if there is none."""
         return goals.active_goal(self._kept)
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
-        """What was decided and not taken back, the oldest first."""
+        """The decisions that were not taken back, the oldest first."""
         return goals.decisions(self._kept)
 
     async def set_goal(self, text: str) -> Goal:
-        """Work on something new; what was active is paused."""
+        """Set a new active goal; the one that was active is paused."""
         goal = Goal(id=new_id(), text=_words(text), created_at=clock.now())
         await self._keep(goals.with_goal(self._kept, goal))
         return goal
 
     async def pause_goal(self) -> None:
-        """Lay the active goal aside."""
+        """Pause the active goal."""
         await self._give_status(self._worked_on().id, "paused")
 
     async def resume_goal(self, goal_id: str) -> None:
-        """Go on with a goal; what was active is paused."""
+        """Make a goal the active one again; the one that was active is paused."""
         if goal_id not in {goal.id for goal in self.all}:
             raise UsageError("there is no such goal", "choose one of the list")
         await self._give_status(goal_id, "active")
 
     async def complete_goal(self) -> None:
-        """The active goal is reached."""
+        """Mark the active goal as done."""
         await self._give_status(self._worked_on().id, "done")
 
     async def decide(self, text: str, reason: str = "", *, locked: bool = False) -> Decision:
-        """Settle something for the active goal, or for the session where there is none.
+        """Record a decision for the active goal, or for the session where there is none.
 
         A locked decision is told to the model in every prompt.
         """
@@ -78,17 +81,17 @@ class ConversationGoals:
         await self._keep(goals.with_lock(self._kept, decision_id, locked))
 
     async def take_back(self, decision_id: str) -> None:
-        """It is not decided after all, whichever goal it was decided for."""
+        """Remove a decision, whichever goal it was made for."""
         await self._keep(goals.without_decision(self._kept, decision_id))
 
     async def add_subtask(self, text: str) -> Subtask:
-        """One more step of the active goal."""
+        """Add a subtask to the active goal."""
         subtask = Subtask(id=new_id(), text=_words(text))
         await self._change(lambda goal: replace(goal, subtasks=(*goal.subtasks, subtask)))
         return subtask
 
     async def finish_subtask(self, subtask_id: str, done: bool = True) -> None:
-        """A step is done, or is not after all."""
+        """Mark a subtask of the active goal as done, or as open again."""
 
         def change(goal: Goal) -> Goal:
             subtasks = tuple(
@@ -100,7 +103,8 @@ class ConversationGoals:
         await self._change(change)
 
     async def add_milestone(self, text: str, *, reached: bool = True) -> Milestone:
-        """A mark of progress, reached just now or still ahead; one that was ahead is reached."""
+        """Add a milestone, reached just now or still ahead. One with the same words that was
+        ahead is replaced, so naming it again marks it as reached."""
         moment, words = clock.now() if reached else None, _words(text)
         ahead = next(
             (each for each in self._worked_on().milestones if _is_ahead(each, words)), None
@@ -117,17 +121,17 @@ class ConversationGoals:
         return milestone
 
     async def add_artifact(self, text: str) -> None:
-        """Something the work brought forth, such as a file."""
+        """Add a result of the work to the active goal, such as a file."""
         artifact = _words(text)
         await self._change(lambda goal: replace(goal, artifacts=(*goal.artifacts, artifact)))
 
     async def add_blocker(self, text: str) -> None:
-        """Something is in the way."""
+        """Add something that is in the way of the active goal."""
         blocker = _words(text)
         await self._change(lambda goal: replace(goal, blockers=(*goal.blockers, blocker)))
 
     async def remove_blocker(self, text: str) -> None:
-        """It is out of the way."""
+        """Remove a blocker of the active goal."""
 
         def change(goal: Goal) -> Goal:
             return replace(goal, blockers=tuple(each for each in goal.blockers if each != text))
