@@ -40,7 +40,7 @@ bench: $(VENV)/dev model
 	$(BIN)/python -m bench
 
 docs: $(VENV)/dev
-	$(BIN)/python -m docs.write_commands
+	$(BIN)/python -m docs.generate
 
 model: $(VENV)/dev
 	@OLLM_HOME=$(CURDIR)/.cache $(BIN)/ollm models pull --if-missing

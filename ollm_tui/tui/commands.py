@@ -1,4 +1,4 @@
-"""Every command: its id, keys, slash name and words. Bindings, palette, help and README read it.
+"""Every command: its id, keys, slash name and words. Bindings, palette, help and docs read it.
 
 What a command does is in `commands/`; this table knows no screen, so that widgets can use it.
 """

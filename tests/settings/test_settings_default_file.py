@@ -7,12 +7,14 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from docs.generate import settings_page
 from ollm_tui.settings import schema
 from ollm_tui.settings.keys import camel, fixed_keys, is_table, names_below
 from ollm_tui.settings.loaded import Loaded
 from ollm_tui.settings.loader import load_settings
 from ollm_tui.settings.resources import default_config
 from ollm_tui.settings.schema import Settings
+from tests.conftest import REPOSITORY
 
 EXAMPLE_LINE = re.compile(r"^( *)#(?! \S)", re.MULTILINE)
 """A commented-out line: # not followed by exactly one space."""
@@ -71,3 +73,8 @@ def test_every_field_has_a_line_of_help_and_the_file_repeats_it() -> None:
         assert words, name
         assert "\n" not in words, name
         assert re.search(rf"# {re.escape(words)}\n[ #]*{name}:", text), (name, words)
+
+
+def test_the_docs_list_every_setting() -> None:
+    page = (REPOSITORY / "docs" / "settings.md").read_text(encoding="utf-8")
+    assert page == settings_page(), "make docs writes it"

@@ -1,4 +1,4 @@
-"""One table feeds keys, slash commands, palette, help and README; nothing is in it twice."""
+"""One table feeds keys, slash commands, palette, help and docs; nothing is in it twice."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import inspect
 import pytest
 from textual.binding import Binding
 
-from docs.write_commands import with_commands
+from docs.generate import keys_page
 from ollm_tui.tui.command_actions import actions_of
 from ollm_tui.tui.commands import BY_ID, COMMANDS, GROUPS, Command, bindings
 from ollm_tui.tui.keymap import Hints, check_keymap, key_name
@@ -109,6 +109,6 @@ def test_a_key_given_to_two_commands_is_told() -> None:
     assert problems == ["keymap: ctrl+p is a key of read.find and of screen.palette"]
 
 
-def test_the_readme_lists_every_command() -> None:
-    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
-    assert with_commands(readme) == readme, "make docs writes it"
+def test_the_docs_list_every_command() -> None:
+    page = (REPOSITORY / "docs" / "keys.md").read_text(encoding="utf-8")
+    assert page == keys_page(), "make docs writes it"
