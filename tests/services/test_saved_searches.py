@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ollm_tui.services.search.saved_searches import MOST, SavedSearches
+from ollm_tui.services.sessions.saved_searches import MOST, SavedSearches
 
 
 def test_they_are_there_the_next_time(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from threading import Lock
 import msgspec
 
 from ollm_tui.core.intake import clean
-from ollm_tui.services.search.saved_searches import SavedSearches
+from ollm_tui.services.sessions.saved_searches import SavedSearches
 from ollm_tui.storage.files.atomic_file import read_regular
 from ollm_tui.storage.files.shared_file import append_line, keep_last_lines, replace
 from ollm_tui.storage.store_layout import is_valid_name

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from textual.binding import Binding
 
-from ollm_tui.services.search.saved_searches import SavedSearches
+from ollm_tui.services.sessions.saved_searches import SavedSearches
 from ollm_tui.tui.kit.choice_list import Choice
 from ollm_tui.tui.kit.picker import PickerOf
 

@@ -19,7 +19,7 @@ from ollm_tui.core.errors import OllmError
 from ollm_tui.core.search import Hit, Order, Overview, Results
 from ollm_tui.engine.project.workspace import Workspace
 from ollm_tui.services.search.query import FILTER_EXAMPLES, toggled, within
-from ollm_tui.services.search.saved_searches import SavedSearches
+from ollm_tui.services.sessions.saved_searches import SavedSearches
 from ollm_tui.tui.frame import Frame
 from ollm_tui.tui.kit.choice_list import ChoiceList
 from ollm_tui.tui.kit.line_input import LineInput
