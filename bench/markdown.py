@@ -7,7 +7,7 @@ import time
 import tracemalloc
 
 from bench.measure import Outcome, Promise, interleaved, milliseconds
-from bench.sample_answers import KINDS, TOKEN_CHARACTERS, sample_pieces, sample_text
+from bench.sample_answers import KINDS, TOKEN_CHARACTERS, sample_text
 from ollm_tui.tui.stream.markdown.styles import default_dark
 from ollm_tui.tui.stream.markdown.text import MarkdownText
 
@@ -19,7 +19,6 @@ WIDTH = 100
 ROUNDS = 7
 LONG_TOKENS = 100_000
 MEGABYTES = 25
-RESIZED_LINES, RESIZE_SECONDS = 10_000, 0.15
 
 PROMISES = tuple(
     Promise(f"a chunk of {what} at {LATE:,} tokens", f"at {EARLY} tokens", 1.3) for what in KINDS
@@ -27,14 +26,13 @@ PROMISES = tuple(
 
 
 def main() -> list[Outcome]:
-    """Measure each kind of text, then memory and resizing for information."""
+    """Measure each kind of text, then memory for information."""
     outcomes: list[Outcome] = []
     for what, promise in zip(KINDS, PROMISES, strict=True):
         early, late = _cost_of_chunks(sample_text(what, LATE + 2 * CHUNKS * 10))
         print(f"{what}: {milliseconds(early)} a chunk at {EARLY}, {milliseconds(late)} at {LATE:,}")
         outcomes.append(Outcome(promise, late / early))
     _print_memory()
-    _print_resize()
     return outcomes
 
 
@@ -73,19 +71,3 @@ def _print_memory() -> None:
     tracemalloc.stop()
     within = "within" if size <= MEGABYTES else "OVER"
     print(f"{LONG_TOKENS:,} tokens, {text.line_count:,} lines: {size:.1f} MB, {within} {MEGABYTES}")
-
-
-def _print_resize() -> None:
-    text = MarkdownText(default_dark(), WIDTH)
-    pieces = sample_pieces("mixed text")
-    while text.line_count < RESIZED_LINES:
-        text.feed(next(pieces))
-    seconds: list[float] = []
-    for width in (80, 120, WIDTH) * 2:
-        start = time.process_time()
-        text.resize(width)
-        seconds.append(time.process_time() - start)
-    least = min(seconds)
-    within = "within" if least <= RESIZE_SECONDS else "OVER"
-    limit = milliseconds(RESIZE_SECONDS)
-    print(f"resizing {text.line_count:,} lines: {milliseconds(least)}, {within} {limit}")

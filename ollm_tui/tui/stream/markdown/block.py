@@ -19,9 +19,7 @@ class Block:
         self.indents = tuple(indents)
         self.top = len(page.lines)
         """The first line of the block on the page."""
-        self.first_lead: Lead
-        self.rest_lead: Lead
-        self._fit()
+        self.first_lead, self.rest_lead = leads(self.indents, page.width)
 
     @property
     def room(self) -> int:
@@ -46,22 +44,9 @@ class Block:
         """Nothing more comes."""
         self.draw()
 
-    def lay_out(self) -> None:
-        """Draw everything again at the end of the page, whose width may be another now."""
-        self.top = len(self.page.lines)
-        self._fit()
-        self.redraw()
-
-    def redraw(self) -> None:
-        """Draw the whole block, whatever was drawn before."""
-        raise NotImplementedError
-
     def lead(self, is_first: bool) -> Lead:
         """The margin of a line of the block."""
         return self.first_lead if is_first else self.rest_lead
-
-    def _fit(self) -> None:
-        self.first_lead, self.rest_lead = leads(self.indents, self.page.width)
 
 
 class FixedBlock(Block):
@@ -76,12 +61,5 @@ class FixedBlock(Block):
         is_rule: bool = False,
     ) -> None:
         super().__init__(page, palette, indents)
-        self._source = source
-        self._is_rule = is_rule
-        self.redraw()
-
-    def redraw(self) -> None:
-        """Draw the line."""
-        text = "─" * self.room if self._is_rule else ""
-        segments = (Segment(text, self.palette.styles.rule),) if text else ()
-        self.page.put(self.top, [Line(self.first_lead, segments, self._source)])
+        segments = (Segment("─" * self.room, palette.styles.rule),) if is_rule else ()
+        page.put(self.top, [Line(self.first_lead, segments, source)])

@@ -33,8 +33,6 @@ class VerbatimBlock(Block):
         self.base = palette.styles.text
         self._texts: list[str] = []
         self._sources: list[int] = []
-        self._coloured: list[Sequence[Segment]] = []
-        """The complete lines, drawn ones first."""
         self._drawn = 0
         self._drawn_lines = 0
         """How many lines of the page the complete lines and the head take."""
@@ -75,7 +73,6 @@ class VerbatimBlock(Block):
         complete = len(self._texts) - self._is_open
         for number in range(self._drawn, complete):
             segments = self.coloured(_expanded(self._texts[number]), is_complete=True)
-            self._coloured.append(segments)
             lines += self._rows(segments, number)
         self._drawn, self._drawn_lines = complete, keep + len(lines)
         if lines:
@@ -85,16 +82,6 @@ class VerbatimBlock(Block):
             keep += rows
             lines += more
         self.page.put(self.top + keep, lines)
-
-    def redraw(self) -> None:
-        """Draw all lines with the colours they have."""
-        lines = self.head()
-        for number, segments in enumerate(self._coloured):
-            lines += self._rows(segments, number)
-        self._drawn_lines = len(lines)
-        self._final = (0, 0)
-        self.page.put(self.top, lines)
-        self.draw()
 
     def head(self) -> list[Line]:
         """What stands above the text."""
@@ -155,8 +142,8 @@ class CodeBlock(VerbatimBlock):
         source: int,
         language: str = "",
     ) -> None:
-        self._margins: dict[tuple[bool, bool], Lead] = {}
         super().__init__(page, palette, indents)
+        self._margins: dict[tuple[bool, bool], Lead] = {}
         self.base = palette.styles.code_block
         self.language = language
         self._source = source
@@ -221,10 +208,6 @@ class CodeBlock(VerbatimBlock):
             known = Lead((*lead.segments, mark), lead.width + len(_MARGIN), "")
             self._margins[is_first, is_continued] = known
         return known
-
-    def _fit(self) -> None:
-        super()._fit()
-        self._margins.clear()
 
 
 def _expanded(text: str) -> str:

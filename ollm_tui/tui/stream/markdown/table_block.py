@@ -89,11 +89,6 @@ class TableBlock(Block):
         self._fitted = self._needed
         self.draw()
 
-    def redraw(self) -> None:
-        """Draw everything."""
-        self._drawing = None
-        self.draw()
-
     def _has_doubled(self) -> bool:
         pairs = zip(self._needed, self._fitted, strict=True)
         return any(needed >= 2 * max(fitted, 1) for needed, fitted in pairs)

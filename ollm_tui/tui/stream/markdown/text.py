@@ -61,17 +61,6 @@ class MarkdownText:
         self._reader.finish()
         return self._changed()
 
-    def resize(self, width: int) -> None:
-        """Lay out everything for another width."""
-        width = max(width, LEAST_WIDTH)
-        if width == self._page.width:
-            return
-        self._page.width = width
-        self._page.lines.clear()
-        self._strips.clear()
-        for block in self._reader.blocks:
-            block.lay_out()
-
     def strip(self, y: int) -> Strip:
         """A line ready for the screen; code is filled to the full width, other lines are not."""
         strip = self._strips.get(y)

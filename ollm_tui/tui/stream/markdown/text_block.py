@@ -32,11 +32,6 @@ class TextBlock(Block):
         self._sources: list[tuple[int, int]] = []
         """Where each line of source begins, and where its text does."""
 
-    def redraw(self) -> None:
-        """Draw all lines."""
-        self._starts.clear()
-        self._draw_from(0)
-
     def _draw_from(self, changed: int) -> None:
         """Draw the lines again that text from `changed` on may have altered."""
         starts = self._starts
@@ -167,7 +162,8 @@ class Paragraph(TextBlock):
         """It was underlined."""
         self.draw()
         self.base = self.palette.styles.heading[level - 1]
-        self.redraw()
+        self._starts.clear()
+        self._draw_from(0)
 
     def _append(self, raw: str) -> None:
         self._pending += raw
