@@ -43,9 +43,7 @@ def test_blocks_of_code_know_their_lines_language_and_text() -> None:
     first, second = text.code_blocks()
     assert first == CodeBlock(2, 4, "python", "a = 1\nb = 2\n")
     assert second.text == "indented\n"
-    assert text.code_block_at(3) == first
-    assert text.code_block_at(0) is None
-    assert text.code_block_at(text.line_count - 1) == second
+    assert second.last_line == text.line_count - 1
 
 
 @pytest.mark.parametrize(

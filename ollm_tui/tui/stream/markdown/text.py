@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from typing import NamedTuple
 
 from rich.segment import Segment
@@ -78,20 +77,12 @@ class MarkdownText:
     def code_blocks(self) -> list[CodeBlock]:
         """All blocks of code, from the top."""
         blocks = self._reader.blocks
+        ends = [*(block.top for block in blocks[1:]), self.line_count]
         return [
-            self._code_block(number, block)
-            for number, block in enumerate(blocks)
+            CodeBlock(block.top, end - 1, block.language, block.text)
+            for block, end in zip(blocks, ends, strict=False)
             if isinstance(block, code_block.CodeBlock)
         ]
-
-    def code_block_at(self, y: int) -> CodeBlock | None:
-        """The block of code a line belongs to."""
-        blocks = self._reader.blocks
-        number = bisect_right(blocks, y, key=lambda block: block.top) - 1
-        if number < 0 or y >= self.line_count:
-            return None
-        block = blocks[number]
-        return self._code_block(number, block) if isinstance(block, code_block.CodeBlock) else None
 
     def links_at(self, y: int) -> tuple[Link, ...]:
         """The links of a line, in cells from its left edge."""
@@ -119,8 +110,3 @@ class MarkdownText:
             return strip
         missing = self._page.width - strip.cell_length
         return Strip([*strip, Segment(" " * missing, line.fill)], self._page.width)
-
-    def _code_block(self, number: int, block: code_block.CodeBlock) -> CodeBlock:
-        blocks = self._reader.blocks
-        end = blocks[number + 1].top if number + 1 < len(blocks) else self.line_count
-        return CodeBlock(block.top, end - 1, block.language, block.text)
