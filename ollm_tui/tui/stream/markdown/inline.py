@@ -296,10 +296,9 @@ class InlineReader:
         del self._delimiters[bracket.delimiters :]
         match_emphasis(self.pieces, inner, self._spans)
         inside = self.pieces[bracket.piece + 1 :]
-        address = url if is_web_address(url) else None
+        is_web = is_web_address(url)
         for piece in inside:
-            piece.look = piece.look | LINK if address else piece.look & ~LINK
-            piece.url = address
+            piece.look = piece.look | LINK if is_web else piece.look & ~LINK
         opening = self.pieces[bracket.piece]
         if bracket.is_image:
             opening.text = "[image: " if inside else "[image"
@@ -308,9 +307,7 @@ class InlineReader:
             opening.text = ""
             self._deactivate_brackets(at)
         if url and url != "".join(piece.text for piece in inside):
-            target = Piece(f" ({url})", at, TARGET)
-            target.url = address
-            self.pieces.append(target)
+            self.pieces.append(Piece(f" ({url})", at, TARGET))
 
     def _deactivate_brackets(self, at: int) -> None:
         """A link is no part of another link's text, but may be part of an image's."""
@@ -323,8 +320,7 @@ class InlineReader:
     def _angle(self, at: int) -> int:
         raw, limit = self._raw, at + REACH
         if autolink := AUTOLINK.match(raw, at, limit):
-            address = autolink["address"]
-            self._autolink(address, at)
+            self._autolink(autolink["address"], at)
             return autolink.end()
         if LINE_BREAK_TAG.match(raw, at):
             self.pieces.append(Piece("\n", at))
@@ -338,10 +334,7 @@ class InlineReader:
         return self._text(at, at + 1)
 
     def _autolink(self, address: str, at: int) -> None:
-        piece = Piece(address, at)
-        if is_web_address(address):
-            piece.look, piece.url = LINK, address
-        self.pieces.append(piece)
+        self.pieces.append(Piece(address, at, LINK if is_web_address(address) else PLAIN))
 
     def _reference(self, at: int) -> int:
         found = REFERENCE.match(self._raw, at)

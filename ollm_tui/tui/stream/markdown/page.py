@@ -8,7 +8,6 @@ from typing import NamedTuple
 from rich.segment import Segment
 from rich.style import Style
 
-from ollm_tui.tui.stream.markdown.styled_text import Link
 from ollm_tui.tui.stream.markdown.wrapping import cells
 
 LEAST_ROOM = 6
@@ -44,7 +43,6 @@ class Line(NamedTuple):
     """The offset into the source at which it begins."""
     fill: Style | None = None
     """Fills the rest of the line, as behind code."""
-    links: tuple[Link, ...] = ()
 
 
 class Page:

@@ -110,13 +110,9 @@ class TableBlock(Block):
 
     def _add(self, lines: list[Line], drawn: Sequence[Drawn], source: int) -> None:
         """Lines of the page from what was drawn; the first of the block has the item's mark."""
-        for segments, links in drawn:
+        for segments in drawn:
             lead = self.lead(not lines and not self._drawn_lines)
-            shifted = tuple(
-                link._replace(start=link.start + lead.width, end=link.end + lead.width)
-                for link in links
-            )
-            lines.append(Line(lead, tuple(segments), source, None, shifted))
+            lines.append(Line(lead, tuple(segments), source))
 
 
 def _wider(one: Sequence[int], other: Sequence[int]) -> list[int]:

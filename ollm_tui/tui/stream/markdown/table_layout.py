@@ -9,14 +9,14 @@ from rich.segment import Segment
 from rich.style import Style
 
 from ollm_tui.tui.stream.markdown.inline import InlineReader
-from ollm_tui.tui.stream.markdown.styled_text import Link, StyledText
+from ollm_tui.tui.stream.markdown.styled_text import StyledText
 from ollm_tui.tui.stream.markdown.styles import Palette
 from ollm_tui.tui.stream.markdown.wrapping import cells, line_spans
 
 Alignment = Literal["left", "centre", "right"]
 Cell = StyledText
-Drawn = tuple[list[Segment], tuple[Link, ...]]
-"""The segments and links of one line."""
+Drawn = list[Segment]
+"""The segments of one line."""
 
 SEPARATOR = " │ "
 _LEAST_COLUMN = 8
@@ -107,7 +107,7 @@ class RowDrawing:
             return []
         rule = "─┼─".join("─" * width for width in self.widths)
         line = Segment(rule, self._palette.styles.table_border)
-        return [*self._columns(self._head, self._palette.styles.table_head), ([line], ())]
+        return [*self._columns(self._head, self._palette.styles.table_head), [line]]
 
     def row(self, row: Sequence[Cell], number: int) -> list[Drawn]:
         """The lines of a row."""
@@ -134,8 +134,6 @@ class RowDrawing:
         widths: Sequence[int],
     ) -> Drawn:
         segments: list[Segment] = []
-        links: list[Link] = []
-        column = 0
         last = len(widths) - 1
         for number, (cell, (first, end), width) in enumerate(zip(row, spans, widths, strict=True)):
             free = width - cells(cell.text[first:end])
@@ -143,16 +141,14 @@ class RowDrawing:
             if before:
                 segments.append(Segment(" " * before, base))
             segments += cell.segments(first, end, self._palette, base)
-            links += cell.links_between(first, end, column + before)
             if number < last:
                 if free > before:
                     segments.append(Segment(" " * (free - before), base))
                 segments.append(self._separator)
-            column += width + len(SEPARATOR)
-        return segments, tuple(links)
+        return segments
 
     def _record(self, row: Sequence[Cell], number: int) -> list[Drawn]:
-        drawn: list[Drawn] = [([], ())] if number else []
+        drawn: list[Drawn] = [[]] if number else []
         for name, value in zip(self._head, row, strict=True):
             drawn += self._field(name, value)
         return drawn
@@ -166,15 +162,14 @@ class RowDrawing:
         drawn: list[Drawn] = []
         if used > self._room // 2 or "\n" in name.text:
             for first, end in line_spans(name.text, 0, max(self._room - 1, 1)):
-                drawn.append((name.segments(first, end, self._palette, styles.table_head), ()))
+                drawn.append(name.segments(first, end, self._palette, styles.table_head))
             if drawn:
-                drawn[-1][0].append(Segment(":", styles.table_border))
+                drawn[-1].append(Segment(":", styles.table_border))
             label, used = [Segment(" " * _HANGING, styles.text)], _HANGING
         spans = list(line_spans(value.text, 0, max(self._room - used, 1))) or [(0, 0)]
         for first, end in spans:
             segments = value.segments(first, end, self._palette, styles.text)
-            links = value.links_between(first, end, used)
-            drawn.append(([*label, *segments], links))
+            drawn.append([*label, *segments])
             label = [Segment(" " * used, styles.text)]
         return drawn
 

@@ -11,7 +11,6 @@ from ollm_tui.core.intake import UNSAFE
 from ollm_tui.tui.stream.markdown import code_block
 from ollm_tui.tui.stream.markdown.page import Page
 from ollm_tui.tui.stream.markdown.reader import BlockReader
-from ollm_tui.tui.stream.markdown.styled_text import Link
 from ollm_tui.tui.stream.markdown.styles import MarkdownStyles, Palette
 
 LEAST_WIDTH = 10
@@ -83,10 +82,6 @@ class MarkdownText:
             for block, end in zip(blocks, ends, strict=False)
             if isinstance(block, code_block.CodeBlock)
         ]
-
-    def links_at(self, y: int) -> tuple[Link, ...]:
-        """The links of a line, in cells from its left edge."""
-        return self._page.lines[y].links
 
     def source_range(self, y: int) -> tuple[int, int]:
         """The part of the source a line shows. Lines that share a source have the same range."""

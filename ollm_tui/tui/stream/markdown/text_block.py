@@ -48,13 +48,10 @@ class TextBlock(Block):
         self.page.put(self.top + keep, lines)
 
     def _line(self, first: int, last: int, is_first: bool) -> Line:
-        lead = self.lead(is_first)
         return Line(
-            lead,
+            self.lead(is_first),
             tuple(self._content.segments(first, last, self.palette, self.base)),
             self._sources[0][0] if is_first else self._source(first),
-            None,
-            self._content.links_between(first, last, lead.width),
         )
 
     def _source(self, at: int) -> int:
