@@ -8,8 +8,9 @@ import tracemalloc
 
 from bench.measure import Outcome, Promise, interleaved, milliseconds
 from bench.sample_answers import KINDS, TOKEN_CHARACTERS, sample_text
-from ollm_tui.tui.stream.markdown.styles import default_dark
 from ollm_tui.tui.stream.markdown.text import MarkdownText
+from ollm_tui.tui.stream.transcript.looks import transcript_styles
+from ollm_tui.tui.themes import DEFAULT_THEME, load_theme
 
 EARLY, LATE = 500, 20_000
 CHUNKS = 60
@@ -51,7 +52,7 @@ def _cost_of_chunks(source: str) -> tuple[float, float]:
 def _chunks_after(source: str, tokens: int) -> float:
     """The mean CPU seconds of the chunks that follow the first tokens of a text."""
     at = tokens * TOKEN_CHARACTERS
-    text = MarkdownText(default_dark(), WIDTH)
+    text = _empty_text()
     text.feed(source[:at])
     gc.collect()
     start = time.process_time()
@@ -64,10 +65,14 @@ def _chunks_after(source: str, tokens: int) -> float:
 def _print_memory() -> None:
     source = sample_text("mixed text", LONG_TOKENS)
     tracemalloc.start()
-    text = MarkdownText(default_dark(), WIDTH)
+    text = _empty_text()
     for at in range(0, len(source), 4_000):
         text.feed(source[at : at + 4_000])
     size = tracemalloc.get_traced_memory()[0] / 1e6
     tracemalloc.stop()
     within = "within" if size <= MEGABYTES else "OVER"
     print(f"{LONG_TOKENS:,} tokens, {text.line_count:,} lines: {size:.1f} MB, {within} {MEGABYTES}")
+
+
+def _empty_text() -> MarkdownText:
+    return MarkdownText(transcript_styles(load_theme(DEFAULT_THEME)).markdown, WIDTH)

@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 from rich.style import Style
 
-from ollm_tui.tui.stream.markdown.styles import default_dark
 from ollm_tui.tui.stream.markdown.text import MarkdownText
+from ollm_tui.tui.stream.transcript.looks import transcript_styles
+from ollm_tui.tui.themes import DEFAULT_THEME, load_theme
 
-STYLES = default_dark()
+STYLES = transcript_styles(load_theme(DEFAULT_THEME)).markdown
 
 
 class Shown(NamedTuple):

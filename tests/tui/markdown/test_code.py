@@ -85,8 +85,9 @@ def test_pygments_is_loaded_by_the_first_language() -> None:
     program = (
         "import sys\n"
         "from ollm_tui.tui.stream.markdown.text import MarkdownText\n"
-        "from ollm_tui.tui.stream.markdown.styles import default_dark\n"
-        "text = MarkdownText(default_dark(), 80)\n"
+        "from ollm_tui.tui.stream.transcript.looks import transcript_styles\n"
+        "from ollm_tui.tui.themes import load_theme\n"
+        "text = MarkdownText(transcript_styles(load_theme('dark')).markdown, 80)\n"
         "text.feed('```\\ncode\\n```\\n')\n"
         "before = 'pygments.lexers' in sys.modules\n"
         "text.feed('```python\\n')\n"
