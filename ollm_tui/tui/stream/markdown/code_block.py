@@ -6,7 +6,6 @@ A long line goes on below with a mark in the margin, so that nothing is out of s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from rich.segment import Segment
@@ -150,9 +149,7 @@ class CodeBlock(VerbatimBlock):
         self._lexer: LineLexer | None = None
         self._state: LexerState | None = None
         if language:
-            # Late, because Pygments is heavy and most texts have no code.
-            lexing = import_module("ollm_tui.tui.stream.markdown.code_lexing")
-            self._lexer = lexing.line_lexer(language)
+            self._lexer = _line_lexer(language)
             self._state = self._lexer.start if self._lexer else None
 
     def head(self) -> list[Line]:
@@ -208,6 +205,13 @@ class CodeBlock(VerbatimBlock):
             known = Lead((*lead.segments, mark), lead.width + len(_MARGIN), "")
             self._margins[is_first, is_continued] = known
         return known
+
+
+def _line_lexer(language: str) -> LineLexer | None:
+    # Imported late: Pygments is heavy, and most texts have no code.
+    from ollm_tui.tui.stream.markdown.code_lexing import line_lexer
+
+    return line_lexer(language)
 
 
 def _expanded(text: str) -> str:
