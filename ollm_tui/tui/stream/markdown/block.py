@@ -1,4 +1,4 @@
-"""What all blocks share: a place on the page, a margin, and how lines of source reach them."""
+"""What all blocks share: lines on the page, a margin, and how lines of source reach them."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ class Block:
         return max(self.page.width - self.rest_lead.width, 1)
 
     def begin_line(self, text: str, source: int, line_start: int) -> None:
-        """A line of source begins; `source` is where its text is, `line_start` where it starts."""
+        """Begin a line of source that starts at `line_start` and whose text starts at `source`."""
         raise NotImplementedError
 
     def extend(self, text: str) -> None:
-        """The line begun last goes on."""
+        """Append text to the line begun last."""
         raise NotImplementedError
 
     def end_line(self) -> None:
-        """The line begun last is complete."""
+        """Mark the line begun last as complete."""
 
     def draw(self) -> None:
         """Bring the page up to date."""
 
     def close(self) -> None:
-        """Nothing more comes."""
+        """Draw what is missing: nothing more comes."""
         self.draw()
 
     def lead(self, is_first: bool) -> Lead:
-        """The margin of a line of the block."""
+        """Return the margin of the first line, or of any other line, of the block."""
         return self.first_lead if is_first else self.rest_lead
 
 

@@ -12,7 +12,7 @@ from rich.style import Style
 from ollm_tui.tui.stream.markdown.styles import PLAIN, Palette
 
 _RECENT = 2048
-"""More characters than are drawn again when text is added."""
+"""Characters of the recent part: more than are drawn again when text is added."""
 
 
 class Piece:
@@ -43,6 +43,7 @@ class StyledText:
         self._base = 0
         """Where the recent part begins."""
         self._ends = array("I")
+        """Where each run of text with one look ends."""
         self._looks = array("B")
         self._anchors = array("I")
         """Pairs: an offset into the text, and the raw offset it stands for."""
@@ -51,7 +52,7 @@ class StyledText:
         return self._base + len(self._recent)
 
     def since(self, start: int) -> str:
-        """The text from an offset to its end."""
+        """Return the text from an offset to its end."""
         self._reach(start)
         return self._recent[start - self._base :]
 
@@ -81,11 +82,11 @@ class StyledText:
         self._recent = "".join(texts)
 
     def mark(self) -> tuple[int, int, int]:
-        """What `cut` needs to come back to the present state."""
+        """Return what `cut` needs to come back to the present state."""
         return len(self), len(self._ends), len(self._anchors)
 
     def cut(self, mark: tuple[int, int, int]) -> None:
-        """Take away what was added since a mark."""
+        """Remove what was added since a mark."""
         size, runs, anchors = mark
         self._reach(size)
         self._recent = self._recent[: size - self._base]
@@ -93,10 +94,11 @@ class StyledText:
         del self._looks[runs:]
         del self._anchors[anchors:]
         if runs:
+            # Text of the same look made the last run longer.
             self._ends[-1] = size
 
     def segments(self, start: int, end: int, palette: Palette, base: Style) -> list[Segment]:
-        """A part of the text, ready for the screen."""
+        """Return a part of the text, ready for the screen."""
         self._reach(start)
         recent, ends, looks, shift = self._recent, self._ends, self._looks, self._base
         found: list[Segment] = []
@@ -113,7 +115,8 @@ class StyledText:
         return found
 
     def raw_offset(self, at: int) -> int:
-        """Where in the raw text the character at an offset came from."""
+        """Return where in the raw text the character at an offset came from."""
+        # Bisected by hand, because the pairs lie flat in the array to save memory.
         low, high = 0, len(self._anchors) // 2
         while low < high:
             middle = (low + high) // 2
@@ -126,7 +129,7 @@ class StyledText:
         return self._anchors[2 * low - 1] + at - self._anchors[2 * low - 2]
 
     def settle(self) -> None:
-        """What is there will hardly be cut or drawn again, except for the last of it."""
+        """Set older text aside, which will hardly be cut or drawn again."""
         if len(self._recent) > 2 * _RECENT:
             self._older.append(self._recent[:-_RECENT])
             self._base += len(self._older[-1])

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from rich.style import Style
 
+# Looks are bits: text that is strong, struck out and a link at once has one number.
 PLAIN = 0
 STRONG = 1
 EMPHASIS = 2
@@ -19,11 +20,11 @@ TARGET = 32
 
 @dataclass(frozen=True)
 class MarkdownStyles:
-    """One style for each part; whoever knows the theme builds it."""
+    """One style for each part of a text; built by the code that knows the theme."""
 
     text: Style
     heading: tuple[Style, Style, Style, Style, Style, Style]
-    """Levels 1 to 6."""
+    """The styles of levels 1 to 6."""
     strong: Style
     emphasis: Style
     strike: Style
@@ -53,6 +54,7 @@ class Palette:
         self.styles = styles
         self._combined: dict[tuple[Style, int], Style] = {}
         self._tokens: dict[str, Style] = {}
+        # Where parts overlap, the colours of the later ones win.
         self._parts = (
             (STRONG, styles.strong),
             (EMPHASIS, styles.emphasis),
@@ -63,7 +65,7 @@ class Palette:
         )
 
     def combined(self, base: Style, look: int) -> Style:
-        """The style of text with all the looks in `look` on top of a base."""
+        """Return the style of text with all the looks in `look` on top of a base style."""
         if not look:
             return base
         known = self._combined.get((base, look))
@@ -73,7 +75,7 @@ class Palette:
         return known
 
     def token(self, name: str) -> Style:
-        """The style of a code token, by its own name or the nearest name above it."""
+        """Return the style of a code token, by its own name or the nearest name above it."""
         known = self._tokens.get(name)
         if known is None:
             above = name

@@ -22,11 +22,13 @@ SEPARATOR = " │ "
 _LEAST_COLUMN = 8
 """A column narrower than its text needs at least this, or the table becomes records."""
 _MOST_COLUMNS = 100
+"""A delimiter row with more bars is text."""
 _HANGING = 2
+"""Cells a value is set in by below a name that has lines of its own."""
 
 
 def split_row(line: str) -> list[str]:
-    """The cells of a row; an escaped bar is text."""
+    """Return the cells of a row; an escaped bar is text."""
     row = line.strip(" \t")
     row = row.removeprefix("|")
     if row.endswith("|") and not row.endswith("\\|"):
@@ -42,7 +44,7 @@ def split_row(line: str) -> list[str]:
 
 
 def read_alignments(line: str) -> list[Alignment] | None:
-    """The alignments a delimiter row gives; None if it is none."""
+    """Return the alignments a delimiter row gives; None if the line is not one."""
     if "|" not in line or "-" not in line or line.count("|") > _MOST_COLUMNS:
         return None
     found: list[Alignment] = []
@@ -55,18 +57,18 @@ def read_alignments(line: str) -> list[Alignment] | None:
 
 
 def read_cells(line: str, columns: int) -> tuple[Cell, ...]:
-    """As many cells as the table has columns: empty ones where the row is short."""
+    """Return as many cells as the table has columns: empty ones where the row is short."""
     texts = split_row(line)[:columns]
     return tuple(map(_cell, texts + [""] * (columns - len(texts))))
 
 
 def natural_widths(row: Sequence[Cell]) -> list[int]:
-    """The cells each text of a row would take on one line."""
+    """Return the width in cells that each text of a row would take on one line."""
     return [max(map(cells, cell.text.split("\n"))) for cell in row]
 
 
 def fit_columns(natural: Sequence[int], room: int) -> tuple[int, ...] | None:
-    """The widths of the columns; None if there are too many for the room."""
+    """Return the widths of the columns; None if there are too many for the room."""
     room -= len(SEPARATOR) * (len(natural) - 1)
     if sum(natural) <= room:
         return tuple(max(width, 1) for width in natural)
@@ -102,7 +104,7 @@ class RowDrawing:
         self._separator = Segment(SEPARATOR, border)
 
     def head(self) -> list[Drawn]:
-        """The names of the columns over a light rule; records need none."""
+        """Return the names of the columns over a light rule; records have no head."""
         if self.widths is None:
             return []
         rule = "─┼─".join("─" * width for width in self.widths)
@@ -110,7 +112,7 @@ class RowDrawing:
         return [*self._columns(self._head, self._palette.styles.table_head), [line]]
 
     def row(self, row: Sequence[Cell], number: int) -> list[Drawn]:
-        """The lines of a row."""
+        """Return the lines of a row."""
         if self.widths is None:
             return self._record(row, number)
         return self._columns(row, self._palette.styles.text)
@@ -154,7 +156,7 @@ class RowDrawing:
         return drawn
 
     def _field(self, name: Cell, value: Cell) -> list[Drawn]:
-        """`name: value`, wrapped with the following lines set in."""
+        """Draw `name: value`, wrapped, with the following lines set in."""
         styles = self._palette.styles
         label = [*name.segments(0, len(name.text), self._palette, styles.table_head)]
         label.append(Segment(": ", styles.table_border))

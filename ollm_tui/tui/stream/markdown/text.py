@@ -1,4 +1,4 @@
-"""A growing Markdown text as lines for the screen."""
+"""Markdown text that grows while it arrives, laid out as lines for the screen."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from ollm_tui.tui.stream.markdown.reader import BlockReader
 from ollm_tui.tui.stream.markdown.styles import MarkdownStyles, Palette
 
 LEAST_WIDTH = 10
+"""A narrower view gets lines of this width, and the widget cuts them."""
 _MOST_STRIPS = 256
+"""Lines kept ready for the screen: more than one screen shows, few in a long text."""
 
 
 class CodeBlock(NamedTuple):
@@ -22,6 +24,7 @@ class CodeBlock(NamedTuple):
 
     first_line: int
     last_line: int
+    """Inclusive."""
     language: str
     text: str
 
@@ -42,7 +45,7 @@ class MarkdownText:
 
     @property
     def line_count(self) -> int:
-        """How many lines there are."""
+        """The number of lines laid out so far."""
         return len(self._page.lines)
 
     def feed(self, text: str) -> int:
@@ -50,17 +53,18 @@ class MarkdownText:
         self._size += len(text)
         self._page.changed = len(self._page.lines)
         # Intake has removed what steers a terminal; nothing here may depend on that alone.
+        # One character replaces one, so that offsets into the source stay right.
         self._reader.feed(UNSAFE.sub("\ufffd", text) if UNSAFE.search(text) else text)
         return self._changed()
 
     def finish(self) -> int:
-        """No more text comes; returns the first line that changed."""
+        """End the text; returns the first line that changed."""
         self._page.changed = len(self._page.lines)
         self._reader.finish()
         return self._changed()
 
     def strip(self, y: int) -> Strip:
-        """A line ready for the screen; code is filled to the full width, other lines are not."""
+        """Return a line ready for the screen; only code is filled to the full width."""
         strip = self._strips.get(y)
         if strip is None:
             if len(self._strips) >= _MOST_STRIPS:
@@ -69,12 +73,12 @@ class MarkdownText:
         return strip
 
     def plain(self, y: int) -> str:
-        """The text of a line for copying: without quote bars, margins and fillings."""
+        """Return the text of a line for copying: without quote bars, margins and fillings."""
         line = self._page.lines[y]
         return line.lead.plain + "".join(segment.text for segment in line.segments)
 
     def code_blocks(self) -> list[CodeBlock]:
-        """All blocks of code, from the top."""
+        """Return all blocks of code, from the top."""
         blocks = self._reader.blocks
         ends = [*(block.top for block in blocks[1:]), self.line_count]
         return [
@@ -84,7 +88,7 @@ class MarkdownText:
         ]
 
     def source_range(self, y: int) -> tuple[int, int]:
-        """The part of the source a line shows. Lines that share a source have the same range."""
+        """Return the part of the source a line shows; lines that share a part have one range."""
         lines = self._page.lines
         start = lines[y].source
         for below in range(y + 1, len(lines)):
