@@ -7,9 +7,10 @@ import time
 import tracemalloc
 
 from bench.measure import Outcome, Promise, interleaved, milliseconds
-from bench.sample_answers import KINDS, TOKEN_CHARACTERS, sample_pieces, sample_text
-from ollm_tui.tui.stream.markdown.styles import default_dark
+from bench.sample_answers import KINDS, TOKEN_CHARACTERS, sample_text
 from ollm_tui.tui.stream.markdown.text import MarkdownText
+from ollm_tui.tui.stream.transcript.looks import transcript_styles
+from ollm_tui.tui.themes import DEFAULT_THEME, load_theme
 
 EARLY, LATE = 500, 20_000
 CHUNKS = 60
@@ -19,7 +20,6 @@ WIDTH = 100
 ROUNDS = 7
 LONG_TOKENS = 100_000
 MEGABYTES = 25
-RESIZED_LINES, RESIZE_SECONDS = 10_000, 0.15
 
 PROMISES = tuple(
     Promise(f"a chunk of {what} at {LATE:,} tokens", f"at {EARLY} tokens", 1.3) for what in KINDS
@@ -27,14 +27,13 @@ PROMISES = tuple(
 
 
 def main() -> list[Outcome]:
-    """Measure each kind of text, then memory and resizing for information."""
+    """Measure each kind of text, then memory for information."""
     outcomes: list[Outcome] = []
     for what, promise in zip(KINDS, PROMISES, strict=True):
         early, late = _cost_of_chunks(sample_text(what, LATE + 2 * CHUNKS * 10))
         print(f"{what}: {milliseconds(early)} a chunk at {EARLY}, {milliseconds(late)} at {LATE:,}")
         outcomes.append(Outcome(promise, late / early))
     _print_memory()
-    _print_resize()
     return outcomes
 
 
@@ -53,7 +52,7 @@ def _cost_of_chunks(source: str) -> tuple[float, float]:
 def _chunks_after(source: str, tokens: int) -> float:
     """The mean CPU seconds of the chunks that follow the first tokens of a text."""
     at = tokens * TOKEN_CHARACTERS
-    text = MarkdownText(default_dark(), WIDTH)
+    text = _empty_text()
     text.feed(source[:at])
     gc.collect()
     start = time.process_time()
@@ -66,7 +65,7 @@ def _chunks_after(source: str, tokens: int) -> float:
 def _print_memory() -> None:
     source = sample_text("mixed text", LONG_TOKENS)
     tracemalloc.start()
-    text = MarkdownText(default_dark(), WIDTH)
+    text = _empty_text()
     for at in range(0, len(source), 4_000):
         text.feed(source[at : at + 4_000])
     size = tracemalloc.get_traced_memory()[0] / 1e6
@@ -75,17 +74,5 @@ def _print_memory() -> None:
     print(f"{LONG_TOKENS:,} tokens, {text.line_count:,} lines: {size:.1f} MB, {within} {MEGABYTES}")
 
 
-def _print_resize() -> None:
-    text = MarkdownText(default_dark(), WIDTH)
-    pieces = sample_pieces("mixed text")
-    while text.line_count < RESIZED_LINES:
-        text.feed(next(pieces))
-    seconds: list[float] = []
-    for width in (80, 120, WIDTH) * 2:
-        start = time.process_time()
-        text.resize(width)
-        seconds.append(time.process_time() - start)
-    least = min(seconds)
-    within = "within" if least <= RESIZE_SECONDS else "OVER"
-    limit = milliseconds(RESIZE_SECONDS)
-    print(f"resizing {text.line_count:,} lines: {milliseconds(least)}, {within} {limit}")
+def _empty_text() -> MarkdownText:
+    return MarkdownText(transcript_styles(load_theme(DEFAULT_THEME)).markdown, WIDTH)

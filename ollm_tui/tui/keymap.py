@@ -1,4 +1,4 @@
-"""Keys of the user's own: `keymap:` of the settings, checked before it is used."""
+"""Names of keys, hints with the keys as the user has mapped them, and checks of `keymap:`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NAMES: Mapping[str, str] = {
 
 
 def key_name(key: str) -> str:
-    """One key for the eye."""
+    """Return a key as it is shown: "Ctrl+P", "Esc"."""
     *modifiers, last = key.strip().split("+")
     if len(last) == 1:
         name = last.upper() if modifiers else last
@@ -32,7 +32,7 @@ def key_name(key: str) -> str:
 
 
 def key_names(keys: str) -> list[str]:
-    """Several keys, separated by commas."""
+    """Return the names of several keys, given separated by commas."""
     return [key_name(key) for key in keys.split(",") if key.strip()]
 
 
@@ -43,12 +43,12 @@ class Hints:
         self._keymap = keymap
 
     def keys(self, command_id: str) -> list[str]:
-        """All keys of a command."""
+        """Return the names of all keys of a command."""
         return key_names(self._keymap.get(command_id) or BY_ID[command_id].keys)
 
-    def line(self, *wanted: tuple[str, str]) -> str:
-        """Commands and a word for each: "Esc stop   Ctrl+P commands"."""
-        return "   ".join(f"{self.keys(command)[0]} {word}" for command, word in wanted)
+    def line(self, *commands: tuple[str, str]) -> str:
+        """Return hints for ids of commands, with a word for each: "Esc stop   Ctrl+P commands"."""
+        return "   ".join(f"{self.keys(command)[0]} {word}" for command, word in commands)
 
 
 # Ids of widgets are known by the word before their dot: loading every dialog only to check
@@ -81,11 +81,11 @@ _WIDGETS = frozenset(
 )
 
 
-def check_keymap(wanted: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-    """What of it can be used, and one line on each entry that cannot."""
+def check_keymap(keymap: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """Return the entries of a keymap that can be used, and one line on each problem."""
     good: dict[str, str] = {}
     problems: list[str] = []
-    for name, keys in wanted.items():
+    for name, keys in keymap.items():
         known = name in BY_ID or name.partition(".")[0] in _WIDGETS
         if known and (wrong := _wrong_key(name, keys)):
             problems.append(f"keymap: {name}: {wrong}")
@@ -97,7 +97,7 @@ def check_keymap(wanted: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
 
 
 def _wrong_key(name: str, keys: str) -> str:
-    """What is wrong with the keys of a command, or nothing."""
+    """Return what is wrong with the keys of a command, or an empty text."""
     is_anywhere = name in BY_ID and BY_ID[name].where == "anywhere"
     for key in keys.replace(" ", "").split(","):
         *modifiers, last = key.split("+")
@@ -111,6 +111,7 @@ def _wrong_key(name: str, keys: str) -> str:
 def _is_key(name: str) -> bool:
     if len(name) == 1 or name in {key.value.rpartition("+")[2] for key in Keys}:
         return True
+    # Textual names other characters after Unicode: "question_mark".
     try:
         unicodedata.lookup(name.replace("_", " "))
     except KeyError:
@@ -124,13 +125,13 @@ def _advice(name: str) -> str:
 
 
 def _shared_keys(keymap: Mapping[str, str]) -> list[str]:
-    """A key that the user gives to two commands in one place can only do one of them."""
+    """Return a line on each key that the user's keymap gives to two commands in one place."""
     owners: dict[tuple[str, str], str] = {}
     problems: list[str] = []
     for command in BY_ID.values():
         for key in (keymap.get(command.id) or command.keys).replace(" ", "").split(","):
-            place = (command.where, key)
-            other = owners.setdefault(place, command.id)
+            other = owners.setdefault((command.where, key), command.id)
+            # Only what the user has mapped is reported, not what the defaults share.
             if key and other != command.id and (command.id in keymap or other in keymap):
                 problems.append(f"keymap: {key} is a key of {other} and of {command.id}")
     return problems

@@ -1,4 +1,4 @@
-"""Themes: colours from files in themes/, one theme a file, and nothing but colours."""
+"""Themes, read from the files in themes/: one theme a file, and nothing but colours."""
 
 from __future__ import annotations
 
@@ -17,46 +17,23 @@ _COLOURS = (
     *("success", "warning", "error", "quiet"),
 )
 _QUIET = "text-muted"
-"""What stylesheets call the colour of text that is said beside."""
+"""The name of the colour `quiet` in stylesheets."""
 _LINE = re.compile(r"""(\w+):\s+["']?(#[0-9a-fA-F]{6}|true|false)["']?\s*(?:#.*)?""")
-
-
+# The colour cube and the greys of the 256 colours; the first 16 differ between terminals.
 _STEPS = (0, 95, 135, 175, 215, 255)
 _GREYS = tuple(range(8, 239, 10))
 
 
-def rounded(theme: Theme) -> Theme:
-    """The theme in colours that a terminal with 256 of them has.
-
-    Rounded later, one by one, dark grounds with a hint of blue would become navy.
-    """
-    names = [name for name in _COLOURS if name != "quiet"]
-    colours = {name: _nearest(getattr(theme, name)) for name in names}
-    variables = {name: _nearest(colour) for name, colour in theme.variables.items()}
-    return replace(theme, variables=variables, **colours)
-
-
-def _nearest(colour: str) -> str:
-    """The nearest of the 240 colours that are the same everywhere; greys win where it is close."""
-    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
-    cube = [min(_STEPS, key=lambda step: abs(step - part)) for part in (red, green, blue)]
-    grey = min(_GREYS, key=lambda step: abs(step - (red + green + blue) / 3))
-    far_cube = sum(abs(a - b) for a, b in zip(cube, (red, green, blue), strict=True))
-    far_grey = sum(abs(grey - part) for part in (red, green, blue))
-    chosen = [grey] * 3 if far_grey <= far_cube else cube
-    return "#" + "".join(f"{part:02x}" for part in chosen)
-
-
 def theme_names() -> list[str]:
-    """Every theme there is."""
+    """Return the names of all themes, sorted."""
     return sorted(file.stem for file in themes_directory().glob("*.yaml"))
 
 
 def load_theme(name: str) -> Theme:
-    """A theme by its name. OllmError if there is none or its file makes no sense.
+    """Return a theme by its name. OllmError if there is none or its file is not valid.
 
-    Theme files are YAML of the plainest kind, a colour a line; reading them so saves every
-    start the 20 ms of a YAML parser.
+    Theme files are YAML of the simplest kind, a colour a line; reading them by hand saves
+    every start the 20 ms of importing a YAML parser.
     """
     path = themes_directory() / f"{Path(name).name}.yaml"
     try:
@@ -83,5 +60,27 @@ def load_theme(name: str) -> Theme:
 
 
 def quiet_colour(theme: Theme) -> str:
-    """The colour of what is said beside: as quiet as it may be and still be read."""
+    """Return the colour of secondary text: as quiet as it can be and still be read."""
     return theme.variables.get(_QUIET) or theme.foreground or "white"
+
+
+def rounded(theme: Theme) -> Theme:
+    """Return the theme in colours that a terminal with 256 of them has.
+
+    Rounded later, one by one, dark backgrounds with a hint of blue would become navy.
+    """
+    names = [name for name in _COLOURS if name != "quiet"]
+    colours = {name: _nearest(getattr(theme, name)) for name in names}
+    variables = {name: _nearest(colour) for name, colour in theme.variables.items()}
+    return replace(theme, variables=variables, **colours)
+
+
+def _nearest(colour: str) -> str:
+    """Return the nearest of the 240 colours that are the same everywhere; greys win a tie."""
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    cube = [min(_STEPS, key=lambda step: abs(step - part)) for part in (red, green, blue)]
+    grey = min(_GREYS, key=lambda step: abs(step - (red + green + blue) / 3))
+    far_cube = sum(abs(a - b) for a, b in zip(cube, (red, green, blue), strict=True))
+    far_grey = sum(abs(grey - part) for part in (red, green, blue))
+    chosen = [grey] * 3 if far_grey <= far_cube else cube
+    return "#" + "".join(f"{part:02x}" for part in chosen)

@@ -1,4 +1,4 @@
-"""The context gauge: how full the model's window is, with what, and what happens next."""
+"""The gauge widget: how full the model's window is, with what, and what happens next."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Gauge(Widget, can_focus=False):
-    """One line. Numbers that nobody has measured or counted exactly carry ≈."""
+    """One line with a bar, numbers and words; numbers that are only estimated carry ≈."""
 
     ALLOW_SELECT = False
     COMPONENT_CLASSES = {
@@ -60,64 +60,65 @@ class Gauge(Widget, can_focus=False):
 
     @dataclass
     class Clicked(Message):
-        """The user wants to see what the context is made of."""
+        """The gauge was clicked: the user wants to see what the context is made of."""
 
     def __init__(self, *, unicode: bool = True) -> None:
         super().__init__(id="gauge")
         self._unicode = unicode
         self._shown: Reading | None = None
-        """The context as it was last shown; a reply that is written adds to it."""
+        """The context as last shown, without the reply that is being written."""
         self._reading: Reading | None = None
         self._draft = 0
         self._line = Line((), ())
+        """The line as it was last drawn."""
 
     def show(self, view: ContextView, note: str = "") -> None:
-        """Show a context, and a word more where there is room: the speed, what was cached."""
+        """Show a context, and a note where there is room: the speed, what was cached."""
         alarm = self._shown.alarm if self._shown else ""
         self._shown = Reading.of(view, visible(note), alarm)
         self._draw(self._shown)
 
     def show_words(self, text: str) -> None:
-        """Say something in the place of the bar, until there is one."""
+        """Show a text instead of the bar, until a context is shown."""
         self._shown = self._reading = None
         self._line = Line((), (Text("words", visible(text)),))
         self.refresh()
 
     def show_live(self, count: Count) -> None:
-        """Show the prompt with what arrived of its reply; costs the same at any length."""
+        """Show the context with what has come of its reply; costs the same at any length."""
         if self._shown:
             self._draw(self._shown.grown(count))
 
     def show_draft(self, tokens: int) -> None:
-        """Show about how much the prompt would add; many letters change nothing of it."""
+        """Show about how many tokens the draft in the prompt would add."""
         self._draft = tokens
         if self._reading:
             self._draw(self._reading)
 
     def alarm(self, text: str) -> None:
-        """Something is wrong with what the model read; stays until it is called without words."""
+        """Show that something is wrong with what the model read; an empty text ends it."""
         if self._shown and self._reading:
             self._shown = self._shown._replace(alarm=visible(text))
             self._draw(self._reading._replace(alarm=visible(text)))
 
     @property
     def line(self) -> Line:
-        """What is drawn now."""
+        """The line for the present reading and width; empty without a reading."""
         return gauge_line(self._reading, self.size.width) if self._reading else Line((), ())
 
     @property
     def characters(self) -> Characters:
-        """What the bar is drawn with; without colours every segment has its own."""
+        """The characters of the bar; without colours every segment has its own."""
         if not self._unicode:
             return ASCII
         return WITHOUT_COLOUR if self.app.no_color else COLOURED
 
     def on_click(self) -> None:
-        """Whoever holds the gauge shows more."""
+        """Post `Clicked`; the screen shows more."""
         self.post_message(self.Clicked())
 
     def render_line(self, y: int) -> Strip:
-        """The bar, the numbers, and what happens next."""
+        """Draw the bar, the numbers, and what happens next."""
         if self._reading:
             self._line = self.line
         characters = self.characters
@@ -138,7 +139,7 @@ class Gauge(Widget, can_focus=False):
         return self.get_component_rich_style(f"gauge--{part}")
 
     def _draw(self, reading: Reading) -> None:
-        """Only if the picture is another one now: many words change nothing of it."""
+        """Show a reading; redraws only if the line is different, as most words change nothing."""
         self._reading = reading._replace(draft=self._draft)
         if self.line != self._line:
             self.refresh()

@@ -16,10 +16,10 @@ Kind = Group | Literal["free", "reserve"] | MarkKind
 """What a cell of the bar stands for."""
 MARKS: tuple[MarkKind, ...] = ("trigger", "snapshot")
 Run = tuple[Kind, int]
-"""Cells in a row of one kind."""
+"""A number of cells in a row that are of one kind."""
 
 LEAST_CELLS = 11
-"""Every segment, cut twice by a mark, and the two marks."""
+"""Enough for a cell each: seven segments, two more pieces where marks cut them, and two marks."""
 
 Characters = Mapping[Kind, str]
 
@@ -35,20 +35,21 @@ ASCII = _characters("#%=+*._|:")
 
 
 def bar(parts: Parts, room: Room, width: int) -> list[Run]:
-    """The window from left to right in exactly this many cells.
+    """Return the window from left to right in exactly this many cells.
 
-    Every part that is there has at least one, if there are LEAST_CELLS. A mark has a cell of
+    From LEAST_CELLS on, every part that is not empty has at least one. A mark has a cell of
     its own and stands where its tokens are: left of what is free once they are reached.
     """
-    wanted: list[tuple[MarkKind, int]] = [
+    positions: list[tuple[MarkKind, int]] = [
         ("trigger", min(parts.fixed + room.trigger, room.limit)),
         ("snapshot", room.snapshot),
     ]
-    marks = sorted(wanted, key=lambda mark: mark[1]) if width >= LEAST_CELLS else []
+    marks = sorted(positions, key=lambda mark: mark[1]) if width >= LEAST_CELLS else []
     pieces = list(_cut(_segments(parts, room), marks))
     cells = share_cells([tokens for _, tokens in pieces], max(width - len(marks), 0))
     runs: list[Run] = []
     for (kind, _), count in zip(pieces, cells, strict=True):
+        # The cells of the marks were taken off the width before.
         count = 1 if kind in MARKS else count
         if count:
             runs.append((kind, count))
@@ -56,9 +57,9 @@ def bar(parts: Parts, room: Room, width: int) -> list[Run]:
 
 
 def share_cells(tokens: Sequence[int], width: int) -> list[int]:
-    """The cells of each number: they add up to the width, and what is not nothing has one.
+    """Return the cells of each number: they add up to the width, and none above 0 gets no cell.
 
-    With fewer cells than numbers the largest have one each; where all are nothing, none has.
+    With fewer cells than numbers the largest get one each; if all are 0, none gets any.
     """
     there = [at for at, number in enumerate(tokens) if number > 0]
     if width < len(there):
@@ -72,7 +73,8 @@ def share_cells(tokens: Sequence[int], width: int) -> list[int]:
 
 
 def _segments(parts: Parts, room: Room) -> list[Run]:
-    """What is used, what may be, and what is kept for the answer, which long prompts eat into."""
+    """Return what is used, what is free, and the reserve for the answer, which a long prompt
+    shortens."""
     used: list[Run] = [(group, getattr(parts, group)) for group in GROUPS]
     free = max(0, room.limit - parts.total)
     reserve = max(0, room.window - max(room.limit, parts.total))
@@ -80,15 +82,16 @@ def _segments(parts: Parts, room: Room) -> list[Run]:
 
 
 def _cut(segments: Sequence[Run], marks: Sequence[tuple[MarkKind, int]]) -> Iterator[Run]:
-    """The segments, cut where a mark stands; a mark itself has no tokens."""
+    """Yield the segments, cut where a mark stands; a mark itself has no tokens."""
     left = list(marks)
     at = 0
     for kind, tokens in segments:
         end = at + tokens
+        # The reserve comes last, so it takes every mark that is left.
         while left and (left[0][1] < end or kind == "reserve"):
-            mark, place = left.pop(0)
-            yield kind, max(place - at, 0)
+            mark, position = left.pop(0)
+            yield kind, max(position - at, 0)
             yield mark, 0
-            at = max(place, at)
+            at = max(position, at)
         yield kind, max(end - at, 0)
         at = end

@@ -1,4 +1,4 @@
-"""What the gauge says: the bar, the numbers and the words that fit into a width."""
+"""The content of the gauge: the bar, numbers and words that fit into a width, and the legend."""
 
 from __future__ import annotations
 
@@ -17,72 +17,21 @@ if TYPE_CHECKING:
     from ollm_tui.engine.context.budget import Room
     from ollm_tui.engine.context.context_view import CompressesAt, ContextView
 
-
-GAP = "   "
-
-
-class Meaning(NamedTuple):
-    """A few words, the colour of the bar, and a sentence."""
-
-    words: str
-    colour: str
-    sentence: str
-
-
-MEANINGS: Mapping[Kind, Meaning] = MappingProxyType(
-    {
-        "system": Meaning("always sent", "$secondary", "System prompt, goal, notes, pinned"),
-        "checkpoints": Meaning("checkpoints", "$secondary", "Summaries of older messages"),
-        "user": Meaning("yours", "$accent", "Your messages"),
-        "assistant": Meaning("the model's", "$primary", "The answers"),
-        "tools": Meaning("tools", "$success", "What tools gave"),
-        "free": Meaning("free", "$text-muted", "Room for more"),
-        "reserve": Meaning("for the answer", "$text-muted", "Kept free for the next answer"),
-        "trigger": Meaning("compresses at", "$foreground", "Here the conversation is compressed"),
-        "snapshot": Meaning("snapshot at", "$foreground", "Here a snapshot is taken"),
-    }
-)
-
-
-def legend(view: ContextView, characters: Characters, width: int, *, marks: bool) -> Content:
-    """The segments that are there with their tokens, and the marks; in lines of a width."""
-    lines, line = list[Content](), Content("")
-    for part in _parts(view, characters, marks=marks):
-        longer = line + GAP + part if line else part
-        if line and longer.cell_length > width:
-            lines.append(line)
-            longer = part
-        line = longer
-    return Content("\n").join((*lines, line))
-
-
-def _parts(view: ContextView, characters: Characters, *, marks: bool) -> Iterator[Content]:
-    budget, room = view.budget, view.budget.room
-    tokens: dict[Kind, int] = {group: getattr(budget.parts, group) for group in GROUPS}
-    if room:
-        tokens |= {"free": room.free, "reserve": room.reserve, "snapshot": room.snapshot}
-        tokens["trigger"] = min(budget.parts.fixed + room.trigger, room.limit)
-    for kind, meaning in MEANINGS.items():
-        if tokens.get(kind) and (marks or kind not in MARKS):
-            yield Content.assemble(
-                (characters[kind], meaning.colour),
-                (f" {meaning.words} {short_count(tokens[kind])}", "$text-muted"),
-            )
-
-
 FULL, COMPACT = 98, 70
-"""Cells from which there is room for the long and for the short numbers beside a bar; a
+"""Widths from which there is room for a bar with the long and with the short numbers; a
 terminal of 100 columns leaves 98."""
 DRAFT_SHOWN = 200
-"""Tokens in the prompt from which they are worth a word before they are sent."""
+"""The tokens of a draft from which the gauge mentions it."""
 BETWEEN = "   "
-"""Between the facts of a note; where there is no room for all, the last ones are left out."""
+"""Stands between the facts of a note; where there is no room for all, the last are left out."""
 NEAR_SHARE = 0.9
-"""From this part of the compression trigger on it is near."""
+"""The share of the compression trigger from which it counts as near."""
 
 State = Literal["calm", "near", "over", "alarm", "unknown", "empty"]
 Look = Literal["numbers", "words", "near", "over"]
-"""How a text is drawn."""
+"""The style of a text: the name of a component class of the gauge."""
+GAP = "   "
+"""Stands between the parts of the legend."""
 
 
 class Reading(NamedTuple):
@@ -92,19 +41,19 @@ class Reading(NamedTuple):
     room: Room | None
     estimated: bool
     words: str
-    """What happens next."""
+    """What happens next, in a sentence."""
     over: bool = False
     """Whether the prompt may not be sent."""
     note: str = ""
     alarm: str = ""
     draft: int = 0
-    """About how many tokens more the prompt would send."""
+    """About how many tokens the draft in the prompt would add."""
     compresses: CompressesAt = "never"
-    """Whether room is made by itself, and when."""
+    """When the context is compressed automatically, if ever."""
 
     @classmethod
     def of(cls, view: ContextView, note: str = "", alarm: str = "") -> Reading:
-        """A context as it is now."""
+        """Return the reading of a context."""
         budget = view.budget
         estimated = view.count.source == "estimated"
         words, over = view.words, view.refuses
@@ -112,9 +61,9 @@ class Reading(NamedTuple):
         return reading._replace(compresses=view.compresses)
 
     def grown(self, count: Count) -> Reading:
-        """The same while a reply is written: whatever is new is the model's.
+        """Return the reading while a reply is written: whatever is new is the model's.
 
-        It may reach into what was reserved for it, so nothing becomes too long by it.
+        A reply may reach into its reserve, so it never makes the prompt too long.
         """
         reply = max(0, count.tokens - self.parts.total + self.parts.assistant)
         parts = Parts(
@@ -128,14 +77,14 @@ class Reading(NamedTuple):
 
     @property
     def draft_fits(self) -> bool:
-        """Whether what is in the prompt may be sent: beside all that was said, or beside what
-        no compression makes smaller."""
+        """Whether the draft may be sent: it has to fit beside the whole context, or, if that can be
+        compressed, beside what no compression makes smaller."""
         beside = self.parts.total if self.compresses == "never" else self.parts.fixed
         return self.room is None or beside + self.draft <= self.room.limit
 
     @property
     def state(self) -> State:
-        """How things are, the worst first."""
+        """The state of the context; of several that apply, the worst."""
         if self.alarm:
             return "alarm"
         if self.over:
@@ -149,7 +98,7 @@ class Reading(NamedTuple):
 
 
 class Text(NamedTuple):
-    """Some words and how they are drawn."""
+    """A text and its style."""
 
     look: Look
     text: str
@@ -162,15 +111,8 @@ class Line(NamedTuple):
     texts: tuple[Text, ...]
 
 
-def times_words(metadata: Metadata) -> str:
-    """How often the context was compressed so far; nothing where it was not."""
-    count = metadata.compression_count
-    often = "once" if count == 1 else f"{count:,} times"
-    return f"compressed {often}" if count else ""
-
-
 def gauge_line(reading: Reading, width: int) -> Line:
-    """As much as fits: the note goes first, then words, then the bar."""
+    """Return as much as fits: the note is left out first, then words, then the bar."""
     has_bar = reading.room is not None and width >= COMPACT
     least = LEAST_CELLS + 1 if has_bar else 0
     choices = list(_choices(reading, width))
@@ -183,7 +125,7 @@ def gauge_line(reading: Reading, width: int) -> Line:
 
 
 def _choices(reading: Reading, width: int) -> Iterator[tuple[Text, ...]]:
-    """What to say, the most telling first; the last one is said in any case."""
+    """Yield possible texts, the longest first; the last one is used even if it does not fit."""
     looks: dict[State, Look] = {"alarm": "over", "over": "over", "near": "near"}
     look = looks.get(reading.state, "words")
     numbers = Text("numbers" if look == "words" else look, _numbers(reading, width))
@@ -204,8 +146,8 @@ def _choices(reading: Reading, width: int) -> Iterator[tuple[Text, ...]]:
 
 
 def _draft(reading: Reading) -> tuple[Text, Text] | None:
-    """What the prompt would add, in a sentence and in a word or two; nothing where it is little,
-    or where there is worse to tell."""
+    """Return what the draft would add, in a long and a short form; None where it is little, or
+    where there is something worse to show."""
     tokens, room = f"  + ≈{short_count(reading.draft)}", reading.room
     if not reading.draft or reading.state in ("alarm", "over"):
         return None
@@ -221,7 +163,7 @@ def _draft(reading: Reading) -> tuple[Text, Text] | None:
 
 
 def _words(reading: Reading) -> tuple[str, str]:
-    """What happens next, in a sentence and in a word or two."""
+    """Return what happens next, in a sentence and in a word or two."""
     limit, free = (reading.room.limit, reading.room.free) if reading.room else (0, 0)
     match reading.state:
         case "alarm":
@@ -237,7 +179,7 @@ def _words(reading: Reading) -> tuple[str, str]:
 
 
 def _what_is_next(reading: Reading) -> str:
-    """In two or three words what the long ones say."""
+    """Return what happens next in two or three words."""
     room, parts = reading.room, reading.parts
     if room is None:
         return ""
@@ -266,3 +208,60 @@ def _numbers(reading: Reading, width: int) -> str:
 
 def _length(texts: tuple[Text, ...]) -> int:
     return sum(len(each.text) for each in texts)
+
+
+class Meaning(NamedTuple):
+    """What a part of the bar means: a name, its colour, and an explanation."""
+
+    words: str
+    colour: str
+    sentence: str
+
+
+MEANINGS: Mapping[Kind, Meaning] = MappingProxyType(
+    {
+        "system": Meaning("always sent", "$secondary", "System prompt, goal, notes, pinned"),
+        "checkpoints": Meaning("checkpoints", "$secondary", "Summaries of older messages"),
+        "user": Meaning("yours", "$accent", "Your messages"),
+        "assistant": Meaning("the model's", "$primary", "The answers"),
+        "tools": Meaning("tools", "$success", "What tools gave"),
+        "free": Meaning("free", "$text-muted", "Room for more"),
+        "reserve": Meaning("for the answer", "$text-muted", "Kept free for the next answer"),
+        "trigger": Meaning("compresses at", "$foreground", "Here the conversation is compressed"),
+        "snapshot": Meaning("snapshot at", "$foreground", "Here a snapshot is taken"),
+    }
+)
+
+
+def legend(view: ContextView, characters: Characters, width: int, *, marks: bool) -> Content:
+    """Return the legend in lines of a width: segments that are not empty with their tokens, and
+    the marks if asked for."""
+    lines, line = list[Content](), Content("")
+    for part in _parts(view, characters, marks=marks):
+        longer = line + GAP + part if line else part
+        if line and longer.cell_length > width:
+            lines.append(line)
+            longer = part
+        line = longer
+    return Content("\n").join((*lines, line))
+
+
+def _parts(view: ContextView, characters: Characters, *, marks: bool) -> Iterator[Content]:
+    budget, room = view.budget, view.budget.room
+    tokens: dict[Kind, int] = {group: getattr(budget.parts, group) for group in GROUPS}
+    if room:
+        tokens |= {"free": room.free, "reserve": room.reserve, "snapshot": room.snapshot}
+        tokens["trigger"] = min(budget.parts.fixed + room.trigger, room.limit)
+    for kind, meaning in MEANINGS.items():
+        if tokens.get(kind) and (marks or kind not in MARKS):
+            yield Content.assemble(
+                (characters[kind], meaning.colour),
+                (f" {meaning.words} {short_count(tokens[kind])}", "$text-muted"),
+            )
+
+
+def times_words(metadata: Metadata) -> str:
+    """Return how often the context was compressed so far; "" if it was not."""
+    count = metadata.compression_count
+    often = "once" if count == 1 else f"{count:,} times"
+    return f"compressed {often}" if count else ""

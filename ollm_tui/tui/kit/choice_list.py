@@ -1,4 +1,4 @@
-"""Lines to choose from: moved through by keys or mouse, narrowed by words, drawn as seen."""
+"""A list to choose from by keys or mouse, filtered by words; only the lines in view are drawn."""
 
 from __future__ import annotations
 
@@ -22,30 +22,31 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 LEAST_TEXT = 10
-"""Cells the main words keep before the note gives way."""
+"""Cells of the text below which the note is left out."""
 _BOLD = Style(bold=True)
+# Marks and what stands for them in terminals without Unicode, as wide.
 _PLAIN_MARKS = str.maketrans("★▸▾✓●○◆◇·…", "*>v+*o*o-~")
 
 
 class Choice(NamedTuple):
-    """One line. `text` may come from anywhere: it is shown as it is, cut to its place."""
+    """One line. `text` may come from anywhere: it is shown without markup, cut to the room."""
 
     key: str
     text: str
     note: str = ""
-    """Quiet words at the right edge: an age, keys, a size."""
+    """A short text at the right edge: an age, keys, a size."""
     mark: str = ""
     """At most two cells before the text."""
     heading: bool = False
     """A line that cannot be chosen; it stands over the choices below it."""
     words: str = ""
-    """Further text the filter looks at."""
+    """Further text that the filter searches."""
     indent: str = ""
     """Drawn before the text as it is: the lines of a tree."""
 
 
 class LineLooks(NamedTuple):
-    """The styles of a line; on the highlighted one they are all the same."""
+    """The styles of a line; the highlighted line has one for all."""
 
     text: Style
     mark: Style
@@ -62,11 +63,11 @@ class LineDrawing(NamedTuple):
     unicode: bool
 
     def heading(self, text: str, style: Style) -> list[Segment]:
-        """A line over others."""
+        """Draw a line that stands over others."""
         return [Segment(f" {self._cut(text, self.width - 2)}", style)]
 
     def line(self, choice: Choice, looks: LineLooks) -> list[Segment]:
-        """A blank, the mark, the text, and at the right edge the note and a blank."""
+        """Draw a blank, the mark, the text, and at the right edge the note and a blank."""
         mark = choice.mark if self.unicode else choice.mark.translate(_PLAIN_MARKS)
         column = self.mark_width + 1 if self.mark_width else 0
         room = self.width - column - cell_len(choice.indent) - 2
@@ -85,7 +86,7 @@ class LineDrawing(NamedTuple):
         ]
 
     def _cut(self, text: str, width: int) -> str:
-        """The text in one line of at most this many cells."""
+        """Return the text in one line of at most this many cells."""
         text = " ".join(text.split())
         if cell_len(text) <= width:
             return text
@@ -104,7 +105,7 @@ NOTHING_FITS = "Nothing fits these words."
 
 
 class ChoiceList(ScrollView, can_focus=True, inherit_bindings=False):
-    """Lines to choose from; draws only what is seen, however many there are."""
+    """A scrolling list of choices; draws only what is seen, however many there are."""
 
     ALLOW_SELECT = False
     COMPONENT_CLASSES = {
@@ -148,7 +149,7 @@ class ChoiceList(ScrollView, can_focus=True, inherit_bindings=False):
     ]
 
     empty: reactive[str] = reactive("")
-    """What is shown when nothing is there: how something would come to be."""
+    """The text shown when there are no choices: it says how to get some."""
 
     @dataclass
     class Highlighted(Message):
@@ -158,7 +159,7 @@ class ChoiceList(ScrollView, can_focus=True, inherit_bindings=False):
 
     @dataclass
     class Chosen(Message):
-        """A line was taken, by Enter or by a click on the highlighted one."""
+        """A line was chosen, by Enter or by a click on the highlighted one."""
 
         choice: Choice
 
@@ -170,16 +171,19 @@ class ChoiceList(ScrollView, can_focus=True, inherit_bindings=False):
         self._choosable: list[int] = []
         self._headings: list[int] = []
         self._searched: list[str] | None = None
-        self._wanted: list[str] = []
+        """What the filter searches, made with the first filter: most lists are never filtered."""
+        self._filter_words: list[str] = []
         self._match: re.Pattern[str] | None = None
         self._mark_width = 0
         self._lines: list[int] = []
+        """The choices that pass the filter and the headings over them, as indexes."""
         self._at: int | None = None
+        """The highlighted line."""
 
-    # What there is
+    # Choices and filter
 
     def show(self, choices: Sequence[Choice], highlight: str | None = None) -> None:
-        """Show other choices; the filter stays, and so does the highlight, if it can."""
+        """Replace the choices; the filter stays, and the highlight too if its choice does."""
         before, line = self.highlighted, self._at or 0
         self._choices = tuple(choices)
         self._headings = [at for at, choice in enumerate(self._choices) if choice.heading]
@@ -190,10 +194,11 @@ class ChoiceList(ScrollView, can_focus=True, inherit_bindings=False):
         self._settle(before, highlight or (before.key if before else None), line)
 
     def filter(self, words: str) -> int:
-        """Show only what has every word in its text, note or words; says how many are left."""
+        """Show only choices with every word in their texts; returns how many are left."""
         before = self.highlighted
-        self._wanted = words.casefold().split()
-        either = "|".join(map(re.escape, sorted(self._wanted, key=len, reverse=True)))
+        self._filter_words = words.casefold().split()
+        # The longest first, because the first alternative that matches is marked.
+        either = "|".join(map(re.escape, sorted(self._filter_words, key=len, reverse=True)))
         self._match = re.compile(either, re.IGNORECASE) if either else None
         left = self._narrow()
         self._settle(before, before.key if before else None, 0)
@@ -219,28 +224,28 @@ class ChoiceList(ScrollView, can_focus=True, inherit_bindings=False):
         self._highlight(self._choosable_line(line, step))
 
     def action_move(self, step: int) -> None:
-        """One line up or down."""
+        """Move one line up or down."""
         self.move(step)
 
     def action_page(self, direction: int) -> None:
-        """As many lines as are seen, but one."""
+        """Move by a page; one line of it stays in view."""
         self.move(direction * max(self._room().height - 1, 1))
 
     def action_first(self) -> None:
-        """To the first line."""
+        """Move to the first line."""
         self.move(-len(self._lines))
 
     def action_last(self) -> None:
-        """To the last line."""
+        """Move to the last line."""
         self.move(len(self._lines))
 
     def action_choose(self) -> None:
-        """Take the highlighted line."""
+        """Choose the highlighted line."""
         if self.highlighted:
             self._tell(self.Chosen(self.highlighted))
 
     def on_click(self, event: events.Click) -> None:
-        """A click highlights; on the highlighted line it chooses."""
+        """Highlight the clicked line, or choose it if it is highlighted already."""
         line = event.get_content_offset_capture(self).y + self.scroll_offset.y
         if line == self._at:
             self.action_choose()
@@ -248,21 +253,21 @@ class ChoiceList(ScrollView, can_focus=True, inherit_bindings=False):
             self._highlight(line)
 
     def on_resize(self) -> None:
-        """The highlighted line stays in view."""
+        """Keep the highlighted line in view."""
         self._fit()
 
-    # Narrowing
+    # Filtering and highlighting
 
     def _narrow(self) -> int:
-        """Find the lines that fit; headings stay where a choice below them does."""
+        """Filter the lines; returns how many are left. Headings stay if a choice below does."""
         left = self._choosable
-        if self._wanted and self._searched is None:
+        if self._filter_words and self._searched is None:
             self._searched = [
                 f"{choice.text}\n{choice.note}\n{choice.words}".casefold()
                 for choice in self._choices
             ]
         searched = self._searched or []
-        for word in self._wanted:
+        for word in self._filter_words:
             left = [at for at in left if word in searched[at]]
         ends = [*self._headings[1:], len(self._choices)]
         kept = [
@@ -274,7 +279,7 @@ class ChoiceList(ScrollView, can_focus=True, inherit_bindings=False):
         return len(left)
 
     def _settle(self, before: Choice | None, key: str | None, line: int) -> None:
-        """Highlight the choice of a key, or what is nearest to a line, and tell of it."""
+        """Highlight the choice with a key, or the one nearest to a line, and post the change."""
         self._at = next((at for at in range(len(self._lines)) if self._is(at, key)), None)
         if self._at is None and self._lines:
             self._at = self._choosable_line(min(line, len(self._lines) - 1), 1)
@@ -291,7 +296,7 @@ class ChoiceList(ScrollView, can_focus=True, inherit_bindings=False):
         return self._choices[self._lines[line]]
 
     def _choosable_line(self, line: int, step: int) -> int | None:
-        """The first line from here on that is no heading; failing that, the first before it."""
+        """Return the first line from here on that is no heading, else the first before it."""
         after, before = range(line, len(self._lines)), range(line, -1, -1)
         order = chain(after, before) if step >= 0 else chain(before, after)
         return next((at for at in order if not self._choice(at).heading), None)
@@ -305,30 +310,31 @@ class ChoiceList(ScrollView, can_focus=True, inherit_bindings=False):
         self._tell(self.Highlighted(self.highlighted))
 
     def _tell(self, message: Message) -> None:
-        """Post a message that goes all the way up, also when a parent's call was the cause."""
+        """Post a message that reaches all parents, also when a call from a parent caused it."""
         self.post_message(message.set_sender(self))
 
     def _room(self) -> Size:
         return self.scrollable_content_region.size
 
     def _fit(self) -> None:
-        """Tell how long the list is, and bring the highlighted line into view."""
+        """Set the length of the list and scroll the highlighted line into view."""
         room = self._room()
         self.virtual_size = Size(room.width, len(self._lines))
         if self._at is None or not room.height:
             return
+        # A heading right above the highlighted line is kept in view with it.
         has_heading = self._at > 0 and self._choice(self._at - 1).heading
         top = self._at - 1 if has_heading and room.height > 1 else self._at
         seen = self.scroll_offset.y
         lowest = max(len(self._lines) - room.height, 0)
-        wanted = min(top, max(seen, self._at - room.height + 1), lowest)
-        if wanted != seen:
-            self.scroll_to(y=wanted, animate=False, immediate=True)
+        first = min(top, max(seen, self._at - room.height + 1), lowest)
+        if first != seen:
+            self.scroll_to(y=first, animate=False, immediate=True)
 
     # Drawing
 
     def render_line(self, y: int) -> Strip:
-        """One line of the screen."""
+        """Draw one line of the screen."""
         width = self._room().width
         line = self.scroll_offset.y + y
         highlighted = line == self._at

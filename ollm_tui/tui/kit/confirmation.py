@@ -1,4 +1,4 @@
-"""Yes or no, before something that cannot be taken back easily."""
+"""A dialog that asks yes or no before something that cannot be undone easily."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from textual.widgets import Static
 
 
 class Confirmation(ModalScreen[bool]):
-    """Gives True only for a y that was typed after the question could be seen."""
+    """Returns True only for a y that was typed after the question could be seen."""
 
     CSS_PATH = "dialog.tcss"
     BINDINGS = [
@@ -27,9 +27,10 @@ class Confirmation(ModalScreen[bool]):
         self._text = text
         self._hint = hint
         self._seen = math.inf
+        """When the question could first be seen."""
 
     def compose(self) -> ComposeResult:
-        """The question, what it means, the keys."""
+        """Show the question, what it means, and the keys."""
         with Vertical(id="dialog"):
             yield Static(Content(self._text), id="title")
             if self._hint:
@@ -37,11 +38,11 @@ class Confirmation(ModalScreen[bool]):
             yield Static(Content("y yes   n no   Esc no"), id="keys")
 
     def on_mount(self) -> None:
-        """From the first picture on, keys count."""
+        """Let keys count from the moment the dialog is drawn."""
         self.call_after_refresh(self._is_seen)
 
     def on_key(self, event: events.Key) -> None:
-        """A key that was waiting when the question came up was meant for something else."""
+        """Ignore a key typed before the question could be seen: it was meant for something else."""
         if event.time < self._seen:
             event.stop()
             event.prevent_default()
@@ -51,5 +52,5 @@ class Confirmation(ModalScreen[bool]):
         self.dismiss(answer)
 
     def _is_seen(self) -> None:
-        # Read from an event, so that it is the clock that stamps the keys.
+        # Taken from an event, because it is compared with the times of key events.
         self._seen = events.Event().time

@@ -1,4 +1,4 @@
-"""Lines that are meant in different ways, one below the other: a command, a diff, an output."""
+"""A widget that shows lines in different tones, whole: a command, a diff, an output."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ from ollm_tui.tui.stream.markdown.wrapping import chopped
 from ollm_tui.tui.stream.transcript.plain_text import shown
 
 SCROLL_BAR = 1
-"""Columns of it, kept free in every line."""
+"""Columns of the scroll bar, kept free in every line."""
 
 
 class DiffLines(ScrollView, can_focus=False):
-    """Shows every line whole, however long: what does not fit goes on below. Knows whether its
-    end was seen."""
+    """Shows every line whole, wrapped if it is long, and knows whether its end was seen.
+
+    An approval needs both: nothing that is approved may be out of sight.
+    """
 
     COMPONENT_CLASSES = {
         "lines--plain",
@@ -53,10 +55,11 @@ class DiffLines(ScrollView, can_focus=False):
         super().__init__(**options)
         self._lines = lines
         self._wrapped: tuple[int, list[TonedLine]] = (0, [])
+        """A width, and the lines wrapped for it."""
         self.end_was_seen = False
 
     def show(self, lines: Sequence[TonedLine]) -> None:
-        """Show other lines, from the first one on."""
+        """Replace the lines and scroll to the first one."""
         self._lines = lines
         self._wrapped = (0, [])
         self.end_was_seen = False
@@ -71,20 +74,20 @@ class DiffLines(ScrollView, can_focus=False):
         return min(self.scroll_offset.y + self.size.height, total), total
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """As many lines as it takes, but most of the screen is others'."""
+        """Return the number of lines, but at most a quarter of the screen."""
         return min(len(self._fitted(width)), max(viewport.height // 4, 4))
 
     def on_resize(self) -> None:
-        """Another width breaks the lines elsewhere."""
+        """Wrap the lines for the new width."""
         self._lay_out()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """The end may be in view now."""
+        """Check whether the end is in view now."""
         super().watch_scroll_y(old_value, new_value)
-        self._look()
+        self._check_end()
 
     def render_line(self, y: int) -> Strip:
-        """One line of the screen."""
+        """Draw one line of the screen."""
         lines, number = self._fitted(self._width), y + self.scroll_offset.y
         text, tone = lines[number] if number < len(lines) else ("", "")
         style = self.get_component_rich_style(f"lines--{tone or 'plain'}")
@@ -100,9 +103,9 @@ class DiffLines(ScrollView, can_focus=False):
     def _lay_out(self) -> None:
         self.virtual_size = Size(self._width, len(self._fitted(self._width)))
         self.refresh()
-        self.call_after_refresh(self._look)
+        self.call_after_refresh(self._check_end)
 
-    def _look(self) -> None:
+    def _check_end(self) -> None:
         last, total = self.place
         if total and last >= total and not self.end_was_seen:
             self.end_was_seen = True

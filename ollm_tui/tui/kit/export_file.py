@@ -1,4 +1,4 @@
-"""A conversation written into a file of the user's choice; its ending says in which form."""
+"""Export of a conversation into a file the user names; the suffix decides the format."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from ollm_tui.services.export.exporting import ExportFormat, export_session
 
 
 async def write_new(name: str, text: str) -> Path:
-    """Write into a file of the user's choice; gives its whole path. UsageError or StoreError."""
+    """Write a text into a new file and return its absolute path.
+
+    UsageError if the name is wrong or taken, StoreError if the file cannot be written.
+    """
     try:
         file = Path(name).expanduser()
     except RuntimeError as error:
@@ -26,7 +29,7 @@ async def write_new(name: str, text: str) -> Path:
 
 
 def _write(file: Path, text: str) -> None:
-    """Never over a file that is there: what it holds may be all there is of it."""
+    """Write a new file; never over an existing one, which may be the only copy of its content."""
     try:
         with file.open("x", encoding="utf-8") as opened:
             opened.write(text)
@@ -38,7 +41,10 @@ def _write(file: Path, text: str) -> None:
 
 
 async def export_to(name: str, session: Session, branch: Sequence[Message]) -> Path:
-    """Write a branch of a session into a new file; gives its whole path. OllmError."""
+    """Write a branch of a session into a new file and return its absolute path.
+
+    UsageError if the suffix is no format or the name is taken, StoreError if writing fails.
+    """
     kind = Path(name).suffix.removeprefix(".").lower()
     if kind not in get_args(ExportFormat):
         wrong = f"{visible(kind) or 'that'} is no form to export in"

@@ -1,4 +1,4 @@
-"""The line to find words in the conversation with; gone while nothing is looked for."""
+"""The bar to search within the conversation; hidden while nothing is searched for."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KEYS = "Up Down hits   Enter read there   Esc close"
 
 
 class FindBar(Horizontal):
-    """Words, how many hits they have, and the stream they are looked for in."""
+    """An input for words and the number of their hits in a transcript."""
 
     BINDINGS = [
         Binding("escape", "close", "Close", id="find.close", tooltip="Back to the prompt"),
@@ -29,20 +29,20 @@ class FindBar(Horizontal):
 
     @dataclass
     class Closed(Message):
-        """Nothing is looked for any more."""
+        """The search was closed."""
 
     def __init__(self, transcript: Transcript) -> None:
         super().__init__(id="find")
         self._transcript = transcript
 
     def compose(self) -> ComposeResult:
-        """The words, then the count."""
+        """Show the input, then the count."""
         yield Static("Find", id="find-label", markup=False)
         yield LineInput(placeholder="words in this conversation")
         yield Static(KEYS, id="find-count", markup=False)
 
     def open(self, words: str) -> None:
-        """Show it, ready to type."""
+        """Show the bar, ready to type; without new words it keeps the old ones."""
         self.display = True
         line = self.query_one(LineInput)
         if words:
@@ -52,25 +52,25 @@ class FindBar(Horizontal):
         self._look_for(line.value)
 
     def action_close(self) -> None:
-        """Find no more."""
+        """Hide the bar and forget the hits."""
         self.display = False
         self._transcript.finder.clear()
         self.post_message(self.Closed())
 
     def action_go(self, step: int) -> None:
-        """To another hit without leaving the line."""
+        """Go to another hit; the focus stays in the bar."""
         self._transcript.finder.go(step)
         self._show_count()
 
     @on(Input.Changed)
     def look_again(self, event: Input.Changed) -> None:
-        """Every key finds anew."""
+        """Search again with every key."""
         event.stop()
         self._look_for(event.value)
 
     @on(Input.Submitted)
     def read_there(self, event: Input.Submitted) -> None:
-        """Enter goes on in the stream, where n and N know the words."""
+        """Move the focus to the hit in the stream, where n and N go on with the same words."""
         event.stop()
         if self._transcript.finder.position[1]:
             self.display = False
@@ -79,7 +79,7 @@ class FindBar(Horizontal):
 
     def _look_for(self, words: str) -> None:
         if self._transcript.finder.search(words):
-            self._transcript.finder.go(-1)  # upwards: one reads at the end
+            self._transcript.finder.go(-1)  # upwards: the view is mostly at the end
         self._show_count()
 
     def _show_count(self) -> None:

@@ -1,4 +1,4 @@
-"""One line to type into, as dialogs use it: still, and safe to paste into."""
+"""A single-line input that does not blink and is safe to paste into."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from ollm_tui.core.intake import clean
 
 
 class LineInput(Input):
-    """An Input without a blinking cursor; what is put in loses its controls and line ends."""
+    """An Input without a blinking cursor; text put in loses control characters and line ends."""
 
     def __init__(self, value: str = "", placeholder: str = "") -> None:
         super().__init__(_one_line(value), placeholder=placeholder, compact=True)
         self.cursor_blink = False
 
     def insert(self, text: str, index: int) -> None:
-        """Put text in, as typing and pasting do."""
+        """Insert text; typing and pasting come here."""
         super().insert(_one_line(text), index)
 
     def replace(self, text: str, start: int, end: int) -> None:
-        """Put text in the place of other text."""
+        """Replace a part of the text."""
         super().replace(_one_line(text), start, end)
 
 

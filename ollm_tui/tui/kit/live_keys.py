@@ -1,4 +1,4 @@
-"""A line or more that say which keys matter now: the live ones, as the user has mapped them."""
+"""Hints for the keys that can be used now, as the user has mapped them."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ GAP = "  "
 
 
 class LiveKeys(Widget):
-    """Keys for what can be done now, or for a while what has just been done instead."""
+    """Shows keys for what can be done now, or for a while what has just been done."""
 
     DEFAULT_CSS = """
     LiveKeys { height: auto; color: $text-muted; }
     """
 
     hints: reactive[tuple[str, ...]] = reactive((), layout=True)
-    """Each stays in one piece when lines are broken."""
+    """The hints; each stays in one piece when lines are wrapped."""
 
     told: tuple[str, str] = ("", "")
-    """What was said last instead of the keys, and what it was about."""
+    """The text shown instead of the keys, and what it is about; both empty if there is none."""
 
-    def show(self, *wanted: tuple[str, str], about: str | None = None) -> None:
-        """Bindings by their id, with a word for each; those that are not live are left out.
+    def show(self, *bindings: tuple[str, str], about: str | None = None) -> None:
+        """Show bindings by their id, with a word for each; those that are not active are left out.
 
-        What was said about the same thing stays.
+        A text about the same subject stays.
         """
         text, subject = self.told
         if text and about == subject:
@@ -41,22 +41,23 @@ class LiveKeys(Widget):
         for key, active in self.screen.active_bindings.items():
             if active.enabled and active.binding.id:
                 keys.setdefault(active.binding.id, key_name(key))
-        self.hints = tuple(f"{keys[name]} {word}" for name, word in wanted if name in keys)
+        self.hints = tuple(f"{keys[name]} {word}" for name, word in bindings if name in keys)
 
     def say(self, text: str, about: str = "") -> None:
-        """Say something else in this place, until keys for something else are shown."""
+        """Show a text instead, until keys for another subject are shown."""
         self.told = (visible(text), about)
         self.hints = (visible(text),)
 
     def render(self) -> Content:
-        """The hints, broken into lines."""
+        """Draw the hints, wrapped into lines."""
         return Content("\n".join(self._lines(self.size.width)))
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """As many lines as the hints take."""
+        """Return how many lines the hints take."""
         return max(len(self._lines(width)), 1)
 
     def _lines(self, width: int) -> list[str]:
+        # A single hint may be a sentence: it is wrapped between its words.
         if len(self.hints) == 1:
             return wrap(self.hints[0], max(width, 1))
         lines: list[str] = []

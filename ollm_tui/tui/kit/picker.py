@@ -1,4 +1,4 @@
-"""A window to choose one thing from a list: type to find, arrows move, Enter takes, Esc leaves."""
+"""A dialog to choose from a list: type to filter, arrows move, Enter chooses, Esc closes."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from ollm_tui.tui.kit.line_input import LineInput
 KEYS = "Enter choose   Up Down move   Esc close"
 FIND = "Type to find"
 FRAME_LINES = 11
-"""Lines of the window that are not the list."""
+"""Lines of the dialog that are not the list."""
 
 Result = TypeVar("Result")
 Watcher = Callable[[Choice | None], None]
 
 
 class PickerOf(ModalScreen[Result | None]):
-    """What all pickers share; `result` says what a chosen line means."""
+    """What all pickers share; `result` turns a chosen line into what the dialog returns."""
 
     CSS_PATH = "dialog.tcss"
     BINDINGS = [
@@ -57,7 +57,7 @@ class PickerOf(ModalScreen[Result | None]):
         self._keys = keys
 
     def compose(self) -> ComposeResult:
-        """A title, the words to find by, the list, a line about the highlighted one, the keys."""
+        """Show the title, the filter, the list, a line about the highlighted one, and the keys."""
         with Vertical(id="dialog"):
             with Horizontal(id="head"):
                 yield Static(Content(self._heading), id="title")
@@ -68,41 +68,41 @@ class PickerOf(ModalScreen[Result | None]):
             yield Static(Content(self._keys), id="keys")
 
     def on_mount(self) -> None:
-        """Keys go to the line that finds; the list follows."""
+        """Show the choices; the filter keeps the focus and passes keys on to the list."""
         self.choice_list.can_focus = False
         self.show(self._choices, self._first)
 
     @property
     def choice_list(self) -> ChoiceList:
-        """The list."""
+        """The list of choices."""
         return self.query_one(ChoiceList)
 
     def show(self, choices: Sequence[Choice], highlight: str | None = None) -> None:
-        """Put other choices in the place of those that are there."""
+        """Replace the choices."""
         self.query_one("#dialog").styles.height = max(len(choices), 3) + FRAME_LINES
         self.choice_list.show(choices, highlight)
         self._count(self.choice_list.filter(self.query_one(LineInput).value))
 
     def say(self, text: str) -> None:
-        """Show a line about the highlighted choice; with an empty one the line is gone."""
+        """Show a line about the highlighted choice; an empty text hides the line."""
         if self not in self.app.screen_stack:
-            return  # it is being closed: its parts go one by one
+            return  # it is being closed, and the line may be gone already
         about = self.query_one("#about", Static)
         about.update(Content(visible(text)))
         about.display = bool(text)
 
     def result(self, choice: Choice) -> Result | None:
-        """What choosing a line gives; None if it cannot be chosen."""
+        """Return what choosing a line gives; None if it cannot be chosen."""
         raise NotImplementedError
 
     @on(Input.Changed)
     def narrow(self, event: Input.Changed) -> None:
-        """Keep the lines that have every word."""
+        """Filter the lines by the words typed."""
         self._count(self.choice_list.filter(event.value))
 
     @on(Input.Submitted)
     def take_highlighted(self) -> None:
-        """Enter in the line that finds takes what is highlighted below it."""
+        """Choose the highlighted line when Enter is pressed in the filter."""
         self.choice_list.action_choose()
 
     @on(ChoiceList.Chosen)
@@ -129,7 +129,7 @@ class PickerOf(ModalScreen[Result | None]):
 
 
 class Picker(PickerOf[str]):
-    """Gives the key of the chosen line; `watcher` hears of every line that is highlighted."""
+    """Returns the key of the chosen line; `watcher` is called with every highlighted line."""
 
     def __init__(
         self,
@@ -145,11 +145,11 @@ class Picker(PickerOf[str]):
         self._watcher = watcher
 
     def result(self, choice: Choice) -> str:
-        """The key of the line."""
+        """Return the key of the line."""
         return choice.key
 
     @on(ChoiceList.Highlighted)
     def tell(self, event: ChoiceList.Highlighted) -> None:
-        """Tell who wants to know."""
+        """Pass the highlighted line on to the watcher."""
         if self._watcher:
             self._watcher(event.choice)

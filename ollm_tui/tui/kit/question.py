@@ -1,4 +1,4 @@
-"""A question with one line for an answer: a name, a file, a number."""
+"""A dialog with a question and one line for the answer: a name, a file, a number."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from textual.widgets import Input, Static
 from ollm_tui.tui.kit.line_input import LineInput
 
 Check = Callable[[str], str]
-"""Says in one line what is wrong with an answer, or nothing."""
+"""Returns in one line what is wrong with an answer, or an empty text."""
 
 
 class Question(ModalScreen[str | None]):
-    """Gives the answer, or None. An answer that `check` finds fault with is not taken.
+    """Returns the answer, or None. An answer that `check` finds fault with is not accepted.
 
     The first line of the text is the title, further ones explain it.
     """
@@ -39,7 +39,7 @@ class Question(ModalScreen[str | None]):
         self._check = check
 
     def compose(self) -> ComposeResult:
-        """The question, the answer, what is wrong with it, the keys."""
+        """Show the question, the answer, what is wrong with it, and the keys."""
         with Vertical(id="dialog"):
             title, _, rest = self._text.partition("\n")
             yield Static(Content(title), id="title")
@@ -51,12 +51,12 @@ class Question(ModalScreen[str | None]):
 
     @on(Input.Changed)
     def forget_problem(self) -> None:
-        """The fault was with what stood there before."""
+        """Hide the problem of the answer that was there before."""
         self._show_problem("")
 
     @on(Input.Submitted)
     def answer(self, event: Input.Submitted) -> None:
-        """Take the answer, or say what is wrong with it."""
+        """Close with the answer, or show what is wrong with it."""
         problem = self._check(event.value) if self._check else ""
         if problem:
             self._show_problem(problem)
@@ -64,7 +64,7 @@ class Question(ModalScreen[str | None]):
             self.dismiss(event.value)
 
     def action_close(self) -> None:
-        """Leave it unanswered."""
+        """Close without an answer."""
         self.dismiss(None)
 
     def _show_problem(self, text: str) -> None:

@@ -1,4 +1,4 @@
-"""What a turn waits for: lines above the prompt with keys of their own, and a line for words."""
+"""A question a turn waits for: a block above the prompt with keys and a line for words."""
 
 from __future__ import annotations
 
@@ -21,15 +21,9 @@ WRITING = ("Enter send", "Esc back")
 AS_USUAL: Mapping[str, str] = MappingProxyType({})
 
 
-def answer_key(area: str, key: str, answer: str, title: str, tooltip: str) -> Binding:
-    """A key that gives an answer while the block has the focus."""
-    action = f"screen.command('tools.answer', '{answer}')"
-    return Binding(key, action, title, id=f"{area}.{answer}", tooltip=tooltip, show=False)
-
-
 class QuestionBlock(Vertical, can_focus=True):
-    """Stands there until it is answered. Its letters are keys only while it has the focus; the
-    keys it shows tell the way there until then."""
+    """Stays until it is answered. Its letters are keys only while it has the focus; until then
+    its hints begin with the key that leads there."""
 
     NAME = "question"
     DEFAULT_CSS = """
@@ -57,27 +51,30 @@ class QuestionBlock(Vertical, can_focus=True):
         """The key that moves the focus here."""
         self._keymap = keymap
         self._with_words = ""
+        """The answer that the words go along with."""
         self.display = False
 
     def compose(self) -> ComposeResult:
-        """The keys, and the line for words, below what a block has to say."""
+        """Show the hints and the line for words; subclasses put their text above."""
         yield LiveKeys()
         yield LineInput()
 
     def answers(self) -> tuple[str, ...]:
-        """The keys that answer now, each with a word."""
+        """Return hints for the answers that can be given now."""
         return ()
 
     def key(self, name: str) -> str:
-        """The key of an answer, as the user has mapped it."""
-        wanted = f"{self.NAME}.{name}"
+        """Return the key of an answer, as the user has mapped it."""
+        binding_id = f"{self.NAME}.{name}"
         usual = (
-            each.key for each in self.BINDINGS if isinstance(each, Binding) and each.id == wanted
+            each.key
+            for each in self.BINDINGS
+            if isinstance(each, Binding) and each.id == binding_id
         )
-        return key_names(self._keymap.get(wanted) or next(usual))[0]
+        return key_names(self._keymap.get(binding_id) or next(usual))[0]
 
     def show_keys(self) -> None:
-        """Which keys matter now."""
+        """Show the keys that can be used now."""
         if self.has_class("-writing"):
             hints = WRITING
         elif self.has_focus:
@@ -87,7 +84,7 @@ class QuestionBlock(Vertical, can_focus=True):
         self.query_one(LiveKeys).hints = hints
 
     def ask_for_words(self, answer: str, prefilled: str, placeholder: str = "") -> None:
-        """Let the user write something along with an answer."""
+        """Open the line for words that go along with an answer."""
         self._with_words = answer
         line = self.query_one(LineInput)
         line.placeholder = placeholder
@@ -97,19 +94,19 @@ class QuestionBlock(Vertical, can_focus=True):
         self.show_keys()
 
     def close(self) -> bool:
-        """It is answered, or nobody waits for it any more; whether it had the focus."""
+        """Hide the block, which is answered or outdated; returns whether it had the focus."""
         had_focus = self.has_focus or self.query_one(LineInput).has_focus
         self.remove_class("-writing")
         self.display = False
         return had_focus
 
     def action_leave_words(self) -> None:
-        """Back to the other answers."""
+        """Close the line for words and go back to the other answers."""
         self.remove_class("-writing")
         self.focus()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Esc is the screen's while nothing is being written."""
+        """Leave Esc to the screen while the line for words is closed."""
         return action != "leave_words" or self.has_class("-writing")
 
     @on(Input.Submitted)
@@ -126,13 +123,19 @@ class QuestionBlock(Vertical, can_focus=True):
         self.show_keys()
 
     def on_click(self) -> None:
-        """A click leads here, too."""
+        """Focus the block when it is clicked."""
         if not self.has_class("-writing"):
             self.focus()
 
 
+def answer_key(area: str, key: str, answer: str, title: str, tooltip: str) -> Binding:
+    """Return a binding that gives an answer while the block has the focus."""
+    action = f"screen.command('tools.answer', '{answer}')"
+    return Binding(key, action, title, id=f"{area}.{answer}", tooltip=tooltip, show=False)
+
+
 def leave_words(area: str) -> Binding:
-    """Esc while something is being written."""
+    """Return the binding of Esc while the line for words is open."""
     return Binding(
         "escape",
         "leave_words",

@@ -1,4 +1,4 @@
-"""Lines that say how they are meant: of a diff, of arguments. What is unseen is made visible."""
+"""Lines with a tone: a diff, the arguments of a tool. Invisible characters are made visible."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ollm_tui.tui.stream.transcript.entry import Tone
 
 
 class TonedLine(NamedTuple):
-    """A line, and how it is meant where that is not as usual."""
+    """A line and its tone."""
 
     text: str
     tone: Tone = ""
@@ -21,12 +21,14 @@ class TonedLine(NamedTuple):
 
 _SIGNS: Mapping[str, Tone] = {"+": "added", "-": "gone"}
 _PADDING = re.compile(r"(?<=\S)[ \t\u00a0\u2000-\u200a\u202f\u205f\u3000]{9,}")
-"""Blanks that could push the rest of a line out of sight."""
+"""Blanks within a line that could push the rest of it out of sight."""
 MOST_EMPTY_LINES = 2
+"""More empty lines in a row are replaced by their count."""
 
 
 def exact_lines(text: str) -> Iterator[TonedLine]:
-    """A text with nothing hidden in it: blanks and empty lines that only fill it are counted."""
+    """Yield the lines of a text with nothing hidden: long runs of blanks and empty lines are
+    replaced by their count."""
     shown = _exact(text)
     for is_empty, group in groupby(shown.split("\n"), key=lambda line: not line.strip()):
         lines = list(group)
@@ -41,10 +43,10 @@ def _exact(text: str) -> str:
 
 
 def diff_lines(diff: str) -> Iterator[TonedLine]:
-    """A unified diff: what comes, what goes, and quietly where that is. Of which file it is was
-    said before."""
+    """Yield the lines of a unified diff, without the names of the file, which stand above it."""
     is_head = True
     for line in visible(diff).rstrip("\n").split("\n"):
+        # Only above the first hunk: below, "--- " may be a removed line that begins with "-- ".
         is_head = is_head and not line.startswith("@@")
         if line.startswith("@@"):
             yield TonedLine(line, "quiet")
@@ -53,8 +55,10 @@ def diff_lines(diff: str) -> Iterator[TonedLine]:
 
 
 def argument_lines(args: Mapping[str, Any], *, without_texts: bool = False) -> Iterator[TonedLine]:
-    """What a tool is called with. Of two texts the older is shown as going, the newer as coming;
-    a diff that says the same can stand for texts of several lines."""
+    """Yield the arguments of a tool call; of an old and a new text, one is removed, one added.
+
+    `without_texts` leaves out texts of several lines: a diff shows them already.
+    """
     has_pair = {name[:3] for name in args} >= {"old", "new"}
     for name, value in args.items():
         text = f"{value}".rstrip("\n")
@@ -71,7 +75,7 @@ def argument_lines(args: Mapping[str, Any], *, without_texts: bool = False) -> I
 
 
 def joined(lines: Iterable[TonedLine]) -> tuple[str, tuple[tuple[int, Tone], ...]]:
-    """The lines as one text, and from which character on it is meant how."""
+    """Return the lines as one text, and pairs of an offset and the tone from there on."""
     texts: list[str] = []
     tones: list[tuple[int, Tone]] = []
     at = 0

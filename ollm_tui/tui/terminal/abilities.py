@@ -1,4 +1,4 @@
-"""What the terminal can show, as far as its environment says: letters, colours, light or dark."""
+"""What the terminal can show, judged by its environment: characters, colours, light or dark."""
 
 from __future__ import annotations
 
@@ -7,27 +7,28 @@ from typing import NamedTuple
 
 AUTOMATIC = "auto"
 _UNKNOWING_TERMINALS = ("linux", "dumb")
-"""The console of the kernel has 256 glyphs; a dumb terminal promises nothing."""
+"""Values of TERM: the console of the kernel has 256 glyphs, a dumb terminal promises nothing."""
 _COLOURS_BY_ENDING = {"16color": 16, "256color": 256, "kitty": 256}
 _LIGHT_GROUNDS = ("7", "15")
+"""The numbers of white as the background in COLORFGBG."""
 
 
 class Abilities(NamedTuple):
-    """What may be drawn."""
+    """What the terminal can show."""
 
     unicode: bool
-    """Whether other characters than ASCII come out as they are."""
+    """Whether characters beyond ASCII are shown as they are."""
     colours: int | None
-    """0, 16 or 256; None is any colour."""
+    """How many colours there are: 0, 16 or 256; None is any colour."""
 
 
 def abilities(environ: Mapping[str, str], encoding: str | None) -> Abilities:
-    """What a terminal with this environment can show; `encoding` is the one of its output."""
+    """Return what a terminal with this environment can show; `encoding` is that of its output."""
     return Abilities(_knows_unicode(environ, encoding), _colours(environ))
 
 
 def choose_theme(name: str, environ: Mapping[str, str]) -> str:
-    """The theme to begin with: the one asked for, or for "auto" one like the terminal.
+    """Return the theme to begin with: the given one, or for "auto" one like the terminal.
 
     The terminal is not asked for its colour: the answer takes a round trip, which is long
     over a network, and one that comes late would be taken for typing.
@@ -53,7 +54,7 @@ def _knows_unicode(environ: Mapping[str, str], encoding: str | None) -> bool:
 
 
 def _colours(environ: Mapping[str, str]) -> int | None:
-    """As Rich decides it, which turns colours into what is sent."""
+    """Return the number of colours as Rich decides it, which turns them into what is sent."""
     if environ.get("NO_COLOR"):
         return 0
     if environ.get("COLORTERM", "").strip().lower() in ("truecolor", "24bit"):

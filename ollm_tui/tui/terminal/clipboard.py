@@ -1,4 +1,4 @@
-"""Copying, and an honest word on which way the text went: terminals may refuse it silently."""
+"""Copying to the clipboard, with an honest word on the way taken: terminals may refuse silently."""
 
 from __future__ import annotations
 
@@ -22,20 +22,21 @@ _NEEDED = Environment(
         *("DISPLAY", "XAUTHORITY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR"),
     )
 )
-"""How programs that copy find the screen or the terminal they belong to."""
+"""The environment that programs need to find the display or the terminal."""
 
 
 async def copy(app: App[Any], text: str) -> str:
-    """Copy a text; says in words where it is now."""
+    """Copy a text; returns in words where it is now."""
     for command, where in _tools(os.environ):
         if shutil.which(command[0]) and await _feed(command, text):
             return where
+    # An escape sequence: no answer says whether the terminal obeyed it.
     app.copy_to_clipboard(text)
     return "sent to the terminal's clipboard, if it allows that"
 
 
 def _tools(environ: Mapping[str, str]) -> list[tuple[tuple[str, ...], str]]:
-    """Programs that can copy here, the best first."""
+    """Return the programs that can copy here, the best first."""
     tools: list[tuple[tuple[str, ...], str]] = []
     if sys.platform == "darwin":
         tools.append((("pbcopy",), "copied"))
@@ -51,11 +52,12 @@ def _tools(environ: Mapping[str, str]) -> list[tuple[tuple[str, ...], str]]:
 
 
 async def _feed(command: tuple[str, ...], text: str) -> bool:
-    """Whether a program took the text. xclip stays alive to serve it: only its start counts."""
+    """Return whether a program took the text within TOOL_SECONDS."""
     try:
         process = await asyncio.create_subprocess_exec(
             *command,
             stdin=asyncio.subprocess.PIPE,
+            # xclip goes on in the background with these: with a pipe its end would never come.
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.DEVNULL,
             env=cleaned(os.environ, _NEEDED).variables,

@@ -1,4 +1,4 @@
-"""The way to the terminal and back: guarded pastes, any bytes, ASCII where nothing else is known.
+"""The terminal driver: filters pastes, reads any bytes, writes ASCII where Unicode is unknown.
 
 Only for terminals of POSIX systems; elsewhere Textual's own driver is used.
 """
@@ -28,55 +28,14 @@ from ollm_tui.core.intake import IntakeFilter
 if TYPE_CHECKING:
     from ollm_tui.tui.frame import Frame
 
-
 PASTE_START, PASTE_END = "\x1b[200~", "\x1b[201~"
-
-
-class PasteGuard(XTermParser):
-    """A parser of terminal input that gets pastes without their controls."""
-
-    def __init__(self, debug: bool = False) -> None:
-        super().__init__(debug)
-        self._intake: IntakeFilter | None = None
-        """Set while a paste comes in."""
-        self._before = ""
-        """The last characters before what comes next: a marker may be cut in two."""
-
-    def feed(self, data: str) -> Iterable[Message]:
-        """Take more input; gives what it means."""
-        while data:
-            if self._intake is None:
-                piece, data = self._up_to_paste(data)
-            else:
-                piece, data = self._paste(self._before + data)
-            if piece:
-                yield from super().feed(piece)
-
-    def _up_to_paste(self, data: str) -> tuple[str, str]:
-        """Keys, with the start of a paste if there is one, and what is left."""
-        seen = self._before + data
-        start = seen.find(PASTE_START)
-        if start < 0:
-            self._before = seen[1 - len(PASTE_START) :]
-            return data, ""
-        self._intake, size = IntakeFilter(), len(self._before)
-        self._before = ""
-        end = start + len(PASTE_START) - size
-        return data[:end], data[end:]
-
-    def _paste(self, data: str) -> tuple[str, str]:
-        """What may be shown of a paste, with its end if that came, and what is left."""
-        assert self._intake
-        text, found, rest = data.partition(PASTE_END)
-        if found:
-            piece = self._intake.feed(text) + self._intake.finish() + PASTE_END
-            self._intake, self._before = None, ""
-            return piece, rest
-        held = next(size for size in range(5, -1, -1) if data.endswith(PASTE_END[:size]))
-        text, self._before = data[: len(data) - held], data[len(data) - held :]
-        return self._intake.feed(text), ""
-
-
+READ_BYTES = 4096
+POLL_SECONDS = 0.1
+QUIET_POLLS = 10
+"""Polls without input after which the reader waits without a limit."""
+GONE = frozenset((errno.EIO, errno.EPIPE, errno.ENXIO, errno.EBADF))
+"""The errors of writing to a terminal that is no longer there."""
+# Characters of ASCII that look most like those the program draws.
 _ALIKE = {
     **dict.fromkeys("─━═╌╍┄┅┈┉‐‑‒–—−▔▁▂", "-"),
     **dict.fromkeys("│┃║╎╏┆┇┊┋▌▍▎▏▐", "|"),
@@ -99,100 +58,39 @@ _ALIKE = {
 }
 
 
-class _Alike(dict[int, str]):
-    """What to send for a character, found when it is first met; as wide as the character."""
-
-    def __missing__(self, code: int) -> str:
-        mark = chr(code)
-        plain = mark if code < 128 else _ALIKE.get(mark) or normalize("NFKD", mark)[:1]
-        width = cell_len(mark)
-        self[code] = plain if code < 128 else (plain if plain.isascii() else "?") * width
-        return self[code]
-
-
-class AsciiText:
-    """Turns text into ASCII, cell by cell: what was drawn for a place stays in its place."""
-
-    def __init__(self) -> None:
-        self._alike = _Alike()
-
-    def __call__(self, text: str) -> str:
-        """The text in ASCII; controls stay as they are."""
-        return text if text.isascii() else text.translate(self._alike)
-
-
-READ_BYTES = 4096
-POLL_SECONDS = 0.1
-QUIET_POLLS = 10
-
-
-GONE = frozenset((errno.EIO, errno.EPIPE, errno.ENXIO, errno.EBADF))
-"""What writing says of a terminal that is no longer there."""
-
-
-class TerminalOutput:
-    """Writes to the terminal. What is written to one that is gone is dropped: else the thread that
-    writes would end, and the program wait for it for ever instead of ending."""
-
-    def __init__(self, file: TextIO) -> None:
-        self._file = file
-
-    def write(self, text: str) -> None:
-        """Write, if there is somebody to read it."""
-        try:
-            self._file.write(text)
-        except OSError as error:
-            _raise_unless_gone(error)
-
-    def flush(self) -> None:
-        """Have it shown now."""
-        try:
-            self._file.flush()
-        except OSError as error:
-            _raise_unless_gone(error)
-
-    def fileno(self) -> int:
-        """The terminal itself."""
-        return self._file.fileno()
-
-
-def _raise_unless_gone(error: OSError) -> None:
-    if error.errno not in GONE:
-        raise error
-
-
 class TerminalDriver(LinuxDriver):
-    """Textual's driver, with a guard on what is read and an eye on what can be shown."""
+    """Textual's driver for POSIX systems, with filtered input and output that can be shown."""
 
     def __init__(self, app: Frame, **options: Any) -> None:
         super().__init__(app, **options)  # pyright: ignore[reportUnknownMemberType] Textual leaves it open
         self._file = cast(TextIO, TerminalOutput(self._file))
+        # A selector cannot wait for a threading event, but for a pipe.
         self._wake_reader, self._wake_writer = os.pipe()
         os.set_blocking(self._wake_reader, False)
         self._in_ascii = None if app.abilities.unicode else AsciiText()
 
     def start_application_mode(self) -> None:
-        """Take the terminal."""
+        """Take over the terminal."""
         super().start_application_mode()
         # Textual's handler can be interrupted by itself: then an older size would come last.
-        asyncio.get_running_loop().add_signal_handler(signal.SIGWINCH, self._tell_size)
+        asyncio.get_running_loop().add_signal_handler(signal.SIGWINCH, self._post_size)
 
     def _sigcont_application(self, *_: object) -> None:
-        # Who closes terminals sends this too: what was never stopped must not start twice.
+        # Sent when a terminal is closed, too: what was never stopped must not start twice.
         if self._must_signal_resume:
             self.resume_application_mode()
 
     def write(self, data: str) -> None:
-        """Send text and controls."""
+        """Send text and control sequences, in ASCII if need be."""
         super().write(self._in_ascii(data) if self._in_ascii else data)
 
     def run_input_thread(self) -> None:
-        """Wait for input and hand it on, until the driver is told to end."""
+        """Read input and pass its messages on, until the driver is told to end."""
         parser = PasteGuard(self._debug)
         # A byte that is no UTF-8 must not end the program: the terminal may be set otherwise.
         decode = getincrementaldecoder("utf-8")("replace").decode
         with suppress(BlockingIOError):
-            os.read(self._wake_reader, READ_BYTES)  # it was woken to end when it ran before
+            os.read(self._wake_reader, READ_BYTES)  # left from when it was last told to end
         quiet = 0
         with selectors.SelectSelector() as selector:
             selector.register(self.fileno, selectors.EVENT_READ)
@@ -205,29 +103,130 @@ class TerminalDriver(LinuxDriver):
                 if any(key.fd == self.fileno for key, _ in ready):
                     data = self._read()
                     if not data:
-                        # Of a terminal that is not the program's own no signal tells.
+                        # No SIGHUP comes when a terminal goes that is not the controlling one.
                         os.kill(os.getpid(), signal.SIGHUP)
                         return
-                    self._hand_on(parser.feed(decode(data)))
-                self._hand_on(parser.tick())
+                    self._pass_on(parser.feed(decode(data)))
+                self._pass_on(parser.tick())
 
     def disable_input(self) -> None:
         """Wake the thread that waits for input, so that it can end."""
         os.write(self._wake_writer, b"\0")
         super().disable_input()
 
-    def _tell_size(self) -> None:
+    def _post_size(self) -> None:
         if not self._in_band_window_resize:
             size = Size(*self._get_terminal_size())
             self._app.post_message(Resize(size, size))
 
     def _read(self) -> bytes:
-        """What was typed; nothing once the terminal is gone."""
+        """Return what was typed; nothing once the terminal is gone."""
         try:
             return os.read(self.fileno, READ_BYTES)
         except OSError:
             return b""
 
-    def _hand_on(self, messages: Iterable[Message]) -> None:
+    def _pass_on(self, messages: Iterable[Message]) -> None:
         for message in messages:
             self.process_message(message)
+
+
+class PasteGuard(XTermParser):
+    """A parser of terminal input that removes control characters from pastes."""
+
+    def __init__(self, debug: bool = False) -> None:
+        super().__init__(debug)
+        self._intake: IntakeFilter | None = None
+        """The filter of the paste that is coming in; None between pastes."""
+        self._before = ""
+        """The last characters seen: a marker may be cut in two by the end of a read."""
+
+    def feed(self, data: str) -> Iterable[Message]:
+        """Parse more input; yields the messages it stands for."""
+        while data:
+            if self._intake is None:
+                piece, data = self._up_to_paste(data)
+            else:
+                piece, data = self._paste(self._before + data)
+            if piece:
+                yield from super().feed(piece)
+
+    def _up_to_paste(self, data: str) -> tuple[str, str]:
+        """Return the input up to and including the start of a paste, and what is left."""
+        seen = self._before + data
+        start = seen.find(PASTE_START)
+        if start < 0:
+            self._before = seen[1 - len(PASTE_START) :]
+            return data, ""
+        self._intake, size = IntakeFilter(), len(self._before)
+        self._before = ""
+        end = start + len(PASTE_START) - size
+        return data[:end], data[end:]
+
+    def _paste(self, data: str) -> tuple[str, str]:
+        """Return the filtered part of a paste, with its end if that has come, and what is left."""
+        assert self._intake
+        text, found, rest = data.partition(PASTE_END)
+        if found:
+            piece = self._intake.feed(text) + self._intake.finish() + PASTE_END
+            self._intake, self._before = None, ""
+            return piece, rest
+        # Up to five characters may be the beginning of the six that end a paste.
+        held = next(size for size in range(5, -1, -1) if data.endswith(PASTE_END[:size]))
+        text, self._before = data[: len(data) - held], data[len(data) - held :]
+        return self._intake.feed(text), ""
+
+
+class AsciiText:
+    """Turns text into ASCII of the same width, so that everything stays in its column."""
+
+    def __init__(self) -> None:
+        self._alike = _Alike()
+
+    def __call__(self, text: str) -> str:
+        """Return the text in ASCII; control characters stay as they are."""
+        return text if text.isascii() else text.translate(self._alike)
+
+
+class _Alike(dict[int, str]):
+    """What to send for a character, found when it first occurs; as wide as the character."""
+
+    def __missing__(self, code: int) -> str:
+        mark = chr(code)
+        plain = mark if code < 128 else _ALIKE.get(mark) or normalize("NFKD", mark)[:1]
+        width = cell_len(mark)
+        self[code] = plain if code < 128 else (plain if plain.isascii() else "?") * width
+        return self[code]
+
+
+class TerminalOutput:
+    """Writes to the terminal and drops what comes after that is gone.
+
+    Otherwise the thread that writes would end, and the program would wait for it for ever.
+    """
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+
+    def write(self, text: str) -> None:
+        """Write a text, if the terminal is still there."""
+        try:
+            self._file.write(text)
+        except OSError as error:
+            _raise_unless_gone(error)
+
+    def flush(self) -> None:
+        """Flush what was written."""
+        try:
+            self._file.flush()
+        except OSError as error:
+            _raise_unless_gone(error)
+
+    def fileno(self) -> int:
+        """Return the file descriptor of the terminal."""
+        return self._file.fileno()
+
+
+def _raise_unless_gone(error: OSError) -> None:
+    if error.errno not in GONE:
+        raise error

@@ -1,4 +1,4 @@
-"""Writing in the user's own editor, which has the terminal meanwhile."""
+"""Editing a text in the user's own editor, which has the terminal meanwhile."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ HINT = "set $VISUAL or $EDITOR to your editor; the prompt is as it was"
 
 
 async def edit_outside(app: App[Any], text: str) -> str:
-    """The text as the user's editor left it. OllmError if there is none or it fails.
+    """Return the text as the user's editor left it. OllmError if there is none or it fails.
 
-    What runs meanwhile goes on; nothing is drawn before the editor ends.
+    Whatever runs in the program goes on; nothing is drawn before the editor ends.
     """
     command = editor_command(os.environ)
     # The directory is for this user only, and so is what is in it.
@@ -46,7 +46,10 @@ async def edit_outside(app: App[Any], text: str) -> str:
 
 
 def editor_command(environ: Mapping[str, str]) -> list[str]:
-    """What the variables say, else the first editor there is. UsageError if there is none."""
+    """Return the command of $VISUAL or $EDITOR, else of the first editor found.
+
+    UsageError if a variable cannot be understood or no editor is found.
+    """
     for name in ("VISUAL", "EDITOR"):
         try:
             command = shlex.split(environ.get(name, ""))
@@ -61,7 +64,7 @@ def editor_command(environ: Mapping[str, str]) -> list[str]:
 
 
 async def _run(app: App[Any], command: Sequence[str]) -> str:
-    """Run an editor to its end; what went wrong, or nothing."""
+    """Run an editor to its end; returns what went wrong, or an empty text."""
     with app.batch_update(), _interrupts_ignored():
         try:
             # The user's own tool: it gets the user's environment, as from a shell.
@@ -78,9 +81,9 @@ async def _run(app: App[Any], command: Sequence[str]) -> str:
 
 @contextmanager
 def _interrupts_ignored() -> Generator[None]:
-    """Ctrl+C in the editor reaches this program too, and is not meant for it.
+    """Do nothing at Ctrl+C, which reaches this program too but is meant for the editor.
 
-    A handler that does nothing, for an ignored signal would stay ignored in the editor.
+    By a handler that does nothing: the editor would inherit an ignored signal as ignored.
     """
     before = signal.signal(signal.SIGINT, _do_nothing)
     try:

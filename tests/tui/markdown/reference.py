@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from ollm_tui.tui.stream.markdown.styles import default_dark
 from ollm_tui.tui.stream.markdown.text import MarkdownText
+from tests.tui.markdown.screen import STYLES
 
 WIDTH = 300
 _BULLETS = "•◦▪"
@@ -19,7 +19,7 @@ _BULLETS = "•◦▪"
 
 def drawn_lines(source: str) -> list[str]:
     """What is on the screen, without blank lines, bars alone and rules under table heads."""
-    text = MarkdownText(default_dark(), WIDTH)
+    text = MarkdownText(STYLES, WIDTH)
     text.feed(source)
     text.finish()
     lines = [text.strip(y).text for y in range(text.line_count)]

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from rich.style import Style
 
-from ollm_tui.tui.stream.markdown.styled_text import Link
-from ollm_tui.tui.stream.markdown.styles import default_dark
 from ollm_tui.tui.stream.markdown.text import MarkdownText
+from ollm_tui.tui.stream.transcript.looks import transcript_styles
+from ollm_tui.tui.themes import DEFAULT_THEME, load_theme
 
-STYLES = default_dark()
+STYLES = transcript_styles(load_theme(DEFAULT_THEME)).markdown
 
 
 class Shown(NamedTuple):
@@ -19,7 +19,6 @@ class Shown(NamedTuple):
 
     segments: list[tuple[str, Style | None]]
     plain: str
-    links: tuple[Link, ...]
     source: tuple[int, int]
 
 
@@ -54,7 +53,6 @@ def shown(text: MarkdownText) -> list[Shown]:
         Shown(
             [(segment.text, segment.style) for segment in text.strip(y)],
             text.plain(y),
-            text.links_at(y),
             text.source_range(y),
         )
         for y in range(text.line_count)

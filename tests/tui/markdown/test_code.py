@@ -43,9 +43,7 @@ def test_blocks_of_code_know_their_lines_language_and_text() -> None:
     first, second = text.code_blocks()
     assert first == CodeBlock(2, 4, "python", "a = 1\nb = 2\n")
     assert second.text == "indented\n"
-    assert text.code_block_at(3) == first
-    assert text.code_block_at(0) is None
-    assert text.code_block_at(text.line_count - 1) == second
+    assert second.last_line == text.line_count - 1
 
 
 @pytest.mark.parametrize(
@@ -87,8 +85,9 @@ def test_pygments_is_loaded_by_the_first_language() -> None:
     program = (
         "import sys\n"
         "from ollm_tui.tui.stream.markdown.text import MarkdownText\n"
-        "from ollm_tui.tui.stream.markdown.styles import default_dark\n"
-        "text = MarkdownText(default_dark(), 80)\n"
+        "from ollm_tui.tui.stream.transcript.looks import transcript_styles\n"
+        "from ollm_tui.tui.themes import load_theme\n"
+        "text = MarkdownText(transcript_styles(load_theme('dark')).markdown, 80)\n"
         "text.feed('```\\ncode\\n```\\n')\n"
         "before = 'pygments.lexers' in sys.modules\n"
         "text.feed('```python\\n')\n"

@@ -42,20 +42,6 @@ def test_every_prefix_looks_as_if_it_had_come_at_once(source: str, width: int) -
 
 
 @settings(max_examples=150)
-@given(fragments, WIDTHS, WIDTHS, st.integers(0, 10_000))
-def test_a_resized_text_looks_as_if_it_had_always_been_that_wide(
-    source: str, before: int, after: int, place: int
-) -> None:
-    first, *rest = cut(source, [place]) or [""]
-    text = grown([first], before)
-    text.resize(after)
-    for chunk in rest:
-        text.feed(chunk)
-    text.finish()
-    assert shown(text) == shown(finished(source, after))
-
-
-@settings(max_examples=150)
 @given(fragments, WIDTHS)
 def test_no_line_is_too_wide_or_holds_a_control_character(source: str, width: int) -> None:
     text = finished(source, width)

@@ -56,12 +56,6 @@ def test_a_table_within_an_item_has_its_mark() -> None:
     assert drawn("- a | b\n  --|--\n  1 | 2") == [" • a │ b", "   ──┼──", "   1 │ 2"]
 
 
-def test_links_in_cells_are_where_they_are_shown() -> None:
-    text = finished("n | link\n--|--\n1 | <https://a.b>")
-    (link,) = text.links_at(2)
-    assert text.strip(2).text[link.start : link.end] == "https://a.b"
-
-
 @pytest.mark.parametrize(
     ("natural", "room", "expected"),
     [

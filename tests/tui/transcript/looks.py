@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from rich.style import Style
 
-from ollm_tui.tui.stream.markdown.styles import default_dark
 from ollm_tui.tui.stream.transcript.looks import TranscriptStyles
+from tests.tui.markdown.screen import STYLES
 
 LOOKS = TranscriptStyles(
-    markdown=default_dark(),
+    markdown=STYLES,
     user=Style(bold=True),
     user_mark=Style(color="blue"),
     assistant_mark=Style(color="green"),

@@ -1,4 +1,4 @@
-"""Compressions in the stream: one line each, where it happened, that opens to its checkpoints."""
+"""Compressions in the stream: a note each where it happened, with the checkpoints as folds."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from ollm_tui.tui.stream.entries.message_entries import local_time
 from ollm_tui.tui.stream.transcript.entry import Entry, Fold
 
 UNCHANGED = Hints({})
-"""Keys as they are where the user has mapped none."""
+"""The keys as they are if the user has mapped none."""
 TOGETHER = "\N{NO-BREAK SPACE}"
-"""Between words that must not come to stand on two lines: a key and what it does."""
+"""Stands between words that must stay on one line: a key and what it does."""
 
 
 def with_compressions(
@@ -27,7 +27,7 @@ def with_compressions(
     branch_ids: Iterable[str],
     hints: Hints = UNCHANGED,
 ) -> list[Entry]:
-    """The entries of a branch and the compressions on it, each after the message it followed."""
+    """Return the entries of a branch with its compressions, each after the message it followed."""
     history = metadata.compression_history
     if not history:
         return list(entries)
@@ -45,7 +45,7 @@ def _following(entry: Entry, after: Mapping[str, list[Entry]]) -> Iterator[Entry
 
 
 def compression_entries(metadata: Metadata, hints: Hints = UNCHANGED) -> list[Entry]:
-    """A record for each; what can be undone now says so, and what holds no more."""
+    """Return a note for each compression; it says whether it can be undone or is not in force."""
     history, next_one = metadata.compression_history, undone_next(metadata)
     holding = {id(each) for each in in_force(history, metadata.compressed)}
     return [
@@ -55,8 +55,8 @@ def compression_entries(metadata: Metadata, hints: Hints = UNCHANGED) -> list[En
 
 
 def undone_next(metadata: Metadata) -> Compression | None:
-    """The compression that would be taken back now; None if there is none, or if going back to
-    an earlier point comes first."""
+    """Return the compression that an undo would take back now; None if there is none, or if a
+    later restore would be undone first."""
     last = last_undoable(metadata.compression_history, metadata.compressed)
     restored = next(standing(metadata.restores), None)
     return None if last and restored and restored.at > last.at else last
@@ -69,7 +69,7 @@ def compression_entry(
     can_undo: bool = True,
     is_in_force: bool = True,
 ) -> Entry:
-    """The record of one compression."""
+    """Return the note for one compression."""
     return Entry(
         compression_key(compression),
         "note",
@@ -80,7 +80,7 @@ def compression_entry(
 
 
 def compression_key(compression: Compression) -> str:
-    """Names its record in the stream."""
+    """Return the key of the entry of a compression."""
     return f"compression-{compression.number}"
 
 
@@ -91,7 +91,7 @@ def record_text(
     can_undo: bool = True,
     is_in_force: bool = True,
 ) -> str:
-    """What it did, in one line; and in another what the user should know of it."""
+    """Return what a compression did in one line, and below it the remark that came with it."""
     tokens = f"{short_count(compression.before_tokens)} → {short_count(compression.after_tokens)}"
     facts = [deed(compression), _together(tokens)]
     if compression.undone_at is not None:

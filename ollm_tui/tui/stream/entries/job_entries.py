@@ -1,4 +1,4 @@
-"""Commands in the stream: what was run, the end of what it printed, how it ended."""
+"""Entries for commands the user ran: the command, the end of its output, how it ended."""
 
 from __future__ import annotations
 
@@ -11,29 +11,31 @@ from ollm_tui.tui.stream.entries.message_entries import local_time
 from ollm_tui.tui.stream.transcript.entry import Entry, Fold
 
 SHORT_LINES = 12
-"""Output of no more lines is shown whole."""
+"""Output of up to this many lines is shown whole."""
 TAIL_LINES = 8
+"""Lines shown of a longer output, and of a running command."""
 OPEN_CHARACTERS = 2_000
-"""More is folded, however few lines it has."""
+"""Output with more characters is folded, however few lines it has."""
 LONGEST_LINE = 200
-"""Of a command that runs: what it prints is seen whole when it is over."""
+"""Characters shown of a line while a command runs; lines are whole when it has ended."""
 BEFORE, OUTPUT = "before", "output"
+"""The keys of the folds."""
 
 
 def with_commands(entries: list[Entry], state: SessionState) -> list[Entry]:
-    """The entries of a branch and the commands that were run meanwhile, by their times."""
+    """Return the entries of a branch with the commands run meanwhile, in order of time."""
     calls = [call for call in state.tool_calls if call.is_command]
     return list(_with(entries, calls, state)) if calls else entries
 
 
 def call_entry(call: ToolCall) -> Entry:
-    """A command that is over, as it is recorded."""
+    """Return the entry of a command that has ended, as it is recorded."""
     text, how = output_and_ending(call)
     return command_entry(call.id, str(call.args.get("code", "")), text, how, call.timestamp)
 
 
 def output_and_ending(call: ToolCall) -> tuple[str, str]:
-    """What a recorded command printed; and its ending, which is the last line in brackets."""
+    """Return what a recorded command printed, and its ending: the last line, in brackets."""
     text, _, last = clean(call.result.llm_content).rstrip("\n").rpartition("\n")
     if last.startswith("[") and last.endswith("]"):
         return text, last[1:-1]
@@ -41,7 +43,7 @@ def output_and_ending(call: ToolCall) -> tuple[str, str]:
 
 
 def command_entry(key: str, code: str, text: str, footer: str, started_at: str) -> Entry:
-    """A command: its line, the end of its output, and all before that folded away."""
+    """Return the entry of a command: its line, the end of its output, and a fold with the rest."""
     return Entry(
         key,
         "note",
@@ -53,7 +55,7 @@ def command_entry(key: str, code: str, text: str, footer: str, started_at: str) 
 
 
 def running_entry(key: str, code: str, tail: str, footer: str) -> Entry:
-    """A command that runs, and the last lines it printed."""
+    """Return the entry of a running command with the last lines it printed."""
     lines = clean(tail).strip("\n").split("\n")[-TAIL_LINES:]
     last = "\n".join(line[:LONGEST_LINE] for line in lines)
     fold = Fold(OUTPUT, "tool", "the last lines so far", last, is_open=True)
@@ -61,7 +63,7 @@ def running_entry(key: str, code: str, tail: str, footer: str) -> Entry:
 
 
 def keep_open(entry: Entry, before: Entry) -> Entry:
-    """The entry with its folds as open as they were."""
+    """Return the entry with its folds as open as those of the one before."""
     for fold in entry.folds:
         if known := before.fold(fold.key):
             fold.is_open = known.is_open
@@ -87,8 +89,8 @@ def _with(
 ) -> Iterator[Entry]:
     waiting = sorted(calls, key=lambda call: call.timestamp)
     for entry in entries:
-        said = state[entry.key].timestamp if entry.key in state else ""
-        while waiting and waiting[0].timestamp < said:
+        sent_at = state[entry.key].timestamp if entry.key in state else ""
+        while waiting and waiting[0].timestamp < sent_at:
             yield call_entry(waiting.pop(0))
         yield entry
     yield from map(call_entry, waiting)

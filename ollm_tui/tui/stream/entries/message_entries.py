@@ -1,4 +1,4 @@
-"""Messages as the stream shows them: who speaks, the words, what is folded, how it ended."""
+"""Entries for messages: who speaks, the text, the folds, how it ended, how long it took."""
 
 from __future__ import annotations
 
@@ -33,90 +33,7 @@ from ollm_tui.tui.stream.entries.tool_entries import ToolBlock, ToolFold, answer
 from ollm_tui.tui.stream.transcript.entry import Entry, Fold, Speaker
 
 SHORTEST_SECONDS = 0.05
-"""What took less is shown without a speed: it would only measure the clock."""
-
-
-def speed_of(usage: Usage | None) -> str:
-    """How fast the words came, where the server measured it."""
-    if not usage or not usage.output_seconds:
-        return ""
-    return f"{usage.output_tokens / usage.output_seconds:,.0f} tok/s"
-
-
-def time_facts(usage: Usage) -> Iterator[str]:
-    """What was done and how long each took, as far as it was measured."""
-    if usage.load_seconds and usage.load_seconds >= SHORTEST_SECONDS:
-        yield f"loaded in {_seconds(usage.load_seconds)}"
-    if usage.prompt_seconds:
-        new = usage.input_tokens - (usage.cached_tokens or 0)
-        yield f"read {_pace(new, usage.prompt_seconds)}"
-    if usage.output_seconds:
-        yield f"wrote {_pace(usage.output_tokens, usage.output_seconds)}"
-
-
-def slowest_of(usage: Usage) -> str:
-    """What took most of the time; nothing where not more than one thing was measured."""
-    times = {
-        "loading the model": usage.load_seconds or 0,
-        "reading the prompt": usage.prompt_seconds or 0,
-        "writing": usage.output_seconds or 0,
-    }
-    if sum(1 for seconds in times.values() if seconds) < 2:
-        return ""
-    return f"mostly {max(times, key=lambda what: times[what])}"
-
-
-def cached_words(usage: Usage) -> str:
-    """How much of the prompt the server had read before, where it says so."""
-    if usage.cached_tokens is None:
-        return ""
-    if not usage.cached_tokens:
-        return "nothing was known already"
-    return f"{usage.cached_tokens:,} of {usage.input_tokens:,} tokens were known already"
-
-
-def usage_words(usage: Usage) -> str:
-    """All of it in one line, as it stands below a message."""
-    facts = list(time_facts(usage))
-    if not usage.output_seconds:
-        facts.append(f"{usage.output_tokens:,} tokens")
-    if usage.cached_tokens:
-        facts.insert(0, f"{usage.cached_tokens:,} of {usage.input_tokens:,} cached")
-    return " · ".join(facts)
-
-
-def why_slow(usage: Usage) -> str:
-    """The same as an answer to the question why it took so long."""
-    times = "; ".join(time_facts(usage))
-    return ": ".join(filter(None, (slowest_of(usage), times)))
-
-
-def _pace(tokens: int, seconds: float) -> str:
-    if seconds < SHORTEST_SECONDS:
-        return f"{tokens:,} at once"
-    return f"{tokens:,} in {_seconds(seconds)}, {tokens / seconds:,.0f} tok/s"
-
-
-def _seconds(seconds: float) -> str:
-    return f"{seconds:.1f} s" if seconds < 100 else f"{seconds:.0f} s"
-
-
-def shown_at(message_id: str, branch: Sequence[str], keys: Container[str]) -> str | None:
-    """The key of the entry that shows a message of a branch; None if none does."""
-    if message_id in keys:
-        return message_id
-    if message_id not in branch:
-        return None
-    before = branch[: branch.index(message_id) + 1]
-    return next((key for key in reversed(before) if key in keys), None)
-
-
-def said_before(moment: str, branch: Iterable[Message]) -> str | None:
-    """The message of a branch after which the stream shows what happened at a moment."""
-    earlier = [message.id for message in takewhile(lambda each: each.timestamp <= moment, branch)]
-    return earlier[-1] if earlier else None
-
-
+"""What took less time is shown without a speed: that would only measure the clock."""
 _MARKS: Mapping[Mark, str] = {
     "": "",
     "pinned": "pinned",
@@ -124,7 +41,7 @@ _MARKS: Mapping[Mark, str] = {
     "folded": "folded in the context",
 }
 REASONING = "reasoning"
-"""The key of the fold that holds what a model thought."""
+"""The key of the fold that holds the reasoning of a model."""
 _SPEAKERS: Mapping[Role, Speaker] = {"user": "user", "system": "note"}
 _ENDINGS = {
     "cancelled": "stopped",
@@ -133,21 +50,19 @@ _ENDINGS = {
     "length": "cut at the output limit",
     "failed": "failed",
 }
-
-
 _DATED = re.compile(r":latest$|-\d{4}(-?\d\d-?\d\d)?$")
-"""What servers add to the name of a model when they answer."""
+"""What servers add to the name of a model when they answer: a date, or ":latest"."""
 
 
 def branch_entries(state: SessionState, leaf: str | None = None) -> list[Entry]:
-    """The messages from the first to a leaf, by default the current one, and where another
-    model answers."""
+    """Return the entries of the messages up to a leaf, by default the current one, with notes
+    where another model answers."""
     return list(_branch_entries(state, leaf))
 
 
 def _branch_entries(state: SessionState, leaf: str | None) -> Iterator[Entry]:
     before = None
-    asking: Entry | None = None
+    asking: Entry | None = None  # the last entry with folds: results belong to its calls
     for message in state.branch(leaf):
         if message.role == "tool" and asking:
             if rest := _joined(message, asking):
@@ -164,7 +79,7 @@ def _branch_entries(state: SessionState, leaf: str | None) -> Iterator[Entry]:
 
 
 def _joined(message: Message, asking: Entry) -> Message | None:
-    """Put results into the folds of their calls; what is left of their message, if anything is."""
+    """Put results into the folds of their calls; returns what is left of the message, or None."""
     calls = {fold.block.call.call_id: fold for fold in asking.folds if isinstance(fold, ToolFold)}
     folds = answered(calls, message)
     asking.folds = [folds.get(fold.key, fold) for fold in asking.folds]
@@ -180,7 +95,8 @@ def _joined(message: Message, asking: Entry) -> Message | None:
 
 
 def model_note(state: SessionState, question: str, reply: str, model: str) -> Entry | None:
-    """The line above a reply to a question, if another model than before writes it."""
+    """Return the note above the reply to a question if another model than before writes it."""
+    # A damaged file may have parents that form a circle.
     step, seen = state.parent(question), set[str]()
     while step is not None and step not in seen:
         seen.add(step)
@@ -197,7 +113,7 @@ def _model_note(reply: str, model: str, before: str | None) -> Entry | None:
 
 
 def entry_of(message: Message, state: SessionState) -> Entry:
-    """One message."""
+    """Return the entry of one message."""
     speaker = _SPEAKERS.get(message.role, "assistant")
     is_plain = _is_plain(message)
     folds = () if is_plain else tuple(_folds(message))
@@ -215,7 +131,7 @@ def entry_of(message: Message, state: SessionState) -> Entry:
 
 
 def _words_beside_calls(message: Message) -> str:
-    """What was said; a call that stood in the words is shown as one, and not twice."""
+    """Return the text of a message without the tool calls written in it, which have folds."""
     text = message.text
     for part in message.parts:
         if isinstance(part, ToolCallPart):
@@ -224,7 +140,7 @@ def _words_beside_calls(message: Message) -> str:
 
 
 def footer_of(message: Message, state: SessionState) -> str:
-    """How it ended, if not well, and which of several versions it is."""
+    """Return how a message ended, if not well, its mark, and which of several versions it is."""
     facts: list[str] = []
     if message.status != "complete":
         facts.append(_ENDINGS.get(message.status, ""))
@@ -245,7 +161,7 @@ def _mark(message: Message, state: SessionState) -> Mark:
 
 
 def details_of(message: Message) -> str:
-    """When it was said, by which model, and what it cost."""
+    """Return when a message was sent, by which model, and what it cost."""
     facts = [local_time(message.timestamp), visible(message.model or "")]
     if message.usage:
         facts.append(usage_words(message.usage))
@@ -253,7 +169,8 @@ def details_of(message: Message) -> str:
 
 
 def local_time(timestamp: str) -> str:
-    """A moment of the record on the user's clock: the time today, else the day too."""
+    """Return a recorded moment on the user's clock: the time today, else the day too; "" if it
+    cannot be read."""
     try:
         moment = clock.parse(timestamp).astimezone()
     except (ValueError, OverflowError):
@@ -265,7 +182,7 @@ def local_time(timestamp: str) -> str:
 
 
 def reasoning_title(text: str, seconds: float | None = None) -> str:
-    """The closed line of a thought."""
+    """Return the title of the reasoning fold."""
     if seconds is not None:
         return f"thought for {max(round(seconds), 1)} s"
     return f"thoughts · {len(text.split()):,} words"
@@ -307,3 +224,85 @@ def _attachment_title(part: Attachment) -> str:
 
 def _shown(part: Attachment) -> str:
     return "(a picture)" if part.media_type.startswith("image/") else part.content
+
+
+def shown_at(message_id: str, branch: Sequence[str], keys: Container[str]) -> str | None:
+    """Return the key of the entry that shows a message of a branch; None if none does."""
+    if message_id in keys:
+        return message_id
+    if message_id not in branch:
+        return None
+    # A message that only brought results has no entry: it is part of an earlier one.
+    before = branch[: branch.index(message_id) + 1]
+    return next((key for key in reversed(before) if key in keys), None)
+
+
+def said_before(moment: str, branch: Iterable[Message]) -> str | None:
+    """Return the id of the last message of a branch sent up to a moment; None if none was."""
+    earlier = [message.id for message in takewhile(lambda each: each.timestamp <= moment, branch)]
+    return earlier[-1] if earlier else None
+
+
+def speed_of(usage: Usage | None) -> str:
+    """Return how fast the reply was written, "" where the server did not measure it."""
+    if not usage or not usage.output_seconds:
+        return ""
+    return f"{usage.output_tokens / usage.output_seconds:,.0f} tok/s"
+
+
+def time_facts(usage: Usage) -> Iterator[str]:
+    """Yield what was done and how long each step took, as far as it was measured."""
+    if usage.load_seconds and usage.load_seconds >= SHORTEST_SECONDS:
+        yield f"loaded in {_seconds(usage.load_seconds)}"
+    if usage.prompt_seconds:
+        new = usage.input_tokens - (usage.cached_tokens or 0)
+        yield f"read {_pace(new, usage.prompt_seconds)}"
+    if usage.output_seconds:
+        yield f"wrote {_pace(usage.output_tokens, usage.output_seconds)}"
+
+
+def slowest_of(usage: Usage) -> str:
+    """Return what took most of the time; "" where fewer than two steps were measured."""
+    times = {
+        "loading the model": usage.load_seconds or 0,
+        "reading the prompt": usage.prompt_seconds or 0,
+        "writing": usage.output_seconds or 0,
+    }
+    if sum(1 for seconds in times.values() if seconds) < 2:
+        return ""
+    return f"mostly {max(times, key=lambda what: times[what])}"
+
+
+def cached_words(usage: Usage) -> str:
+    """Return how much of the prompt the server had in its cache, "" where it does not say."""
+    if usage.cached_tokens is None:
+        return ""
+    if not usage.cached_tokens:
+        return "nothing was known already"
+    return f"{usage.cached_tokens:,} of {usage.input_tokens:,} tokens were known already"
+
+
+def usage_words(usage: Usage) -> str:
+    """Return cache, times and tokens in one line, as it stands below a message."""
+    facts = list(time_facts(usage))
+    if not usage.output_seconds:
+        facts.append(f"{usage.output_tokens:,} tokens")
+    if usage.cached_tokens:
+        facts.insert(0, f"{usage.cached_tokens:,} of {usage.input_tokens:,} cached")
+    return " · ".join(facts)
+
+
+def why_slow(usage: Usage) -> str:
+    """Return an answer to the question why a reply took so long."""
+    times = "; ".join(time_facts(usage))
+    return ": ".join(filter(None, (slowest_of(usage), times)))
+
+
+def _pace(tokens: int, seconds: float) -> str:
+    if seconds < SHORTEST_SECONDS:
+        return f"{tokens:,} at once"
+    return f"{tokens:,} in {_seconds(seconds)}, {tokens / seconds:,.0f} tok/s"
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds < 100 else f"{seconds:.0f} s"

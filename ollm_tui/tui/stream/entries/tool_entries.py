@@ -1,4 +1,5 @@
-"""Tool calls in the stream: one line each, that opens to what was asked, decided and answered."""
+"""Tool calls in the stream: a fold each, which opens to what was asked, decided and answered;
+and notes for the loops that were met."""
 
 from __future__ import annotations
 
@@ -14,45 +15,6 @@ from ollm_tui.core.tool import Decision
 from ollm_tui.tui.kit.toned_lines import TonedLine, argument_lines, diff_lines, exact_lines, joined
 from ollm_tui.tui.stream.transcript.entry import Entry, Fold, Tone
 
-_ANSWERS: Mapping[str, str] = {
-    "stop": "stopped",
-    "once": "it went on once more",
-    "allow": "allowed in this session",
-    "tell": "you told it something",
-    "back": "you went back to before it",
-}
-NUDGED = "nudge"
-"""On record, the answer that the program gave by itself; its words stand in the stream."""
-
-
-def with_loops(entries: list[Entry], state: SessionState) -> list[Entry]:
-    """The entries of a branch and the loops that were met meanwhile, by their times."""
-    loops = [each for each in state.header.metadata.loops if each.answer != NUDGED]
-    return list(_with(entries, loops, state)) if loops else entries
-
-
-def loop_entry(key: str, evidence: str, answer: str) -> Entry:
-    """A loop, and what was said to it."""
-    told = _ANSWERS.get(answer, visible(answer))
-    return Entry(key, "note", f"↻ The model {visible(evidence)} · {told}")
-
-
-def _with(
-    entries: Iterable[Entry], loops: Iterable[LoopRecord], state: SessionState
-) -> Iterator[Entry]:
-    waiting = sorted(loops, key=lambda each: each.at)
-    for entry in entries:
-        said = state[entry.key].timestamp if entry.key in state else ""
-        while waiting and waiting[0].at < said:
-            yield _recorded(waiting.pop(0))
-        yield entry
-    yield from map(_recorded, waiting)
-
-
-def _recorded(loop: LoopRecord) -> Entry:
-    return loop_entry(f"loop-{loop.at}", loop.evidence, loop.answer)
-
-
 ToolState = Literal["asked", "waiting", "running", "done", "failed", "refused", "cancelled"]
 
 CANCELLED = "cancelled by the user"
@@ -63,11 +25,11 @@ CUT = "cut for the model: o opens all of it"
 LONGEST_SUBJECT = 60
 LONGEST_REASON = 70
 MOST_READ = 2_000
-"""Characters that are looked at for a few words; the first of them may be blanks."""
+"""Characters that are looked at to get a few words; the first of them may be blanks."""
 TAIL_LINES = 12
-"""Of what a running call prints."""
+"""How many lines of the output of a running call are shown."""
 _SUBJECTS = ("path", "file", "code", "command", "pattern", "query", "url", "name")
-"""Arguments that say best what a call is about."""
+"""The arguments that say best what a call is about, the best first."""
 _TONES: Mapping[ToolState, Tone] = {
     "waiting": "running",
     "running": "running",
@@ -75,35 +37,44 @@ _TONES: Mapping[ToolState, Tone] = {
     "refused": "stopped",
     "cancelled": "stopped",
 }
+_ANSWERS: Mapping[str, str] = {
+    "stop": "stopped",
+    "once": "it went on once more",
+    "allow": "allowed in this session",
+    "tell": "you told it something",
+    "back": "you went back to before it",
+}
+NUDGED = "nudge"
+"""The recorded answer of the program itself; its message to the model is in the stream already."""
 
 
 class ToolBlock(NamedTuple):
-    """A call as far as it has come."""
+    """A tool call with all that is known of it so far."""
 
     call: ToolCallPart
     state: ToolState = "asked"
     summary: str = ""
     seconds: float | None = None
     decision: str = ""
-    """What the user said to it, in words."""
+    """The decision of the user, in words."""
     diff: str = ""
-    """What it changes."""
+    """The change that the call makes, as a diff."""
     output: str = ""
 
     def finished(
         self, result: ToolResultPart, summary: str = "", seconds: float | None = None
     ) -> ToolBlock:
-        """The same call with its answer."""
+        """Return the block with the result of the call."""
         state = _ending(result, summary, self.decision)
         return self._replace(state=state, summary=summary, seconds=seconds, output=result.content)
 
 
 class ToolFold(Fold):
-    """A block as a fold: its text is put together when it is first opened."""
+    """A block as a fold; its text is put together when it is first asked for."""
 
     def __init__(self, block: ToolBlock, *, is_open: bool = False) -> None:
         tone: Tone = _TONES.get(block.state, "")
-        # The length of what it printed, or of anything, is a fair guess at that of the whole.
+        # Its length serves to estimate the height until the real text is made.
         text = block.output or block.diff or block.call.name
         super().__init__(
             fold_key(block.call.call_id),
@@ -122,12 +93,12 @@ class ToolFold(Fold):
 
 
 def fold_key(call_id: str) -> str:
-    """Names the fold of a call within its entry."""
+    """Return the key of the fold of a call within its entry."""
     return f"call-{call_id}"
 
 
 def answered(calls: Mapping[str, ToolFold], message: Message) -> dict[str, ToolFold]:
-    """The folds of calls that a message of results answers, by their keys, with the answers."""
+    """Return the folds of the calls that a message of results answers, by key, with the results."""
     decisions = {part.call_id: part for part in message.parts if isinstance(part, Approval)}
     found: dict[str, ToolFold] = {}
     for part in message.parts:
@@ -135,26 +106,26 @@ def answered(calls: Mapping[str, ToolFold], message: Message) -> dict[str, ToolF
             fold = calls[part.call_id]
             block = fold.block
             if approval := decisions.get(part.call_id):
-                block = block._replace(decision=_said(approval.decision, approval.scope))
+                block = block._replace(decision=_decision_phrase(approval.decision, approval.scope))
             found[fold.key] = ToolFold(block.finished(part))
     return found
 
 
 def decision_words(decision: Decision) -> str:
-    """What the user said, as it stands in the block."""
-    said = _said(decision.answer, decision.scope)
+    """Return the decision of the user as it stands in the block."""
+    said = _decision_phrase(decision.answer, decision.scope)
     return f"{said}: {decision.words}" if decision.words else said
 
 
 def subject_of(call: ToolCallPart) -> str:
-    """What a call is about, in a few words."""
+    """Return what a call is about, in a few words."""
     texts = {name: value for name, value in call.args.items() if isinstance(value, str)}
     chosen = next((texts[name] for name in _SUBJECTS if name in texts), "")
     return _short(chosen or next(iter(texts.values()), ""), LONGEST_SUBJECT)
 
 
 def duration(seconds: float) -> str:
-    """A time for the eye: 8 ms, 3.2 s, 2 min 5 s."""
+    """Return a time in a short form: 8 ms, 3.2 s, 2 min 5 s."""
     if seconds < 1:
         return f"{max(round(seconds * 1000), 1)} ms"
     if seconds < 60:
@@ -163,7 +134,7 @@ def duration(seconds: float) -> str:
 
 
 def block_title(block: ToolBlock) -> str:
-    """The one line of a call."""
+    """Return the title of a call."""
     subject = subject_of(block.call)
     name = f"{visible(block.call.name)} {subject}".rstrip()
     if block.state == "asked":
@@ -172,7 +143,7 @@ def block_title(block: ToolBlock) -> str:
 
 
 def block_lines(block: ToolBlock) -> Iterator[TonedLine]:
-    """All there is to a call: what it was asked with, the decision, what it changes, the answer."""
+    """Yield all lines of a call: its arguments, the decision, the diff, the result."""
     if block.call.raw_arguments is not None:
         yield from exact_lines(block.call.raw_arguments)
     else:
@@ -191,7 +162,7 @@ def block_lines(block: ToolBlock) -> Iterator[TonedLine]:
 
 
 def tail(output: str) -> str:
-    """The last lines of what a running call printed."""
+    """Return the last lines of what a running call printed."""
     return "\n".join(output.rstrip("\n").split("\n")[-TAIL_LINES:])
 
 
@@ -216,9 +187,10 @@ def _facts(block: ToolBlock) -> Iterable[str]:
 
 
 def _size(output: str) -> str:
-    """What came of a call, where only its answer is on record."""
+    """Return what came of a call where only its result is on record."""
     text = output.strip("\n")
     before, _, last = text.rpartition("\n")
+    # A last line in brackets says how a command ended, as "[exit 1]".
     if last.startswith("[") and last.endswith("]"):
         return _short(last[1:-1], LONGEST_REASON)
     if not before and len(last) <= LONGEST_REASON:
@@ -236,8 +208,8 @@ def _ending(result: ToolResultPart, summary: str, decision: str) -> ToolState:
     return "failed"
 
 
-def _said(answer: str, scope: str) -> str:
-    """A decision in words; it may come from a file."""
+def _decision_phrase(answer: str, scope: str) -> str:
+    """Return a decision in words; the answer may come from a file and be unknown."""
     said = {"yes": "allowed", "always": "allowed", "no": "refused", "never": "forbidden"}
     where = {"session": " in this session", "project": " in this project"}.get(scope, "")
     return f"{said.get(answer, visible(answer))}{where} by you"
@@ -246,3 +218,31 @@ def _said(answer: str, scope: str) -> str:
 def _short(text: str, most: int) -> str:
     words = " ".join(visible(text[:MOST_READ]).split())
     return words if len(words) <= most else f"{words[: most - 1].rstrip()}…"
+
+
+def with_loops(entries: list[Entry], state: SessionState) -> list[Entry]:
+    """Return the entries of a branch with notes for the loops met meanwhile, in order of time."""
+    loops = [each for each in state.header.metadata.loops if each.answer != NUDGED]
+    return list(_with(entries, loops, state)) if loops else entries
+
+
+def loop_entry(key: str, evidence: str, answer: str) -> Entry:
+    """Return the note for a loop and the answer to it."""
+    outcome = _ANSWERS.get(answer, visible(answer))
+    return Entry(key, "note", f"↻ The model {visible(evidence)} · {outcome}")
+
+
+def _with(
+    entries: Iterable[Entry], loops: Iterable[LoopRecord], state: SessionState
+) -> Iterator[Entry]:
+    waiting = sorted(loops, key=lambda each: each.at)
+    for entry in entries:
+        sent_at = state[entry.key].timestamp if entry.key in state else ""
+        while waiting and waiting[0].at < sent_at:
+            yield _recorded(waiting.pop(0))
+        yield entry
+    yield from map(_recorded, waiting)
+
+
+def _recorded(loop: LoopRecord) -> Entry:
+    return loop_entry(f"loop-{loop.at}", loop.evidence, loop.answer)

@@ -1,4 +1,4 @@
-"""What all blocks share: a place on the page, a margin, and how lines of source reach them."""
+"""What all blocks share: lines on the page, a margin, and how lines of source reach them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ class Block:
         self.indents = tuple(indents)
         self.top = len(page.lines)
         """The first line of the block on the page."""
-        self.first_lead: Lead
-        self.rest_lead: Lead
-        self._fit()
+        self.first_lead, self.rest_lead = leads(self.indents, page.width)
 
     @property
     def room(self) -> int:
@@ -29,39 +27,26 @@ class Block:
         return max(self.page.width - self.rest_lead.width, 1)
 
     def begin_line(self, text: str, source: int, line_start: int) -> None:
-        """A line of source begins; `source` is where its text is, `line_start` where it starts."""
+        """Begin a line of source that starts at `line_start` and whose text starts at `source`."""
         raise NotImplementedError
 
     def extend(self, text: str) -> None:
-        """The line begun last goes on."""
+        """Append text to the line begun last."""
         raise NotImplementedError
 
     def end_line(self) -> None:
-        """The line begun last is complete."""
+        """Mark the line begun last as complete."""
 
     def draw(self) -> None:
         """Bring the page up to date."""
 
     def close(self) -> None:
-        """Nothing more comes."""
+        """Draw what is missing: nothing more comes."""
         self.draw()
 
-    def lay_out(self) -> None:
-        """Draw everything again at the end of the page, whose width may be another now."""
-        self.top = len(self.page.lines)
-        self._fit()
-        self.redraw()
-
-    def redraw(self) -> None:
-        """Draw the whole block, whatever was drawn before."""
-        raise NotImplementedError
-
     def lead(self, is_first: bool) -> Lead:
-        """The margin of a line of the block."""
+        """Return the margin of the first line, or of any other line, of the block."""
         return self.first_lead if is_first else self.rest_lead
-
-    def _fit(self) -> None:
-        self.first_lead, self.rest_lead = leads(self.indents, self.page.width)
 
 
 class FixedBlock(Block):
@@ -76,12 +61,5 @@ class FixedBlock(Block):
         is_rule: bool = False,
     ) -> None:
         super().__init__(page, palette, indents)
-        self._source = source
-        self._is_rule = is_rule
-        self.redraw()
-
-    def redraw(self) -> None:
-        """Draw the line."""
-        text = "─" * self.room if self._is_rule else ""
-        segments = (Segment(text, self.palette.styles.rule),) if text else ()
-        self.page.put(self.top, [Line(self.first_lead, segments, self._source)])
+        segments = (Segment("─" * self.room, palette.styles.rule),) if is_rule else ()
+        page.put(self.top, [Line(self.first_lead, segments, source)])

@@ -6,7 +6,6 @@ A long line goes on below with a mark in the margin, so that nothing is out of s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from rich.segment import Segment
@@ -33,9 +32,8 @@ class VerbatimBlock(Block):
         self.base = palette.styles.text
         self._texts: list[str] = []
         self._sources: list[int] = []
-        self._coloured: list[Sequence[Segment]] = []
-        """The complete lines, drawn ones first."""
         self._drawn = 0
+        """How many complete lines were drawn."""
         self._drawn_lines = 0
         """How many lines of the page the complete lines and the head take."""
         self._is_open = False
@@ -49,36 +47,37 @@ class VerbatimBlock(Block):
 
     @property
     def last_line(self) -> str:
-        """The line written last."""
+        """The line that was begun last."""
         return self._texts[-1]
 
     def begin_line(self, text: str, source: int, line_start: int) -> None:
-        """Another line."""
+        """Begin another line."""
         self._texts.append(text)
         self._sources.append(line_start)
         self._is_open = True
         self._final = (0, 0)
 
     def extend(self, text: str) -> None:
-        """The last line goes on."""
+        """Append text to the last line."""
         self._texts[-1] += text
 
     def end_line(self) -> None:
-        """The last line is complete."""
+        """Mark the last line as complete."""
         self._is_open = False
 
     def draw(self) -> None:
-        """Draw what was not complete when it was drawn last."""
+        """Draw the lines that are new or were not complete when last drawn."""
         keep, lines = self._drawn_lines, list[Line]()
+        # The line of an empty block goes when its first text comes.
         if not self._drawn and len(head := self.head()) != keep:
             keep, lines = 0, head
         complete = len(self._texts) - self._is_open
         for number in range(self._drawn, complete):
             segments = self.coloured(_expanded(self._texts[number]), is_complete=True)
-            self._coloured.append(segments)
             lines += self._rows(segments, number)
         self._drawn, self._drawn_lines = complete, keep + len(lines)
         if lines:
+            # They replace the rows of the open line too: none of those may be skipped.
             self._final = (0, 0)
         if self._is_open:
             rows, more = self._open_rows(complete)
@@ -86,31 +85,21 @@ class VerbatimBlock(Block):
             lines += more
         self.page.put(self.top + keep, lines)
 
-    def redraw(self) -> None:
-        """Draw all lines with the colours they have."""
-        lines = self.head()
-        for number, segments in enumerate(self._coloured):
-            lines += self._rows(segments, number)
-        self._drawn_lines = len(lines)
-        self._final = (0, 0)
-        self.page.put(self.top, lines)
-        self.draw()
-
     def head(self) -> list[Line]:
-        """What stands above the text."""
+        """Return the lines above the text."""
         return []
 
     def coloured(self, text: str, is_complete: bool) -> Sequence[Segment]:
-        """One line with its colours."""
+        """Return one line in its colours; one that is not complete is asked for again."""
         del is_complete
         return self._plain(text)
 
     def margin(self, number: int, row: int) -> Lead:
-        """What stands before a row of a line."""
+        """Return what stands before a row of a line."""
         return self.lead(not number and not row)
 
     def _open_rows(self, number: int) -> tuple[int, list[Line]]:
-        """The rows of the line being written that may have changed, and how many come before."""
+        """Return how many rows of the open line are final, and the rows after those."""
         text = _expanded(self._texts[-1])
         if len(text) <= LONGEST_CODE:
             return 0, self._rows(self.coloured(text, is_complete=False), number)
@@ -122,6 +111,7 @@ class VerbatimBlock(Block):
             self._row(margins[bool(rows + row)], self._plain(text[start + a : start + b]), number)
             for row, (a, b) in enumerate(spans)
         ]
+        # More text can change the last two rows, but none before them.
         if len(spans) > 2:
             self._final = start + spans[-2][0], rows + len(spans) - 2
         return rows, lines
@@ -145,7 +135,7 @@ class VerbatimBlock(Block):
 
 
 class CodeBlock(VerbatimBlock):
-    """A fence or indented code, on a ground of its own."""
+    """A fenced or indented block of code, on a background of its own."""
 
     def __init__(
         self,
@@ -155,21 +145,19 @@ class CodeBlock(VerbatimBlock):
         source: int,
         language: str = "",
     ) -> None:
-        self._margins: dict[tuple[bool, bool], Lead] = {}
         super().__init__(page, palette, indents)
+        self._margins: dict[tuple[bool, bool], Lead] = {}
         self.base = palette.styles.code_block
         self.language = language
         self._source = source
         self._lexer: LineLexer | None = None
         self._state: LexerState | None = None
         if language:
-            # Late, because Pygments is heavy and most texts have no code.
-            lexing = import_module("ollm_tui.tui.stream.markdown.code_lexing")
-            self._lexer = lexing.line_lexer(language)
+            self._lexer = _line_lexer(language)
             self._state = self._lexer.start if self._lexer else None
 
     def head(self) -> list[Line]:
-        """The name of the language. A block without text has a line too, to be seen at all."""
+        """Return the line with the language; an empty block has a line too, to be seen at all."""
         if not self.language and self._texts:
             return []
         styles = self.palette.styles
@@ -179,21 +167,22 @@ class CodeBlock(VerbatimBlock):
         return [Line(self._margin(True, False), label, self._source, self.base)]
 
     def begin_line(self, text: str, source: int, line_start: int) -> None:
-        """Another line; without a language above it, the first one stands for the fence too."""
+        """Begin another line; without a language above, the first one stands for the fence too."""
         is_top = not self._texts and not self.language
         super().begin_line(text, source, self._source if is_top else line_start)
 
     def add_blank_lines(self, sources: Sequence[int]) -> None:
-        """Empty lines that turned out to be within indented code."""
+        """Add the blank lines that turned out to be within indented code."""
         for source in sources:
             self.begin_line("", source, source)
         self.end_line()
 
     def coloured(self, text: str, is_complete: bool) -> Sequence[Segment]:
-        """One line, read from the state its predecessor left."""
+        """Return one line in its colours, read from the state its predecessor left."""
         if self._lexer is None or self._state is None or len(text) > LONGEST_CODE:
             return super().coloured(text, is_complete)
         tokens, state = self._lexer.line(text, self._state)
+        # An open line is read again from the same state when it has grown.
         if is_complete:
             self._state = state
         found: list[Segment] = []
@@ -206,7 +195,7 @@ class CodeBlock(VerbatimBlock):
         return tuple(found)
 
     def margin(self, number: int, row: int) -> Lead:
-        """Some ground before the text, or the mark of a line that goes on."""
+        """Return the margin before the text, or the mark of a line that goes on."""
         return self._margin(not (number or row or self.language), bool(row))
 
     def _margin(self, is_first: bool, is_continued: bool) -> Lead:
@@ -222,9 +211,12 @@ class CodeBlock(VerbatimBlock):
             self._margins[is_first, is_continued] = known
         return known
 
-    def _fit(self) -> None:
-        super()._fit()
-        self._margins.clear()
+
+def _line_lexer(language: str) -> LineLexer | None:
+    # Imported late: Pygments is heavy, and most texts have no code.
+    from ollm_tui.tui.stream.markdown.code_lexing import line_lexer
+
+    return line_lexer(language)
 
 
 def _expanded(text: str) -> str:
@@ -232,7 +224,7 @@ def _expanded(text: str) -> str:
 
 
 def _part(segments: Sequence[Segment], first: int, last: int) -> Sequence[Segment]:
-    """The characters from `first` to `last` of a row of segments."""
+    """Return the characters from `first` to `last` of a row of segments."""
     found: list[Segment] = []
     at = 0
     for text, style, _ in segments:

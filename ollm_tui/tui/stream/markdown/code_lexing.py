@@ -16,7 +16,10 @@ from pygments.token import Comment, Error, Operator, Punctuation, Text
 from pygments.util import ClassNotFound
 
 _MOST_EMPTY_MATCHES = 50
+"""Rules that match nothing can follow each other for ever; after this many a character is
+skipped."""
 _DEEPEST_STACK = 20
+"""States carried to the next line: code that never closes what it opens would pile them up."""
 _COMMENTS = (("/*", "*/"), ("<!--", "-->"))
 """Comments that Pygments reads with one expression over all their lines."""
 
@@ -26,11 +29,11 @@ _Rule = tuple[Callable[[str, int], re.Match[str] | None], Any, Any]
 
 
 class LexerState(NamedTuple):
-    """What a line leaves behind for the next one."""
+    """The state in which a line leaves the lexer for the next line."""
 
     stack: tuple[str, ...] = ("root",)
     comment_end: str = ""
-    """What ends the comment that is open."""
+    """What ends the comment that is open; empty if none is."""
 
 
 class LineLexer:
@@ -42,15 +45,16 @@ class LineLexer:
         self._lexer = lexer
         self._names: dict[Any, str] = {}
         self._states: Mapping[str, Sequence[_Rule]] | None = None
+        # Callbacks of extended lexers change a context object, which no state here stands for.
         if isinstance(lexer, RegexLexer) and not isinstance(lexer, ExtendedRegexLexer):
             if lexer.name == "PHP":
                 # In a chat PHP comes without its opening tag.
                 self.start = LexerState(("root", "php"))
-            # Pygments keeps its compiled rules to itself, and the state between lines as well.
+            # Pygments has no public way to read one line from a state; its rules are private.
             self._states = cast(Mapping[str, Sequence[_Rule]], attrgetter("_tokens")(lexer))
 
     def line(self, text: str, state: LexerState) -> tuple[list[tuple[str, str]], LexerState]:
-        """Token names and texts of one line, and the state after it."""
+        """Return the token names and texts of one line, and the state after it."""
         found: list[tuple[str, str]] = []
         if state.comment_end:
             end = text.find(state.comment_end)
@@ -80,7 +84,7 @@ class LineLexer:
                 yield name, shown
 
     def _tokens(self, text: str, stack: list[str]) -> Iterator[_Token]:
-        """Tokens of a line; the stack is changed along."""
+        """Yield the tokens of a line; the stack is changed along the way."""
         if self._states is None:
             yield from cast(_Tokens, self._lexer.get_tokens_unprocessed(text))
             return
@@ -89,6 +93,7 @@ class LineLexer:
             found = _first_match(self._states[stack[-1]], text, at)
             if found is None or empty_matches > _MOST_EMPTY_MATCHES:
                 if text[at] == "\n":
+                    # As Pygments does: a line end that no rule knows leads back to the root.
                     stack[:] = self.start.stack
                 yield at, Error if text[at] != "\n" else Text, text[at]
                 at, empty_matches = at + 1, 0
@@ -104,7 +109,7 @@ class LineLexer:
 
 
 def line_lexer(language: str) -> LineLexer | None:
-    """A lexer for a language by the name people give it; None if nobody knows it."""
+    """Return a lexer for a language by one of its usual names; None if Pygments has none."""
     try:
         return LineLexer(find_lexer_class_by_name(language)())
     except ClassNotFound:
@@ -122,7 +127,7 @@ def _first_match(
 
 
 def _change(stack: list[str], transition: Any) -> None:
-    """Pygments' state changes; one state always stays."""
+    """Apply a state change of Pygments to the stack; one state always stays."""
     if transition is None:
         return
     if isinstance(transition, int):
@@ -137,9 +142,9 @@ def _change(stack: list[str], transition: Any) -> None:
 
 
 def _open_comment(text: str, tokens: Sequence[_Token]) -> tuple[int, str] | None:
-    """Where a comment begins that does not end on this line, and what will end it.
+    """Find where a comment begins that does not end on this line, and what will end it.
 
-    A mark within a string or in the text of another comment is none.
+    A mark within a string or in the text of another comment does not count.
     """
     if not any(mark in text for mark, _ in _COMMENTS):
         return None
@@ -147,6 +152,8 @@ def _open_comment(text: str, tokens: Sequence[_Token]) -> tuple[int, str] | None
         for mark, end in _COMMENTS:
             if not text.startswith(mark, at):
                 continue
+            # Without its end, a lexer takes the mark for operators or an error, or for a comment
+            # up to the end of the line.
             is_unread = kind in Error or kind in Operator or kind in Punctuation
             is_cut_off = kind in Comment and len(value) > len(mark) and end not in value
             if is_unread or is_cut_off:
@@ -155,6 +162,7 @@ def _open_comment(text: str, tokens: Sequence[_Token]) -> tuple[int, str] | None
 
 
 def _until(tokens: Sequence[_Token], end: int) -> Iterator[_Token]:
+    """Yield the tokens before an offset; the last one is cut there."""
     for at, token, value in tokens:
         if at < end:
             yield at, token, value[: end - at]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from rich.segment import Segment
 
@@ -11,12 +11,13 @@ from ollm_tui.tui.stream.markdown.page import Indent
 from ollm_tui.tui.stream.markdown.styles import MarkdownStyles
 
 TAB_STOP = 4
+"""Columns; text set in as far as this is code."""
 BULLETS = "•◦▪"
 _SPACE = re.compile(r"[ \t]*")
 
 
 class Cursor:
-    """A place in a line of source, in characters and in columns: a tab may be half used up."""
+    """A position in a line of source, in characters and in columns: a tab may be half used up."""
 
     __slots__ = ("_in_tab", "at", "column", "line")
 
@@ -59,14 +60,14 @@ class Cursor:
             columns -= size
 
     def take(self, characters: int) -> None:
-        """Pass over characters that are no white space."""
+        """Pass over characters that are not white space."""
         self.at += characters
         self.column += characters
 
 
 @dataclass(frozen=True)
 class Quote:
-    """`>` before every line."""
+    """A block quote: `>` before every line."""
 
 
 @dataclass
@@ -80,12 +81,13 @@ class Item:
     task: str = ""
     """The character between the brackets of a task."""
     has_content: bool = False
-    is_marked: bool = field(default=False)
+    """Whether a block has begun in it."""
+    is_marked: bool = False
     """Whether a block with its mark has been drawn."""
 
     @property
     def is_ordered(self) -> bool:
-        """Whether it has a number."""
+        """Whether the item has a number."""
         return self.kind in ".)"
 
 
@@ -97,6 +99,7 @@ def enters(container: Container, cursor: Cursor) -> bool:
     if isinstance(container, Quote):
         return enters_quote(cursor)
     if cursor.is_at_end:
+        # An item without text on its first line is ended by a blank line.
         return container.has_content
     if cursor.indent() < container.indent:
         return False
@@ -117,7 +120,7 @@ def enters_quote(cursor: Cursor) -> bool:
 
 
 def drawn_indent(container: Container, depth: int, styles: MarkdownStyles) -> Indent:
-    """What a container puts before its lines; `depth` is how many lists it is within."""
+    """Return what a container puts before its lines; `depth` is how many lists it is within."""
     if isinstance(container, Quote):
         bar = Segment("▎ ", styles.quote_bar)
         return Indent(bar, bar, copied=False)

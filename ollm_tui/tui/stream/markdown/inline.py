@@ -26,108 +26,12 @@ from ollm_tui.tui.stream.markdown.syntax import (
 )
 
 REACH = 1000
-"""How many characters what opens and what closes may be apart: it bounds what is read again."""
-
-
-class Delimiter(Piece):
-    """A run of marks that may open or close emphasis; what is not used is shown."""
-
-    __slots__ = ("closes", "index", "length", "mark", "opens")
-
-    def __init__(self, raw: str, at: int, end: int, before: str, index: int) -> None:
-        super().__init__(raw[at:end], at)
-        self.mark = raw[at]
-        self.length = end - at
-        self.index = index
-        before = raw[at - 1] if at else before
-        after = raw[end] if end < len(raw) else " "
-        left = _flanks(before, after)
-        right = _flanks(after, before)
-        if self.mark == "_":
-            self.opens = left and (not right or _is_punctuation(before))
-            self.closes = right and (not left or _is_punctuation(after))
-        else:
-            self.opens, self.closes = left, right
-
-
-def match_emphasis(
-    pieces: Sequence[Piece], delimiters: Sequence[Delimiter], spans: list[tuple[int, int]]
-) -> list[Delimiter]:
-    """Give matched text its look; returns what is still open, notes what was matched in spans."""
-    opened: list[Delimiter] = []
-    for closer in delimiters:
-        while closer.closes and closer.text:
-            place = _opener(opened, closer)
-            if place is None:
-                break
-            opener = opened[place]
-            del opened[place + 1 :]
-            _join(pieces, opener, closer)
-            spans.append((opener.at, closer.at + closer.length))
-            if not opener.text:
-                opened.pop()
-        if closer.opens and closer.text:
-            opened.append(closer)
-    return opened
-
-
-def _opener(opened: Sequence[Delimiter], closer: Delimiter) -> int | None:
-    for place in range(len(opened) - 1, -1, -1):
-        opener = opened[place]
-        if closer.at - opener.at > REACH:
-            return None
-        if opener.mark == closer.mark and not _is_odd_match(opener, closer):
-            return place
-    return None
-
-
-def _is_odd_match(opener: Delimiter, closer: Delimiter) -> bool:
-    """The rule of three: `**a*b**` is strong, not emphasis of something smaller."""
-    if opener.mark == "~" or not (opener.closes or closer.opens):
-        return False
-    both = opener.length + closer.length
-    return both % 3 == 0 and bool(opener.length % 3 or closer.length % 3)
-
-
-def _join(pieces: Sequence[Piece], opener: Delimiter, closer: Delimiter) -> None:
-    used = 2 if len(opener.text) > 1 and len(closer.text) > 1 else 1
-    look = STRIKE if opener.mark == "~" else STRONG if used == 2 else EMPHASIS
-    for piece in pieces[opener.index + 1 : closer.index]:
-        piece.look |= look
-    opener.text = opener.text[used:]
-    closer.text = closer.text[used:]
-
-
-def _flanks(before: str, after: str) -> bool:
-    """Whether marks between the two lean on the text after them."""
-    if not after or after.isspace():
-        return False
-    if not _is_punctuation(after):
-        return True
-    return not before or before.isspace() or _is_punctuation(before)
-
-
-def _is_punctuation(character: str) -> bool:
-    if character.isalnum() or not character or character == " ":
-        return False
-    return unicodedata.category(character)[0] in "PS"
-
-
+"""The most characters between what opens and what closes: they bound what is read again."""
 _SPECIAL = re.compile(r"\\|`+|\*+|_+|~~+|\[|!\[|\]|<|&|\n|https?://")
 _ESCAPABLE = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 _TICKS = re.compile("`+")
 _MARGIN = 40
 """Longer than any reference, scheme or mark that may be cut off at the end of the text."""
-
-
-class _Bracket(NamedTuple):
-    """A `[` or `![` that may begin a link: its place among the pieces and the delimiters."""
-
-    at: int
-    piece: int
-    delimiters: int
-    is_image: bool
-    is_active: bool = True
 
 
 class InlineReader:
@@ -148,18 +52,21 @@ class InlineReader:
         self._doubtful += [bracket.at for bracket in self._brackets if bracket.is_active]
 
     def settled(self) -> int:
-        """The raw offset before which nothing can change any more."""
+        """Return the raw offset before which nothing can change any more."""
         raw = self._raw
         oldest = len(raw) - REACH - _MARGIN
+        # What began before that can no longer be closed: it stays text.
         at = min((at for at in self._doubtful if at >= oldest), default=len(raw))
+        # Blanks or a backslash before a line end would make it a hard break.
         at = len(raw[: max(min(at, len(raw) - _MARGIN), 0)].rstrip(" \t\n\\"))
+        # The later text is read on its own, so no matched span may be cut in two.
         for start, end in sorted(self._spans, reverse=True):
             if start < at < end:
                 at = start
         return self._piece_border(at)
 
     def split(self, at: int) -> tuple[list[Piece], list[Piece]]:
-        """The pieces before and after a settled offset, without white space at the very end."""
+        """Return the pieces before and after a settled offset, without white space at the end."""
         first: list[Piece] = []
         rest: list[Piece] = []
         for piece in self.pieces:
@@ -174,7 +81,7 @@ class InlineReader:
         return first, _stripped(rest)
 
     def _piece_border(self, at: int) -> int:
-        """The offset itself, or the start of the piece it would cut in two."""
+        """Return the offset itself, or the start of the piece it would cut in two."""
         previous = 0
         for number, piece in enumerate(self.pieces):
             if piece.at >= at:
@@ -229,7 +136,7 @@ class InlineReader:
         return end
 
     def _mark(self, start: int, end: int) -> int:
-        """A mark that is only text: a part of it might be read differently, so it is not cut."""
+        """Add a mark that is only text and is not cut: a part of it might mean something else."""
         self.pieces.append(Piece(self._raw[start:end], start))
         return end
 
@@ -255,6 +162,7 @@ class InlineReader:
         for run in _TICKS.finditer(self._raw, start, at + REACH):
             if len(run[0]) == ticks:
                 code = self._raw[start : run.start()].replace("\n", " ").replace("\t", " ")
+                # One blank on each side only keeps backticks in the code apart from its marks.
                 if code[0] == " " == code[-1] and code.strip(" "):
                     code = code[1:-1]
                 self.pieces.append(Piece(code, at, CODE))
@@ -273,14 +181,15 @@ class InlineReader:
         return self._delimiter(at, end) if end - at == 2 else self._mark(at, end)
 
     def _open_bracket(self, mark: str, at: int) -> int:
-        place = _Bracket(at, len(self.pieces), len(self._delimiters), len(mark) == 2)
-        self._brackets.append(place)
+        bracket = _Bracket(at, len(self.pieces), len(self._delimiters), len(mark) == 2)
+        self._brackets.append(bracket)
         return self._mark(at, at + len(mark))
 
     def _close_bracket(self, at: int) -> int:
         if not self._brackets:
             return self._text(at, at + 1)
         bracket = self._brackets.pop()
+        # At the end of the text a "(" may still come.
         if bracket.is_active and self._raw[at + 1 : at + 2] in ("", "("):
             tail = LINK_TAIL.match(self._raw, at + 1, bracket.at + REACH)
             if tail:
@@ -291,15 +200,14 @@ class InlineReader:
         return self._text(at, at + 1)
 
     def _link(self, bracket: _Bracket, url: str, at: int) -> None:
-        """Everything since the bracket is the text of a link to `url`."""
+        """Make everything since the bracket the text of a link to `url`."""
         inner = self._delimiters[bracket.delimiters :]
         del self._delimiters[bracket.delimiters :]
         match_emphasis(self.pieces, inner, self._spans)
         inside = self.pieces[bracket.piece + 1 :]
-        address = url if is_web_address(url) else None
+        is_web = is_web_address(url)
         for piece in inside:
-            piece.look = piece.look | LINK if address else piece.look & ~LINK
-            piece.url = address
+            piece.look = piece.look | LINK if is_web else piece.look & ~LINK
         opening = self.pieces[bracket.piece]
         if bracket.is_image:
             opening.text = "[image: " if inside else "[image"
@@ -308,12 +216,10 @@ class InlineReader:
             opening.text = ""
             self._deactivate_brackets(at)
         if url and url != "".join(piece.text for piece in inside):
-            target = Piece(f" ({url})", at, TARGET)
-            target.url = address
-            self.pieces.append(target)
+            self.pieces.append(Piece(f" ({url})", at, TARGET))
 
     def _deactivate_brackets(self, at: int) -> None:
-        """A link is no part of another link's text, but may be part of an image's."""
+        """Keep open brackets from becoming links around this one; images may have links in them."""
         for number in range(len(self._brackets) - 1, -1, -1):
             outer = self._brackets[number]
             if at - outer.at > REACH:
@@ -323,8 +229,7 @@ class InlineReader:
     def _angle(self, at: int) -> int:
         raw, limit = self._raw, at + REACH
         if autolink := AUTOLINK.match(raw, at, limit):
-            address = autolink["address"]
-            self._autolink(address, at)
+            self._autolink(autolink["address"], at)
             return autolink.end()
         if LINE_BREAK_TAG.match(raw, at):
             self.pieces.append(Piece("\n", at))
@@ -338,10 +243,7 @@ class InlineReader:
         return self._text(at, at + 1)
 
     def _autolink(self, address: str, at: int) -> None:
-        piece = Piece(address, at)
-        if is_web_address(address):
-            piece.look, piece.url = LINK, address
-        self.pieces.append(piece)
+        self.pieces.append(Piece(address, at, LINK if is_web_address(address) else PLAIN))
 
     def _reference(self, at: int) -> int:
         found = REFERENCE.match(self._raw, at)
@@ -354,9 +256,10 @@ class InlineReader:
         before = self._raw[at - 1] if at else self._before
         found = BARE_ADDRESS.match(self._raw, at)
         if not found or (before and (before.isalnum() or before == "_")):
+            # Past "http" only: there may be marks in the rest.
             return self._text(at, at + 4)
         if found.end() == len(self._raw):
-            self._doubtful.append(at)
+            self._doubtful.append(at)  # the address may go on
         address = without_trailing_marks(found[0])
         if not is_web_address(address):
             return self._text(at, at + 4)
@@ -365,8 +268,110 @@ class InlineReader:
 
 
 def _stripped(pieces: list[Piece]) -> list[Piece]:
+    """Remove white space at the end, but not that of code."""
     while pieces and pieces[-1].look == PLAIN and not pieces[-1].text.strip(" \n"):
         pieces.pop()
     if pieces and pieces[-1].plain:
         pieces[-1].text = pieces[-1].text.rstrip(" ")
     return pieces
+
+
+class _Bracket(NamedTuple):
+    """A `[` or `![` that may begin a link: where it is in the text, the pieces, the delimiters."""
+
+    at: int
+    piece: int
+    delimiters: int
+    is_image: bool
+    is_active: bool = True
+
+
+class Delimiter(Piece):
+    """A run of marks that may open or close emphasis; what is not used is shown."""
+
+    __slots__ = ("closes", "index", "length", "mark", "opens")
+
+    def __init__(self, raw: str, at: int, end: int, before: str, index: int) -> None:
+        super().__init__(raw[at:end], at)
+        self.mark = raw[at]
+        self.length = end - at
+        self.index = index
+        before = raw[at - 1] if at else before
+        after = raw[end] if end < len(raw) else " "
+        left = _flanks(before, after)
+        right = _flanks(after, before)
+        # An underscore within a word is text, as in snake_case; an asterisk is not.
+        if self.mark == "_":
+            self.opens = left and (not right or _is_punctuation(before))
+            self.closes = right and (not left or _is_punctuation(after))
+        else:
+            self.opens, self.closes = left, right
+
+
+def match_emphasis(
+    pieces: Sequence[Piece], delimiters: Sequence[Delimiter], spans: list[tuple[int, int]]
+) -> list[Delimiter]:
+    """Give matched text its look; returns what is still open, and adds what matched to `spans`."""
+    opened: list[Delimiter] = []
+    for closer in delimiters:
+        while closer.closes and closer.text:
+            index = _opener(opened, closer)
+            if index is None:
+                break
+            opener = opened[index]
+            # What opened in between cannot close outside of this pair.
+            del opened[index + 1 :]
+            _join(pieces, opener, closer)
+            spans.append((opener.at, closer.at + closer.length))
+            if not opener.text:
+                opened.pop()
+        if closer.opens and closer.text:
+            opened.append(closer)
+    return opened
+
+
+def _opener(opened: Sequence[Delimiter], closer: Delimiter) -> int | None:
+    """Return the index of the nearest open delimiter that this one closes."""
+    for index in range(len(opened) - 1, -1, -1):
+        opener = opened[index]
+        if closer.at - opener.at > REACH:
+            return None
+        if opener.mark == closer.mark and not _is_odd_match(opener, closer):
+            return index
+    return None
+
+
+def _is_odd_match(opener: Delimiter, closer: Delimiter) -> bool:
+    """The rule of three: `**a*b**` is strong, not emphasis of something smaller."""
+    if opener.mark == "~" or not (opener.closes or closer.opens):
+        return False
+    both = opener.length + closer.length
+    return both % 3 == 0 and bool(opener.length % 3 or closer.length % 3)
+
+
+def _join(pieces: Sequence[Piece], opener: Delimiter, closer: Delimiter) -> None:
+    """Use up one or two marks of both, and give what is between them its look."""
+    used = 2 if len(opener.text) > 1 and len(closer.text) > 1 else 1
+    look = STRIKE if opener.mark == "~" else STRONG if used == 2 else EMPHASIS
+    for piece in pieces[opener.index + 1 : closer.index]:
+        piece.look |= look
+    opener.text = opener.text[used:]
+    closer.text = closer.text[used:]
+
+
+def _flanks(before: str, after: str) -> bool:
+    """Whether marks between the two characters belong to the text after them, not to a gap.
+
+    CommonMark calls such marks left-flanking.
+    """
+    if not after or after.isspace():
+        return False
+    if not _is_punctuation(after):
+        return True
+    return not before or before.isspace() or _is_punctuation(before)
+
+
+def _is_punctuation(character: str) -> bool:
+    if character.isalnum() or not character or character == " ":
+        return False
+    return unicodedata.category(character)[0] in "PS"

@@ -24,7 +24,7 @@ from ollm_tui.tui.stream.markdown.syntax import LONGEST_START, html_end, is_ende
 from ollm_tui.tui.stream.markdown.table_layout import Alignment, read_alignments, split_row
 
 DEEPEST = 24
-"""Containers within each other; more marks are text."""
+"""How deep containers may be nested; further marks are text."""
 
 _HEADING = re.compile(r"(#{1,6})(?:[ \t]+|$)")
 _FENCE = re.compile(r"(`{3,}|~{3,})(.*)", re.DOTALL)
@@ -77,31 +77,34 @@ class ReadingState:
     mark: str = ""
     """The fence that is open, or what ends the HTML that is open."""
     indent: int = 0
-    """How far the fence is set in."""
+    """The columns by which the open fence is set in; its lines lose as many."""
     last_line: str = ""
     """The last line of the open paragraph, if it may be the head of a table."""
 
 
 class Plan(NamedTuple):
-    """The meaning of a line."""
+    """What is to be done with a line."""
 
     action: Action
     keep: int
-    """How many open containers it is within."""
+    """How many of the open containers the line is within."""
     opened: list[Container]
+    """The containers that begin with the line."""
     rest: str = ""
-    """Its text, without marks."""
+    """The text of the line, without marks."""
     level: int = 0
+    """The level of a heading, or the columns a fence is set in."""
     mark: str = ""
+    """The fence, or what ends the HTML."""
     alignments: list[Alignment] | None = None
 
 
 class _Undecided(Exception):
-    """The line must go on first."""
+    """Raised while the meaning of a line depends on text that has not come."""
 
 
 def plan_line(line: str, is_complete: bool, state: ReadingState) -> Plan | None:
-    """What a line means; None while that depends on how it goes on."""
+    """Return what a line means; None while that depends on how it goes on."""
     try:
         return _Planning(line, is_complete, state).plan()
     except _Undecided:
@@ -109,6 +112,8 @@ def plan_line(line: str, is_complete: bool, state: ReadingState) -> Plan | None:
 
 
 class _Planning:
+    """The reading of one line, from its left edge into the containers and blocks it belongs to."""
+
     def __init__(self, line: str, is_complete: bool, state: ReadingState) -> None:
         self.cursor = Cursor(line)
         self.is_complete = is_complete
@@ -142,6 +147,7 @@ class _Planning:
         return self.new_block()
 
     def wait(self) -> None:
+        """Give up for now, unless the line is complete."""
         if not self.is_complete:
             raise _Undecided
 
@@ -149,7 +155,7 @@ class _Planning:
         return Plan(action, self.keep, self.opened, rest, level, mark)
 
     def within_leaf(self, is_blank: bool) -> Plan | None:
-        """The line as part of a block that takes lines as they are."""
+        """Return the line as part of a block that takes lines as they are; None if it is not."""
         leaf, cursor = self.state.leaf, self.cursor
         if leaf is Leaf.FENCE:
             text = cursor.rest.strip(" \t")
@@ -187,6 +193,7 @@ class _Planning:
                 return self.text(rest)
 
     def set_in(self) -> Plan:
+        """Read a line set in by a tab stop or more: code, unless a paragraph goes on."""
         if self.state.leaf is Leaf.PARAGRAPH and not self.opened:
             return self.text(self.cursor.rest.lstrip(" \t"))
         self.cursor.skip(TAB_STOP)
@@ -233,7 +240,7 @@ class _Planning:
         return self.result(Action.HTML, indent + rest, mark=end) if end else None
 
     def marks(self, rest: str) -> Plan | None:
-        """Lines of nothing but marks: what they are shows at their end."""
+        """Read a line that may be nothing but marks: what it is shows only at its end."""
         if self.continues_paragraph:
             if "|" in self.state.last_line and _DELIMITER_ROW.match(rest):
                 self.wait()
@@ -250,6 +257,7 @@ class _Planning:
         return None
 
     def enters_item(self, rest: str) -> bool:
+        """Whether a list item begins here; then the cursor is moved to its text."""
         if _MARKER_BEGUN.match(rest):
             self.wait()
         found = _MARKER.match(rest)
@@ -258,11 +266,13 @@ class _Planning:
         is_empty = not rest[found.end() :].strip(" \t")
         if is_empty:
             self.wait()
+        # So that a line of text may begin with a year: only a 1 begins a list within a paragraph.
         if self.continues_paragraph and (is_empty or (found[1] and int(found[1]) != 1)):
             return False
         indent = self.cursor.column - self.margin
         self.cursor.take(found.end())
         spaces = self.cursor.indent()
+        # More spaces than a tab stop are indented code that begins after one of them.
         taken = 1 if is_empty or spaces > TAB_STOP else spaces
         self.cursor.skip(taken)
         number = int(found[1]) if found[1] else 0
@@ -271,6 +281,7 @@ class _Planning:
         return True
 
     def text(self, rest: str) -> Plan:
+        # A task box and a definition, which gets a line of its own, show at their end.
         if _BRACKET_BEGUN.match(rest):
             self.wait()
         if self.opened and isinstance(self.opened[-1], Item) and (task := _TASK.match(rest)):

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from rich.segment import Segment
 from rich.style import Style
 
-from ollm_tui.tui.stream.markdown.styled_text import Link
 from ollm_tui.tui.stream.markdown.wrapping import cells
 
 LEAST_ROOM = 6
@@ -25,11 +24,12 @@ class Indent(NamedTuple):
 
 
 class Lead(NamedTuple):
-    """All that stands before the text of a line."""
+    """The margin of a line: all that stands before its text."""
 
     segments: tuple[Segment, ...]
     width: int
     plain: str
+    """The part of it that is copied with the text."""
 
 
 _NO_LEAD = Lead((), 0, "")
@@ -44,11 +44,10 @@ class Line(NamedTuple):
     """The offset into the source at which it begins."""
     fill: Style | None = None
     """Fills the rest of the line, as behind code."""
-    links: tuple[Link, ...] = ()
 
 
 class Page:
-    """All lines drawn so far, and the first one changed since somebody asked."""
+    """All lines drawn so far, and the first one that changed since `changed` was set."""
 
     def __init__(self, width: int) -> None:
         self.width = width
@@ -56,7 +55,7 @@ class Page:
         self.changed = 0
 
     def put(self, top: int, lines: Sequence[Line]) -> None:
-        """Make these the lines from `top` on."""
+        """Replace all lines from `top` on by these."""
         if top < len(self.lines):
             self.changed = min(self.changed, top)
             del self.lines[top:]
@@ -64,7 +63,8 @@ class Page:
 
 
 def leads(indents: Sequence[Indent], width: int) -> tuple[Lead, Lead]:
-    """The margins of the first line and of the others. The outer indents go if room is short."""
+    """Return the margins of the first line and of the others; if room is short, without the outer
+    indents."""
     if not indents:
         return _NO_LEAD, _NO_LEAD
     limit = max(width - LEAST_ROOM, 0)

@@ -26,15 +26,17 @@ class BlockReader:
         self._growing: Block | None = None
         """The block whose last line goes on."""
         self._held = ""
-        """The beginning of a line that is not decided."""
+        """The beginning of a line whose meaning is not decided."""
         self._line_start = 0
         self._at = 0
         self._blank_at: int | None = None
+        """Where the first blank line after the last block is."""
         self._blank_lines: list[int] = []
         """Blank lines that belong to indented code if more of it follows."""
         self._empty_item: Block | None = None
+        """The mark of an item that has no text so far."""
         self._left: list[Container] = []
-        """Containers a blank line left: an empty item among them may still have a next one."""
+        """What was open before a blank line ended an item: the next item counts on from it."""
         self._is_after_heading = False
 
     def feed(self, text: str) -> None:
@@ -49,7 +51,7 @@ class BlockReader:
             self._open.draw()
 
     def finish(self) -> None:
-        """The text ends here."""
+        """End the text; a line held back is read as it is."""
         if self._at > self._line_start:
             self._grow("", is_complete=True)
             self._end_line()
@@ -111,6 +113,7 @@ class BlockReader:
         self._blank_lines = []
 
     def _blank(self, plan: Plan) -> None:
+        """Close what a blank line ends; indented code may go on after it."""
         if self._blank_at is None:
             self._blank_at = self._line_start
         if self._state.leaf is Leaf.INDENTED and plan.keep == len(self._state.stack):
@@ -157,6 +160,7 @@ class BlockReader:
         self._begin(block, plan)
 
     def _table(self, plan: Plan) -> None:
+        """Make the last line of the open paragraph the head of a table."""
         paragraph = self._open
         assert isinstance(paragraph, Paragraph)
         is_whole = paragraph.is_one_line
@@ -174,7 +178,7 @@ class BlockReader:
         self._open, self._state.leaf = table, Leaf.TABLE
 
     def _enter(self, plan: Plan) -> list[Indent]:
-        """Leave and enter containers, and leave a gap before the new block where it needs one."""
+        """Leave and enter containers, with a gap before the new block where it needs one."""
         stack = self._state.stack
         before = stack if plan.keep < len(stack) else self._left
         left = before[plan.keep] if plan.keep < len(before) else None
@@ -186,6 +190,7 @@ class BlockReader:
             isinstance(first, Item) and isinstance(left, Item) and left.kind == first.kind
         )
         if isinstance(first, Item) and isinstance(left, Item) and is_next_item:
+            # Only the first number of a list counts; the others follow it, whatever they are.
             first.number = left.number + 1
         self._leave_gap(plan, is_next_item)
         stack += plan.opened
@@ -213,6 +218,7 @@ class BlockReader:
         if self._blank_at is not None:
             return True
         begins_list = bool(plan.opened) and isinstance(plan.opened[0], Item)
+        # Lists stay as tight as they were written, and a heading is close to its text.
         is_close = is_next_item or begins_list or self._is_in_list() or self._is_after_heading
         return not is_close
 
@@ -223,7 +229,7 @@ class BlockReader:
         return any(isinstance(container, Item) for container in self._state.stack)
 
     def _indents(self) -> list[Indent]:
-        """What the open containers put before a line; marks that were drawn are blank."""
+        """Return what the open containers put before a line; marks that were drawn are blank."""
         styles = self._palette.styles
         found: list[Indent] = []
         depth = 0
@@ -246,5 +252,6 @@ def _has_content(container: Container) -> bool:
 
 
 def _language(info: str) -> str:
+    """Return the language in the info string of a fence, as `python`, `{.python}`, `py:file`."""
     words = info.replace("{", " ").replace("}", " ").replace(",", " ").split()
     return words[0].lstrip(".").partition(":")[0] if words else ""

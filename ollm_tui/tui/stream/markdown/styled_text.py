@@ -1,26 +1,24 @@
-"""Visible text, how its parts look, where they link to and where in the source they came from."""
+"""Visible text, how its parts look and where in the source they came from."""
 
 from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from rich.segment import Segment
 from rich.style import Style
 
 from ollm_tui.tui.stream.markdown.styles import PLAIN, Palette
-from ollm_tui.tui.stream.markdown.wrapping import cells
 
 _RECENT = 2048
-"""More characters than are drawn again when text is added."""
+"""Characters of the recent part: more than are drawn again when text is added."""
 
 
 class Piece:
     """A part of inline text: what is shown, how, and the part of the raw text it stands for."""
 
-    __slots__ = ("at", "look", "plain", "text", "url")
+    __slots__ = ("at", "look", "plain", "text")
 
     def __init__(self, text: str, at: int, look: int = PLAIN, plain: bool = False) -> None:
         self.text = text
@@ -28,15 +26,6 @@ class Piece:
         self.look = look
         self.plain = plain
         """Shown character by character as it stands in the raw text, so it may be cut anywhere."""
-        self.url: str | None = None
-
-
-class Link(NamedTuple):
-    """Cells of a line, or characters of a text, that lead to an address."""
-
-    start: int
-    end: int
-    url: str
 
 
 class StyledText:
@@ -46,15 +35,15 @@ class StyledText:
     to a string copies it.
     """
 
-    __slots__ = ("_anchors", "_base", "_ends", "_links", "_looks", "_older", "_recent")
+    __slots__ = ("_anchors", "_base", "_ends", "_looks", "_older", "_recent")
 
     def __init__(self) -> None:
         self._recent = ""
         self._older: list[str] = []
         self._base = 0
         """Where the recent part begins."""
-        self._links: list[Link] = []
         self._ends = array("I")
+        """Where each run of text with one look ends."""
         self._looks = array("B")
         self._anchors = array("I")
         """Pairs: an offset into the text, and the raw offset it stands for."""
@@ -63,7 +52,7 @@ class StyledText:
         return self._base + len(self._recent)
 
     def since(self, start: int) -> str:
-        """The text from an offset to its end."""
+        """Return the text from an offset to its end."""
         self._reach(start)
         return self._recent[start - self._base :]
 
@@ -77,45 +66,39 @@ class StyledText:
         """Append pieces; `base` is added to their raw offsets."""
         texts = [self._recent]
         size = len(self)
-        ends, looks, anchors, links = self._ends, self._looks, self._anchors, self._links
-        linked = -1
+        ends, looks, anchors = self._ends, self._looks, self._anchors
         for piece in pieces:
             if not piece.text:
                 continue
             anchors.append(size)
             anchors.append(piece.at + base)
-            start, size = size, size + len(piece.text)
+            size += len(piece.text)
             texts.append(piece.text)
             if looks and looks[-1] == piece.look:
                 ends[-1] = size
             else:
                 ends.append(size)
                 looks.append(piece.look)
-            if piece.url:
-                if linked == start and links[-1].url == piece.url:
-                    start = links.pop().start
-                links.append(Link(start, size, piece.url))
-                linked = size
         self._recent = "".join(texts)
 
-    def mark(self) -> tuple[int, int, int, int]:
-        """What `cut` needs to come back to the present state."""
-        return len(self), len(self._ends), len(self._anchors), len(self._links)
+    def mark(self) -> tuple[int, int, int]:
+        """Return what `cut` needs to come back to the present state."""
+        return len(self), len(self._ends), len(self._anchors)
 
-    def cut(self, mark: tuple[int, int, int, int]) -> None:
-        """Take away what was added since a mark."""
-        size, runs, anchors, links = mark
+    def cut(self, mark: tuple[int, int, int]) -> None:
+        """Remove what was added since a mark."""
+        size, runs, anchors = mark
         self._reach(size)
         self._recent = self._recent[: size - self._base]
         del self._ends[runs:]
         del self._looks[runs:]
         del self._anchors[anchors:]
-        del self._links[links:]
         if runs:
+            # Text of the same look made the last run longer.
             self._ends[-1] = size
 
     def segments(self, start: int, end: int, palette: Palette, base: Style) -> list[Segment]:
-        """A part of the text, ready for the screen."""
+        """Return a part of the text, ready for the screen."""
         self._reach(start)
         recent, ends, looks, shift = self._recent, self._ends, self._looks, self._base
         found: list[Segment] = []
@@ -131,24 +114,9 @@ class StyledText:
             run += 1
         return found
 
-    def links_between(self, start: int, end: int, shift: int) -> tuple[Link, ...]:
-        """The links of one line, in cells; `shift` cells come before its text."""
-        if not self._links:
-            return ()
-        text = self.since(start)[: end - start]
-        found: list[Link] = []
-        first = bisect_right(self._links, start, key=lambda link: link.end)
-        for number in range(first, len(self._links)):
-            link = self._links[number]
-            if link.start >= end:
-                break
-            left, right = max(link.start, start) - start, min(link.end, end) - start
-            column = shift + cells(text[:left])
-            found.append(Link(column, column + cells(text[left:right]), link.url))
-        return tuple(found)
-
     def raw_offset(self, at: int) -> int:
-        """Where in the raw text the character at an offset came from."""
+        """Return where in the raw text the character at an offset came from."""
+        # Bisected by hand, because the pairs lie flat in the array to save memory.
         low, high = 0, len(self._anchors) // 2
         while low < high:
             middle = (low + high) // 2
@@ -161,7 +129,7 @@ class StyledText:
         return self._anchors[2 * low - 1] + at - self._anchors[2 * low - 2]
 
     def settle(self) -> None:
-        """What is there will hardly be cut or drawn again, except for the last of it."""
+        """Set older text aside, which will hardly be cut or drawn again."""
         if len(self._recent) > 2 * _RECENT:
             self._older.append(self._recent[:-_RECENT])
             self._base += len(self._older[-1])

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from rich.style import Style
 
+# Looks are bits: text that is strong, struck out and a link at once has one number.
 PLAIN = 0
 STRONG = 1
 EMPHASIS = 2
@@ -19,11 +20,11 @@ TARGET = 32
 
 @dataclass(frozen=True)
 class MarkdownStyles:
-    """One style for each part; whoever knows the theme builds it."""
+    """One style for each part of a text; built by the code that knows the theme."""
 
     text: Style
     heading: tuple[Style, Style, Style, Style, Style, Style]
-    """Levels 1 to 6."""
+    """The styles of levels 1 to 6."""
     strong: Style
     emphasis: Style
     strike: Style
@@ -53,6 +54,7 @@ class Palette:
         self.styles = styles
         self._combined: dict[tuple[Style, int], Style] = {}
         self._tokens: dict[str, Style] = {}
+        # Where parts overlap, the colours of the later ones win.
         self._parts = (
             (STRONG, styles.strong),
             (EMPHASIS, styles.emphasis),
@@ -63,7 +65,7 @@ class Palette:
         )
 
     def combined(self, base: Style, look: int) -> Style:
-        """The style of text with all the looks in `look` on top of a base."""
+        """Return the style of text with all the looks in `look` on top of a base style."""
         if not look:
             return base
         known = self._combined.get((base, look))
@@ -73,7 +75,7 @@ class Palette:
         return known
 
     def token(self, name: str) -> Style:
-        """The style of a code token, by its own name or the nearest name above it."""
+        """Return the style of a code token, by its own name or the nearest name above it."""
         known = self._tokens.get(name)
         if known is None:
             above = name
@@ -84,52 +86,3 @@ class Palette:
                 known += self.styles.tokens[above]
             self._tokens[name] = known
         return known
-
-
-def default_dark() -> MarkdownStyles:
-    """Calm colours on a dark ground, for use without a theme."""
-    accent, quiet, ground = "#8ab4f8", "#7d8794", "#1f242c"
-    return MarkdownStyles(
-        text=Style.parse("#d8dee4"),
-        heading=(
-            Style.parse(f"bold underline {accent}"),
-            Style.parse(f"bold {accent}"),
-            Style.parse("bold #a9c4ee"),
-            Style.parse("bold #d8dee4"),
-            Style.parse("bold italic #b4bdc7"),
-            Style.parse(f"italic {quiet}"),
-        ),
-        strong=Style.parse("bold #eef2f6"),
-        emphasis=Style.parse("italic"),
-        strike=Style.parse("strike dim"),
-        code=Style.parse(f"#f0b86e on {ground}"),
-        code_block=Style.parse(f"#d8dee4 on {ground}"),
-        code_label=Style.parse(f"{quiet} on {ground}"),
-        quote_bar=Style.parse("#7fa39a"),
-        link=Style.parse(f"underline {accent}"),
-        link_target=Style.parse(f"not underline {quiet}"),
-        rule=Style.parse("#3c4552"),
-        table_border=Style.parse("#3c4552"),
-        table_head=Style.parse(f"bold {accent}"),
-        bullet=Style.parse("#7fa39a"),
-        task_open=Style.parse(quiet),
-        task_done=Style.parse("#8cc790"),
-        tokens={
-            "Comment": Style.parse(f"italic {quiet}"),
-            "Keyword": Style.parse("#c3a6ff"),
-            "Keyword.Constant": Style.parse("#f0b86e"),
-            "Operator.Word": Style.parse("#c3a6ff"),
-            "Name.Function": Style.parse("#8ab4f8"),
-            "Name.Class": Style.parse("#e5c07b"),
-            "Name.Builtin": Style.parse("#7fc1ca"),
-            "Name.Decorator": Style.parse("#e5c07b"),
-            "Name.Tag": Style.parse("#8ab4f8"),
-            "Name.Attribute": Style.parse("#7fc1ca"),
-            "Literal.String": Style.parse("#8cc790"),
-            "Literal.Number": Style.parse("#f0b86e"),
-            "Generic.Deleted": Style.parse("#e88388"),
-            "Generic.Inserted": Style.parse("#8cc790"),
-            "Generic.Heading": Style.parse("bold"),
-            "Generic.Prompt": Style.parse(quiet),
-        },
-    )

@@ -1,4 +1,5 @@
-"""The written forms of links, addresses, tags and character references within a line."""
+"""How links, addresses, tags and character references are written, and where HTML blocks begin
+and end."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from html import unescape
 
 from ollm_tui.core.intake import UNSAFE
 
+# Parentheses in a target may nest; an expression cannot count them, so two levels are written out.
 _DEEPEST = r"\((?:\\.|[^\s()\\])*\)"
 _DEEPER = rf"\((?:\\.|[^\s()\\]|{_DEEPEST})*\)"
 LINK_TAIL = re.compile(
@@ -30,22 +32,22 @@ _WEB = re.compile(r"https?://[^\s]", re.IGNORECASE)
 
 
 def is_web_address(url: str) -> bool:
-    """Only these are links; everything else is shown as text."""
+    """Whether an address is one of the web: only those are links, all others are text."""
     return _WEB.match(url) is not None
 
 
 def written_target(raw: str) -> str:
-    """A link's target without escapes and references, fit for the screen."""
+    """Return a link's target without escapes and references, fit for the screen."""
     return UNSAFE.sub("", _ESCAPED.sub(r"\1", REFERENCE.sub(_character, raw))).strip()
 
 
 def character_reference(raw: str) -> str:
-    """What `&amp;` stands for; itself if it is none, and never anything that steers a terminal."""
+    """Return what `&amp;` stands for, itself if unknown, and nothing that steers a terminal."""
     return UNSAFE.sub("\ufffd", unescape(raw)).replace("\n", " ").replace("\t", " ")
 
 
 def without_trailing_marks(address: str) -> str:
-    """A bare address without the punctuation of the sentence around it."""
+    """Return a bare address without the punctuation of the sentence around it."""
     while address:
         last = address[-1]
         if last in "?!.,:;*_~'\"" or (last == ")" and address.count(")") > address.count("(")):
@@ -60,7 +62,7 @@ def _character(found: re.Match[str]) -> str:
 
 
 LONGEST_START = 200
-"""A line longer than this is text, whatever it begins with: until then it is held back."""
+"""Characters up to which a line that is undecided is held back; a longer one is text."""
 
 _BLANK = "\n"
 """Stands for a blank line as the end of a block."""
@@ -71,6 +73,7 @@ _NAMES = (
     "|header|hr|html|iframe|legend|li|link|main|menu|menuitem|nav|noframes|ol|optgroup|option"
     "|p|param|search|section|summary|table|tbody|td|tfoot|th|thead|title|tr|track|ul"
 )
+# CommonMark's kinds of HTML blocks but the last: how each begins and what ends it.
 _STARTS = (
     (re.compile(r"<(?:script|pre|style|textarea)(?:[\s>]|$)", re.I), "</"),
     (re.compile(r"<!--"), "-->"),
@@ -87,12 +90,13 @@ _RAW_END = re.compile(r"</(?:script|pre|style|textarea)>", re.I)
 
 
 def html_end(rest: str, is_complete: bool, in_paragraph: bool) -> str | None:
-    """What ends the HTML block that a line begins; "" if it begins none, None if undecided."""
+    """Return what ends the HTML block that a line begins; "" if none begins, None if undecided."""
     if not is_complete and _UNFINISHED.match(rest) and len(rest) < LONGEST_START:
         return None
     for start, end in _STARTS:
         if start.match(rest):
             return end
+    # The last kind, any tag alone on its line, does not interrupt a paragraph.
     if in_paragraph or not _TAG_BEGUN.match(rest) or len(rest) >= LONGEST_START:
         return ""
     if is_complete:

@@ -18,7 +18,8 @@ from ollm_tui.tui.stream.markdown.table_layout import (
 )
 
 _FITTED_ROWS = 16
-"""Up to here every row may widen the columns; later only what doubles: the rows or a width."""
+"""Up to this many rows each one may widen the columns. Later they are fitted again only when the
+rows or a width have doubled: fitting draws all rows again."""
 
 
 class TableBlock(Block):
@@ -49,16 +50,16 @@ class TableBlock(Block):
         self._drawn_lines = 0
 
     def begin_line(self, text: str, source: int, line_start: int) -> None:
-        """Another row."""
+        """Begin another row."""
         self._row = text
         self._row_sources.append(line_start)
 
     def extend(self, text: str) -> None:
-        """The row goes on."""
+        """Append text to the row."""
         self._row = (self._row or "") + text
 
     def end_line(self) -> None:
-        """The row is complete."""
+        """Read the row, which is complete, and widen the columns if it is time to."""
         if self._row is None:
             return
         row = read_cells(self._row, len(self._head))
@@ -66,6 +67,7 @@ class TableBlock(Block):
         self._rows.append(row)
         self._needed = _wider(self._needed, natural_widths(row))
         count = len(self._rows)
+        # A power of two: the rows have doubled since the last one.
         if count <= _FITTED_ROWS or count & (count - 1) == 0 or self._has_doubled():
             self._fitted = self._needed
 
@@ -84,14 +86,9 @@ class TableBlock(Block):
         self._draw_rows(self._drawing, row)
 
     def close(self) -> None:
-        """Fit the columns to all rows."""
+        """Fit the columns to all rows and draw what changed."""
         self.end_line()
         self._fitted = self._needed
-        self.draw()
-
-    def redraw(self) -> None:
-        """Draw everything."""
-        self._drawing = None
         self.draw()
 
     def _has_doubled(self) -> bool:
@@ -110,18 +107,15 @@ class TableBlock(Block):
         if row:
             self._add(lines, drawing.row(row, len(self._rows)), self._row_sources[-1])
         elif not self._drawn_lines:
+            # Drawn as records, a table without rows would have no line at all.
             self._add(lines, drawing.row(read_cells("", len(self._head)), 0), self._source)
         self.page.put(self.top + top, lines)
 
     def _add(self, lines: list[Line], drawn: Sequence[Drawn], source: int) -> None:
-        """Lines of the page from what was drawn; the first of the block has the item's mark."""
-        for segments, links in drawn:
+        """Append what was drawn as lines; the first one of the block has the mark of its item."""
+        for segments in drawn:
             lead = self.lead(not lines and not self._drawn_lines)
-            shifted = tuple(
-                link._replace(start=link.start + lead.width, end=link.end + lead.width)
-                for link in links
-            )
-            lines.append(Line(lead, tuple(segments), source, None, shifted))
+            lines.append(Line(lead, tuple(segments), source))
 
 
 def _wider(one: Sequence[int], other: Sequence[int]) -> list[int]:

@@ -9,24 +9,26 @@ from rich.segment import Segment
 from rich.style import Style
 
 from ollm_tui.tui.stream.markdown.inline import InlineReader
-from ollm_tui.tui.stream.markdown.styled_text import Link, StyledText
+from ollm_tui.tui.stream.markdown.styled_text import StyledText
 from ollm_tui.tui.stream.markdown.styles import Palette
 from ollm_tui.tui.stream.markdown.wrapping import cells, line_spans
 
 Alignment = Literal["left", "centre", "right"]
 Cell = StyledText
-Drawn = tuple[list[Segment], tuple[Link, ...]]
-"""The segments and links of one line."""
+Drawn = list[Segment]
+"""The segments of one line."""
 
 SEPARATOR = " │ "
 _LEAST_COLUMN = 8
 """A column narrower than its text needs at least this, or the table becomes records."""
 _MOST_COLUMNS = 100
+"""A delimiter row with more bars is text."""
 _HANGING = 2
+"""Cells a value is set in by below a name that has lines of its own."""
 
 
 def split_row(line: str) -> list[str]:
-    """The cells of a row; an escaped bar is text."""
+    """Return the cells of a row; an escaped bar is text."""
     row = line.strip(" \t")
     row = row.removeprefix("|")
     if row.endswith("|") and not row.endswith("\\|"):
@@ -42,7 +44,7 @@ def split_row(line: str) -> list[str]:
 
 
 def read_alignments(line: str) -> list[Alignment] | None:
-    """The alignments a delimiter row gives; None if it is none."""
+    """Return the alignments a delimiter row gives; None if the line is not one."""
     if "|" not in line or "-" not in line or line.count("|") > _MOST_COLUMNS:
         return None
     found: list[Alignment] = []
@@ -55,18 +57,18 @@ def read_alignments(line: str) -> list[Alignment] | None:
 
 
 def read_cells(line: str, columns: int) -> tuple[Cell, ...]:
-    """As many cells as the table has columns: empty ones where the row is short."""
+    """Return as many cells as the table has columns: empty ones where the row is short."""
     texts = split_row(line)[:columns]
     return tuple(map(_cell, texts + [""] * (columns - len(texts))))
 
 
 def natural_widths(row: Sequence[Cell]) -> list[int]:
-    """The cells each text of a row would take on one line."""
+    """Return the width in cells that each text of a row would take on one line."""
     return [max(map(cells, cell.text.split("\n"))) for cell in row]
 
 
 def fit_columns(natural: Sequence[int], room: int) -> tuple[int, ...] | None:
-    """The widths of the columns; None if there are too many for the room."""
+    """Return the widths of the columns; None if there are too many for the room."""
     room -= len(SEPARATOR) * (len(natural) - 1)
     if sum(natural) <= room:
         return tuple(max(width, 1) for width in natural)
@@ -102,15 +104,15 @@ class RowDrawing:
         self._separator = Segment(SEPARATOR, border)
 
     def head(self) -> list[Drawn]:
-        """The names of the columns over a light rule; records need none."""
+        """Return the names of the columns over a light rule; records have no head."""
         if self.widths is None:
             return []
         rule = "─┼─".join("─" * width for width in self.widths)
         line = Segment(rule, self._palette.styles.table_border)
-        return [*self._columns(self._head, self._palette.styles.table_head), ([line], ())]
+        return [*self._columns(self._head, self._palette.styles.table_head), [line]]
 
     def row(self, row: Sequence[Cell], number: int) -> list[Drawn]:
-        """The lines of a row."""
+        """Return the lines of a row."""
         if self.widths is None:
             return self._record(row, number)
         return self._columns(row, self._palette.styles.text)
@@ -134,8 +136,6 @@ class RowDrawing:
         widths: Sequence[int],
     ) -> Drawn:
         segments: list[Segment] = []
-        links: list[Link] = []
-        column = 0
         last = len(widths) - 1
         for number, (cell, (first, end), width) in enumerate(zip(row, spans, widths, strict=True)):
             free = width - cells(cell.text[first:end])
@@ -143,22 +143,20 @@ class RowDrawing:
             if before:
                 segments.append(Segment(" " * before, base))
             segments += cell.segments(first, end, self._palette, base)
-            links += cell.links_between(first, end, column + before)
             if number < last:
                 if free > before:
                     segments.append(Segment(" " * (free - before), base))
                 segments.append(self._separator)
-            column += width + len(SEPARATOR)
-        return segments, tuple(links)
+        return segments
 
     def _record(self, row: Sequence[Cell], number: int) -> list[Drawn]:
-        drawn: list[Drawn] = [([], ())] if number else []
+        drawn: list[Drawn] = [[]] if number else []
         for name, value in zip(self._head, row, strict=True):
             drawn += self._field(name, value)
         return drawn
 
     def _field(self, name: Cell, value: Cell) -> list[Drawn]:
-        """`name: value`, wrapped with the following lines set in."""
+        """Draw `name: value`, wrapped, with the following lines set in."""
         styles = self._palette.styles
         label = [*name.segments(0, len(name.text), self._palette, styles.table_head)]
         label.append(Segment(": ", styles.table_border))
@@ -166,15 +164,14 @@ class RowDrawing:
         drawn: list[Drawn] = []
         if used > self._room // 2 or "\n" in name.text:
             for first, end in line_spans(name.text, 0, max(self._room - 1, 1)):
-                drawn.append((name.segments(first, end, self._palette, styles.table_head), ()))
+                drawn.append(name.segments(first, end, self._palette, styles.table_head))
             if drawn:
-                drawn[-1][0].append(Segment(":", styles.table_border))
+                drawn[-1].append(Segment(":", styles.table_border))
             label, used = [Segment(" " * _HANGING, styles.text)], _HANGING
         spans = list(line_spans(value.text, 0, max(self._room - used, 1))) or [(0, 0)]
         for first, end in spans:
             segments = value.segments(first, end, self._palette, styles.text)
-            links = value.links_between(first, end, used)
-            drawn.append(([*label, *segments], links))
+            drawn.append([*label, *segments])
             label = [Segment(" " * used, styles.text)]
         return drawn
 

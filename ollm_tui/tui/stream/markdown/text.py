@@ -1,8 +1,7 @@
-"""A growing Markdown text as lines for the screen."""
+"""Markdown text that grows while it arrives, laid out as lines for the screen."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from typing import NamedTuple
 
 from rich.segment import Segment
@@ -12,11 +11,12 @@ from ollm_tui.core.intake import UNSAFE
 from ollm_tui.tui.stream.markdown import code_block
 from ollm_tui.tui.stream.markdown.page import Page
 from ollm_tui.tui.stream.markdown.reader import BlockReader
-from ollm_tui.tui.stream.markdown.styled_text import Link
 from ollm_tui.tui.stream.markdown.styles import MarkdownStyles, Palette
 
 LEAST_WIDTH = 10
+"""A narrower view gets lines of this width, and the widget cuts them."""
 _MOST_STRIPS = 256
+"""Lines kept ready for the screen: more than one screen shows, few in a long text."""
 
 
 class CodeBlock(NamedTuple):
@@ -24,6 +24,7 @@ class CodeBlock(NamedTuple):
 
     first_line: int
     last_line: int
+    """Inclusive."""
     language: str
     text: str
 
@@ -44,7 +45,7 @@ class MarkdownText:
 
     @property
     def line_count(self) -> int:
-        """How many lines there are."""
+        """The number of lines laid out so far."""
         return len(self._page.lines)
 
     def feed(self, text: str) -> int:
@@ -52,28 +53,18 @@ class MarkdownText:
         self._size += len(text)
         self._page.changed = len(self._page.lines)
         # Intake has removed what steers a terminal; nothing here may depend on that alone.
+        # One character replaces one, so that offsets into the source stay right.
         self._reader.feed(UNSAFE.sub("\ufffd", text) if UNSAFE.search(text) else text)
         return self._changed()
 
     def finish(self) -> int:
-        """No more text comes; returns the first line that changed."""
+        """End the text; returns the first line that changed."""
         self._page.changed = len(self._page.lines)
         self._reader.finish()
         return self._changed()
 
-    def resize(self, width: int) -> None:
-        """Lay out everything for another width."""
-        width = max(width, LEAST_WIDTH)
-        if width == self._page.width:
-            return
-        self._page.width = width
-        self._page.lines.clear()
-        self._strips.clear()
-        for block in self._reader.blocks:
-            block.lay_out()
-
     def strip(self, y: int) -> Strip:
-        """A line ready for the screen; code is filled to the full width, other lines are not."""
+        """Return a line ready for the screen; only code is filled to the full width."""
         strip = self._strips.get(y)
         if strip is None:
             if len(self._strips) >= _MOST_STRIPS:
@@ -82,34 +73,22 @@ class MarkdownText:
         return strip
 
     def plain(self, y: int) -> str:
-        """The text of a line for copying: without quote bars, margins and fillings."""
+        """Return the text of a line for copying: without quote bars, margins and fillings."""
         line = self._page.lines[y]
         return line.lead.plain + "".join(segment.text for segment in line.segments)
 
     def code_blocks(self) -> list[CodeBlock]:
-        """All blocks of code, from the top."""
+        """Return all blocks of code, from the top."""
         blocks = self._reader.blocks
+        ends = [*(block.top for block in blocks[1:]), self.line_count]
         return [
-            self._code_block(number, block)
-            for number, block in enumerate(blocks)
+            CodeBlock(block.top, end - 1, block.language, block.text)
+            for block, end in zip(blocks, ends, strict=False)
             if isinstance(block, code_block.CodeBlock)
         ]
 
-    def code_block_at(self, y: int) -> CodeBlock | None:
-        """The block of code a line belongs to."""
-        blocks = self._reader.blocks
-        number = bisect_right(blocks, y, key=lambda block: block.top) - 1
-        if number < 0 or y >= self.line_count:
-            return None
-        block = blocks[number]
-        return self._code_block(number, block) if isinstance(block, code_block.CodeBlock) else None
-
-    def links_at(self, y: int) -> tuple[Link, ...]:
-        """The links of a line, in cells from its left edge."""
-        return self._page.lines[y].links
-
     def source_range(self, y: int) -> tuple[int, int]:
-        """The part of the source a line shows. Lines that share a source have the same range."""
+        """Return the part of the source a line shows; lines that share a part have one range."""
         lines = self._page.lines
         start = lines[y].source
         for below in range(y + 1, len(lines)):
@@ -130,8 +109,3 @@ class MarkdownText:
             return strip
         missing = self._page.width - strip.cell_length
         return Strip([*strip, Segment(" " * missing, line.fill)], self._page.width)
-
-    def _code_block(self, number: int, block: code_block.CodeBlock) -> CodeBlock:
-        blocks = self._reader.blocks
-        end = blocks[number + 1].top if number + 1 < len(blocks) else self.line_count
-        return CodeBlock(block.top, end - 1, block.language, block.text)

@@ -16,6 +16,7 @@ from ollm_tui.tui.stream.markdown.styles import Palette
 from ollm_tui.tui.stream.markdown.wrapping import line_spans
 
 DEFINITION = re.compile(r"\[[^\]]{1,60}\]:")
+"""How the definition of a link or a note begins."""
 
 
 class TextBlock(Block):
@@ -32,14 +33,10 @@ class TextBlock(Block):
         self._sources: list[tuple[int, int]] = []
         """Where each line of source begins, and where its text does."""
 
-    def redraw(self) -> None:
-        """Draw all lines."""
-        self._starts.clear()
-        self._draw_from(0)
-
     def _draw_from(self, changed: int) -> None:
-        """Draw the lines again that text from `changed` on may have altered."""
+        """Draw again the lines that text from `changed` on may have altered."""
         starts = self._starts
+        # New text can pull a word back to the line above, but changes no line before that.
         keep = max(bisect_right(starts, changed) - 2, 0)
         start = starts[keep] if starts else 0
         del starts[keep:]
@@ -48,18 +45,16 @@ class TextBlock(Block):
             lines.append(self._line(start + first, start + last, is_first=not starts))
             starts.append(start + first)
         if not starts:
+            # A heading without text takes a line too.
             lines.append(Line(self.first_lead, (), self._sources[0][0]))
             starts.append(0)
         self.page.put(self.top + keep, lines)
 
     def _line(self, first: int, last: int, is_first: bool) -> Line:
-        lead = self.lead(is_first)
         return Line(
-            lead,
+            self.lead(is_first),
             tuple(self._content.segments(first, last, self.palette, self.base)),
             self._sources[0][0] if is_first else self._source(first),
-            None,
-            self._content.links_between(first, last, lead.width),
         )
 
     def _source(self, at: int) -> int:
@@ -85,6 +80,7 @@ class Paragraph(TextBlock):
         self._pending: str = ""
         """Raw text that is not settled."""
         self._before: str = ""
+        """The character in front of the pending text."""
         self._settled = self._content.mark()
         self._is_drawn = True
 
@@ -92,16 +88,17 @@ class Paragraph(TextBlock):
     def last_line(self) -> str:
         """The source of the last line: it may turn out to be the head of a table."""
         line = self._lines[-1]
+        # Kept joined: this is asked again with every chunk of an undecided line.
         line[:] = ["".join(line)]
         return line[0]
 
     @property
     def is_one_line(self) -> bool:
-        """Whether only one line of source came so far."""
+        """Whether only one line of source has come so far."""
         return len(self._lines) == 1
 
     def begin_line(self, text: str, source: int, line_start: int) -> None:
-        """Go on with another line of source."""
+        """Begin another line of source."""
         if self._lines:
             # Definitions of links and notes are shown as written, each on its own line.
             self._append("  \n" if DEFINITION.match(text) else "\n")
@@ -110,7 +107,7 @@ class Paragraph(TextBlock):
         self.extend(text)
 
     def extend(self, text: str) -> None:
-        """Go on within the line of source."""
+        """Append text to the line of source."""
         self._lines[-1].append(text)
         self._append(text)
 
@@ -135,13 +132,13 @@ class Paragraph(TextBlock):
         self._draw_from(changed)
 
     def close(self) -> None:
-        """Draw what is missing; the source is needed no longer."""
+        """Draw what is missing and forget the source, which is needed no longer."""
         self.draw()
         self._lines.clear()
         self._pending = ""
 
     def take_last_line(self) -> tuple[str, int]:
-        """Give away the last line of source and where it starts; the rest is drawn anew."""
+        """Remove the last line of source and draw the rest anew; returns the line and its start."""
         lines, sources = ["".join(parts) for parts in self._lines], self._sources
         last, last_source = lines.pop(), sources.pop()
         self._lines, self._sources, self._raw_starts = [], [], []
@@ -159,15 +156,16 @@ class Paragraph(TextBlock):
         return last, last_source[0]
 
     def shown(self, raw: str, before: str) -> str:
-        """What of the raw text that is not settled is to be read."""
+        """Return the part of the unsettled raw text that is to be read."""
         del before
         return raw
 
     def become_heading(self, level: int) -> None:
-        """It was underlined."""
+        """Draw the text as a heading: it was underlined."""
         self.draw()
         self.base = self.palette.styles.heading[level - 1]
-        self.redraw()
+        self._starts.clear()
+        self._draw_from(0)
 
     def _append(self, raw: str) -> None:
         self._pending += raw
@@ -183,7 +181,7 @@ class Heading(Paragraph):
         self.base = palette.styles.heading[level - 1]
 
     def shown(self, raw: str, before: str) -> str:
-        """Without the marks behind the text."""
+        """Return the text without the marks behind it."""
         text = raw.rstrip(" \t")
         shorter = text.rstrip("#")
         return shorter if (shorter or before)[-1:] in ("", " ", "\t") else text

@@ -17,12 +17,12 @@ _NOT_AT_START = frozenset("、。，．！？）】」』〉》：；,.!?):;]}")
 
 
 def cells(text: str) -> int:
-    """How many cells a text takes."""
+    """Return how many cells a text takes."""
     return len(text) if text.isascii() else cell_len(text)
 
 
 def line_spans(text: str, start: int, width: int) -> Iterator[tuple[int, int]]:
-    """First and last offset of each line from `start` on; a newline always breaks.
+    """Yield first and last offset of each line from `start` on; a newline always breaks.
 
     A line depends on no text beyond the first word that does not fit on it, so that
     adding text can change the last line and the one before it, and no other.
@@ -37,7 +37,7 @@ def line_spans(text: str, start: int, width: int) -> Iterator[tuple[int, int]]:
 
 
 def chopped(text: str, width: int) -> Iterator[tuple[int, int]]:
-    """Spans of at most `width` cells that leave nothing out, as for code."""
+    """Yield spans of at most `width` cells that leave nothing out, not even spaces: for code."""
     start = 0
     while start < len(text):
         if _is_narrow(text, start, start + width + 1):
@@ -49,7 +49,7 @@ def chopped(text: str, width: int) -> Iterator[tuple[int, int]]:
 
 
 def _line(text: str, start: int, width: int) -> tuple[int, int]:
-    """Where the line that begins at `start` ends, and where the next one begins."""
+    """Return where the line that begins at `start` ends, and where the next one begins."""
     newline = text.find("\n", start, start + width + 1)
     if newline >= 0 and _is_narrow(text, start, newline):
         return newline, newline + 1
@@ -62,9 +62,11 @@ def _line(text: str, start: int, width: int) -> tuple[int, int]:
             return newline, newline + 1
     if stop == len(text):
         return stop, stop
+    # A space right behind the last cell counts too: the line is full then.
     space = text.rfind(" ", start, stop + 1)
     if wide_break > space:
         return wide_break, wide_break
+    # A word that is longer than a line is broken where the line is full.
     if space < 0 or not text[start:space].strip(" "):
         return stop, stop
     return _trimmed(text, start, space), _after_spaces(text, space)
@@ -88,7 +90,8 @@ def _is_narrow(text: str, start: int, stop: int) -> bool:
 
 
 def _fitting(text: str, start: int, width: int) -> tuple[int, int]:
-    """How far `width` cells reach, and the last place beside a wide character before that."""
+    """Return how far `width` cells reach, and the last break beside a wide character, or -1."""
+    # A grapheme may have several code points, so more characters than cells are looked at.
     reach = 2 * width + 8
     while True:
         window = text[start : start + reach]
@@ -108,6 +111,7 @@ def _fitting_window(window: str, width: int, whole: bool) -> tuple[int, int] | N
         if first and (after_wide or size > 1) and window[first] not in _NOT_AT_START:
             wide_break = first
         if used + size > width:
+            # A line takes at least one grapheme, even one wider than the room.
             return first or last, wide_break
         used += size
         after_wide = size > 1

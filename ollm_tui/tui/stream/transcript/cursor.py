@@ -8,7 +8,7 @@ from ollm_tui.tui.stream.transcript.viewport import Viewport
 
 
 class MessageCursor:
-    """Moves over the entries of a view. It reaches from where it was put to where it was moved."""
+    """Moves over the entries of a view; extended, it covers all entries from where it was."""
 
     def __init__(self, view: Viewport, moved: Callable[[str | None], None]) -> None:
         self._view = view
@@ -18,35 +18,35 @@ class MessageCursor:
 
     @property
     def key(self) -> str | None:
-        """The entry it is on, None if it is nowhere."""
+        """The key of the entry the cursor is on; None if it is nowhere."""
         return self._key
 
     @property
     def keys(self) -> list[str]:
-        """All entries it covers, from the top."""
+        """The keys of all entries the cursor covers, from the top."""
         return [entry.key for entry in self._view.stack.entries[slice(*self._places())]]
 
     def covers(self, place: int) -> bool:
-        """Whether it is on an entry."""
+        """Whether the cursor covers the entry at a place."""
         first, end = self._places()
         return first <= place < end
 
     def move(self, step: int) -> None:
-        """Go down or up by entries; from nowhere to the last entry in view."""
+        """Move down or up by entries; from nowhere, to the last entry in view."""
         if (key := self._stepped(step)) is not None:
             self._set(key, key, from_below=step < 0)
 
     def extend(self, step: int) -> None:
-        """Reach over more or fewer entries, down or up."""
+        """Extend the cursor over more or fewer entries, down or up."""
         if (key := self._stepped(step)) is not None:
             self._set(key, self._anchor or key, from_below=step < 0)
 
     def move_to(self, key: str | None, *, reveal: bool = True) -> None:
-        """Go to an entry, or nowhere; the view goes along unless it is told not to."""
+        """Move to an entry, or nowhere; the view follows if `reveal` is set."""
         self._set(key, key, reveal=reveal)
 
     def forget(self, key: str) -> None:
-        """An entry is going away."""
+        """Leave an entry that is about to be removed."""
         if key in (self._key, self._anchor):
             self.move_to(None)
 

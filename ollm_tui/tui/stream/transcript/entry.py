@@ -1,4 +1,4 @@
-"""What the chat stream shows: one entry a message, with the words it has so far."""
+"""The entries of the chat stream: one for each message or note, with its text and its folds."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from typing import Literal
 
 
 class Passage:
-    """Words that grow at their end. The pieces are joined only when they are asked for."""
+    """Text that grows at its end. Its pieces are joined only when the text is asked for."""
 
     __slots__ = ("_length", "_line_ends", "_pieces", "_read")
 
     def __init__(self, text: str = "", read: Callable[[str], str] | None = None) -> None:
-        """`read` is applied to the text when it is first asked for: of ten thousand stored
-        messages most never are."""
+        """Make a passage; `read` is applied to the text when that is first asked for.
+
+        Of ten thousand stored messages most are never looked at.
+        """
         self._pieces = [text] if text else []
         self._read = read
         self._length = len(text)
@@ -21,8 +23,9 @@ class Passage:
 
     @property
     def text(self) -> str:
-        """All words so far."""
+        """The whole text so far."""
         if self._read:
+            # Only the text given at first; what was appended needs no reading.
             self._pieces[:1] = [self._read(piece) for piece in self._pieces[:1]]
             self._read = None
         if len(self._pieces) > 1:
@@ -30,22 +33,22 @@ class Passage:
         return self._pieces[0] if self._pieces else ""
 
     def append(self, text: str) -> None:
-        """Add words at the end."""
+        """Append text."""
         if text:
             self._pieces.append(text)
             self._length += len(text)
             self._line_ends += text.count("\n")
 
     def estimated_lines(self, width: int) -> int:
-        """About how many lines the text takes; good enough for a scroll bar."""
+        """Return about how many lines the text takes; good enough for a scroll bar."""
         return 1 + self._line_ends + self._length // max(width, 1)
 
 
 FoldKind = Literal["reasoning", "tool", "attachment", "retrieval", "checkpoint"]
-"""Reasoning stands before the words of an entry, all others after them."""
+"""The kind of a fold. Reasoning stands before the text of an entry, all others after it."""
 
 Tone = Literal["", "running", "failed", "stopped", "quiet", "added", "gone"]
-"""How a title or a line of the text is meant, where it is not as usual."""
+"""How a title or a line of text is meant, if not as usual; it decides the colour."""
 
 
 class Fold(Passage):
@@ -64,25 +67,25 @@ class Fold(Passage):
     ) -> None:
         super().__init__(text, read)
         self.key = key
-        """Names it within its entry."""
+        """The name of the fold within its entry."""
         self.kind: FoldKind = kind
         self.title = title
         self.tone: Tone = tone
         self.is_open = is_open
         self.tones: Sequence[tuple[int, Tone]] = ()
-        """From which character on the text is meant how; known once the text was asked for."""
+        """Pairs of an offset and the tone from there on; known once the text was asked for."""
 
     def estimated_height(self, width: int) -> int:
-        """About how many lines it takes as it is now."""
+        """Return about how many lines the fold takes, open or closed as it is now."""
         return 1 + self.estimated_lines(width) if self.is_open else 1
 
 
 Speaker = Literal["user", "assistant", "note", "error"]
-"""`note` and `error` are the program's own lines between what is said."""
+"""`note` and `error` are the program's own lines between the messages."""
 
 
 class Entry(Passage):
-    """One message or note: its words, what is folded away beside them, and how it ended."""
+    """One message or note: its text, its folds, and how it ended."""
 
     __slots__ = ("covers", "details", "folds", "footer", "growing", "key", "speaker")
 
@@ -101,27 +104,28 @@ class Entry(Passage):
         self.key = key
         self.speaker: Speaker = speaker
         self.footer = footer
-        """A few words at the end: how it ended."""
+        """A few words at the end that say how it ended."""
         self.details = details
-        """What stands there as well when details are wanted: time, model, cost. It may be made
-        only then: for ten thousand messages it takes longer than all the rest."""
+        """What is added to the footer when details are shown: time, model, cost. A function is
+        called only then: for ten thousand messages it would take longer than all the rest."""
         self.folds = list(folds)
         self.covers: tuple[str, ...] = ()
-        """Keys of messages that are shown as a part of it."""
+        """The ids of messages that are shown as a part of this entry."""
         self.growing = False
+        """Whether more text is expected."""
 
     @property
     def passages(self) -> list[Passage]:
-        """All texts in the order they are shown: reasoning, the words, the other folds."""
+        """All texts in the order they are shown: reasoning, the own text, the other folds."""
         before = [fold for fold in self.folds if fold.kind == "reasoning"]
         return [*before, self, *(fold for fold in self.folds if fold.kind != "reasoning")]
 
     def fold(self, key: str) -> Fold | None:
-        """A fold by its key."""
+        """Return a fold by its key; None if there is none."""
         return next((fold for fold in self.folds if fold.key == key), None)
 
     def ending(self, with_details: bool) -> str:
-        """What stands at the end."""
+        """Return what stands at the end: the footer, and the details if they are asked for."""
         if not with_details:
             return self.footer
         if not isinstance(self.details, str):
@@ -129,7 +133,7 @@ class Entry(Passage):
         return " · ".join(words for words in (self.footer, self.details) if words)
 
     def estimated_height(self, width: int, with_details: bool) -> int:
-        """About how many lines all of it takes."""
+        """Return about how many lines the whole entry takes."""
         folds = sum(fold.estimated_height(width) for fold in self.folds)
         has_ending = bool(self.details if with_details else self.footer)
         return self.estimated_lines(width) + folds + has_ending

@@ -1,4 +1,4 @@
-"""An entry laid out for a width: a mark in the margin, its parts, its ending, a gap."""
+"""An entry laid out as lines of one width: the speaker's mark, the parts, the ending, a gap."""
 
 from __future__ import annotations
 
@@ -20,12 +20,16 @@ from ollm_tui.tui.stream.transcript.spots import Lines, lines_at
 if TYPE_CHECKING:
     from ollm_tui.tui.stream.markdown.text import CodeBlock, MarkdownText
 
-
+MARGIN = 2
+"""Columns left of the text: the mark of the speaker and a space."""
+_BESIDE = 2
+"""Columns that stay free between the text and an ending on the same line."""
 _INDENT = "  "
+"""Before the lines of an open fold."""
 
 
 class FoldLines:
-    """The lines of one fold at one width. What grows while it is closed costs nothing."""
+    """The lines of one fold at one width. Text that comes while it is closed costs nothing."""
 
     def __init__(self, fold: Fold, styles: TranscriptStyles, width: int) -> None:
         self.fold = fold
@@ -36,11 +40,11 @@ class FoldLines:
 
     @property
     def line_count(self) -> int:
-        """How many lines there are."""
+        """The number of lines: the title, and the text if the fold is open."""
         return 1 + (self._text.line_count if self._text else 0)
 
     def reopen(self) -> None:
-        """Lay it out as open or closed as the fold is now."""
+        """Lay the fold out as open or closed as it is now."""
         if not self.fold.is_open:
             self._text = None
         elif self._text is None:
@@ -49,29 +53,29 @@ class FoldLines:
             self._text.feed(self.fold.text)
 
     def feed(self, text: str) -> int:
-        """Append text; returns the first line that changed."""
+        """Append text to an open fold; returns the first line that changed."""
         return 1 + self._text.feed(text) if self._text else self.line_count
 
     def finish(self) -> int:
-        """No more text comes."""
+        """Return the line count: the end of the text changes nothing here."""
         return self.line_count
 
     def strip(self, y: int) -> Strip:
-        """A line for the screen."""
+        """Return a line for the screen."""
         if self._text and y:
             return Strip([Segment(_INDENT), *self._text.strip(y - 1, self._style(y - 1))])
         return Strip([Segment(self._title(), self._styles.toned(self.fold.tone, as_title=True))])
 
     def plain(self, y: int) -> str:
-        """A line for copying."""
+        """Return a line for copying."""
         return self._text.plain(y - 1) if self._text and y else self._title()
 
     def source_range(self, y: int) -> tuple[int, int]:
-        """The part of the text a line shows; the title stands before all of it."""
+        """Return the part of the text a line shows; the title stands before all of it."""
         return self._text.source_range(y - 1) if self._text and y else (-1, 0)
 
     def _style(self, y: int) -> Style | None:
-        """Of a line that is not meant as the others are."""
+        """Return the style of a line by its tone; None if the fold has no tones."""
         if not (self._text and self.fold.tones):
             return None
         start, _ = self._text.source_range(y)
@@ -89,19 +93,13 @@ class FoldLines:
         return title[:end] + more
 
 
-MARGIN = 2
-"""Columns left of the text: the mark of the speaker, and a space."""
-_BESIDE = 2
-"""Columns that stay free between the last words and an ending on the same line."""
-
-
 class Anchor(NamedTuple):
-    """A line by what it shows, so that it is found again after everything moved."""
+    """A line identified by what it shows, so that it is found again after the layout changed."""
 
     part: int
     source: int
     line: int
-    """Which of the lines that show this place of the text."""
+    """The index of the line among those that show this offset of the text."""
 
 
 class EntryLayout:
@@ -129,23 +127,23 @@ class EntryLayout:
 
     @property
     def rows(self) -> int:
-        """All lines of the entry, without the gap to the next one."""
+        """The number of lines of the entry, without the gap to the next one."""
         return max(self._tops[-1], 1) + (0 if self._is_beside else len(self._ending))
 
     @property
     def height(self) -> int:
-        """All lines and the gap."""
+        """The number of lines with the gap."""
         return self.rows + self._styles.gap
 
     @property
     def code_blocks(self) -> list[CodeBlock]:
-        """The blocks of code in its words."""
+        """The blocks of code in the entry's text."""
         return self._markdown.code_blocks() if self._markdown else []
 
-    # What changes it; all say which is the first line that is another now
+    # Changes; each returns the first line that is different now
 
     def arrange(self) -> int:
-        """Folds were added, put in the place of others, opened or closed."""
+        """Lay out folds that were added, replaced, opened or closed."""
         for fold in self.entry.folds:
             known = self._folds.get(fold.key)
             if known and known.fold is fold:
@@ -160,27 +158,27 @@ class EntryLayout:
         return 0
 
     def feed(self, text: str) -> int:
-        """More words came."""
+        """Append to the text."""
         return self._changed(self.body, self.body.feed(text))
 
     def feed_fold(self, fold: Fold, text: str) -> int:
-        """More came to a fold."""
+        """Append to the text of a fold."""
         lines = self._folds[fold.key]
         return self._changed(lines, lines.feed(text))
 
     def retitled(self, fold: Fold) -> int:
-        """A fold has another title."""
+        """Show the new title of a fold."""
         return self._changed(self._folds[fold.key], 0)
 
     def finish(self) -> int:
-        """The last word came."""
+        """End the text."""
         return self._changed(self.body, self.body.finish())
 
     def _changed(self, part: Lines, line: int) -> int:
         before = self.rows
         self._measure()
         line += self._tops[self.parts.index(part)]
-        # An ending stands beside the last line, whichever that is.
+        # The ending stands beside the last line or below it, so a new last line moves it.
         return min(line, before - 1) if self._ending else line
 
     def _measure(self) -> None:
@@ -195,10 +193,10 @@ class EntryLayout:
                 len(spans) == 1 and used + _BESIDE + cells(self._ending[0]) <= self._room
             )
 
-    # What is seen
+    # Reading
 
     def strip(self, line: int, under_cursor: bool = False) -> Strip:
-        """A line with its margin."""
+        """Return a line with its margin."""
         if line >= self.rows:
             return Strip([])
         segments = [self._styles.mark(self.entry.speaker, under_cursor)]
@@ -213,38 +211,39 @@ class EntryLayout:
         return Strip(segments)
 
     def plain(self, line: int) -> str:
-        """A line without its margin."""
+        """Return a line without its margin."""
         if line < self._tops[-1]:
             part, inner = self.part_at(line)
             return self.parts[part].plain(inner)
         return self._ending_on(line)
 
     def lead(self, line: int) -> int:
-        """How many characters of a line for the screen come before those of its plain text."""
+        """Return how many characters of a line on the screen come before its plain text."""
         if line < self._tops[-1]:
             drawn, plain = self._content(line).text.rstrip(), self.plain(line).rstrip()
             return MARGIN + max(len(drawn) - len(plain), 0)
         return MARGIN + max(self._room - cells(self._ending_on(line)), 0)
 
     def part_at(self, line: int) -> tuple[int, int]:
-        """The part a line belongs to, and the line inside of it; behind the last one if none."""
+        """Return the part a line belongs to and the line within it; for the ending and the gap, the
+        number of parts and the line after them."""
         if line >= self._tops[-1]:
             return len(self.parts), line - self._tops[-1]
         part = bisect_right(self._tops, line) - 1
         return part, line - self._tops[part]
 
     def top(self, part: int) -> int:
-        """The first line of a part."""
+        """Return the first line of a part."""
         return self._tops[part]
 
     def fold_at(self, line: int) -> Fold | None:
-        """The fold whose title is on a line."""
+        """Return the fold whose title is on a line; None if there is none."""
         part, inner = self.part_at(line)
         lines = self.parts[part] if part < len(self.parts) else None
         return lines.fold if isinstance(lines, FoldLines) and not inner else None
 
     def anchor(self, line: int) -> Anchor:
-        """What a line shows."""
+        """Return what a line shows."""
         part, inner = self.part_at(line)
         if part == len(self.parts):
             return Anchor(part, 0, inner)
@@ -252,7 +251,7 @@ class EntryLayout:
         return Anchor(part, source, inner - lines_at(self.parts[part], source).start)
 
     def line_of(self, anchor: Anchor) -> int:
-        """The line that shows it now."""
+        """Return the line that shows what an anchor stands for."""
         if anchor.part >= len(self.parts):
             return min(self._tops[-1] + anchor.line, self.height - 1)
         same = lines_at(self.parts[anchor.part], anchor.source)
@@ -268,7 +267,7 @@ class EntryLayout:
 
 
 def _markdown(styles: TranscriptStyles, width: int) -> MarkdownText:
-    # Loaded with the first answer: the first picture has none, and need not wait for it.
+    # Imported late: the first screen of a new session shows no answer and need not wait for it.
     from ollm_tui.tui.stream.markdown.text import MarkdownText
 
     return MarkdownText(styles.markdown, width)

@@ -1,4 +1,5 @@
-"""Find in the conversation: counts in the texts, lays out only the entry that is gone to."""
+"""Search within the conversation: hits are counted in the texts, and only the entry with the
+current hit is laid out."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from ollm_tui.tui.stream.transcript.viewport import Viewport
 
 
 class Found(NamedTuple):
-    """A passage of an entry with hits in it."""
+    """A passage of an entry that has hits."""
 
     key: str
     part: int
@@ -22,7 +23,7 @@ class Found(NamedTuple):
 
 
 class Finder:
-    """What is searched for in the entries of a view, and which of the hits one is at."""
+    """Searches the entries of a view and keeps the current hit."""
 
     def __init__(self, view: Viewport) -> None:
         self._view = view
@@ -32,25 +33,26 @@ class Finder:
         """How many hits there are up to the end of each passage with hits."""
         self._number: int | None = None
         self._origin: tuple[str, int] | None = None
-        """The entry and line of the hit one was at when the words changed."""
+        """The entry and line of the current hit when the words changed; search goes on there."""
         self._spot: tuple[EntryLayout, Spot] | None = None
+        """Where the current hit is; good as long as its entry has the same layout."""
 
     @property
     def position(self) -> tuple[int, int]:
-        """Which hit one is at, from 1 on, 0 for none yet; and how many there are."""
+        """The number of the current hit, from 1 on, 0 for none yet; and how many there are."""
         return 0 if self._number is None else self._number + 1, self._total
 
     @property
     def key(self) -> str | None:
-        """The entry with the hit one is at."""
+        """The key of the entry with the current hit; None if there is none."""
         return None if self._number is None else self._current(self._number)[0].key
 
     def search(self, words: str) -> int:
-        """Mark all hits and say how many there are; does not move."""
+        """Mark all hits of some words and return how many there are; the view does not move."""
         return self.look_for(Words(words) if words.strip() else None)
 
     def look_for(self, words: Words | None) -> int:
-        """The same for words of any kind."""
+        """Mark all hits of a search and return how many there are; None searches for nothing."""
         self._keep_origin()
         self._words = words
         self._number = self._spot = None
@@ -60,17 +62,17 @@ class Finder:
         return self._total
 
     def search_again(self) -> None:
-        """The entries changed."""
+        """Search for the same words after the entries changed."""
         if self._words:
             self.look_for(self._words)
 
     def clear(self) -> None:
-        """Search for nothing."""
+        """Forget the words and the hits."""
         self.search("")
         self._origin = None
 
     def go(self, step: int) -> None:
-        """Go to the next hit or the previous one, from where the view is; round at the end."""
+        """Go to the next hit or the previous one, at first from where the view is; wraps around."""
         if not self._words or not self._total:
             return
         number = self._nearest(self._words, step) if self._number is None else self._number + step
@@ -87,10 +89,11 @@ class Finder:
         self._view.refresh()
 
     def spans(self, layout: EntryLayout, line: int) -> list[tuple[int, int, bool]]:
-        """The hits on a line of an entry: from, to, and whether it is the current one."""
+        """Return the hits on a line of an entry: start, end, and whether it is the current one."""
         part, inner = layout.part_at(line)
         if self._words is None or part == len(layout.parts) or layout.fold_at(line):
             return []
+        # A hit of several words may begin on a line above and end below.
         reach = self._words.reach - 1
         spots = self._words.spots(layout.parts[part], range(inner - reach, inner + reach + 1))
         spans = [(spot.on(inner), False) for spot in spots]
@@ -116,13 +119,13 @@ class Finder:
                     yield Found(entry.key, part, count)
 
     def _current(self, number: int) -> tuple[Found, int]:
-        """The passage a hit is in, and which of the hits there it is."""
+        """Return the passage a hit is in, and its number among the hits there."""
         at = bisect_right(self._ends, number)
         found = self._found[at]
         return found, number - self._ends[at] + found.hits
 
     def _located(self, words: Words, layout: EntryLayout) -> Spot:
-        """Where the current hit is in the layout of its entry."""
+        """Return where the current hit is in the layout of its entry."""
         if self._spot is None or self._spot[0] is not layout:
             found, number = self._current(self._number or 0)
             text = layout.entry.passages[found.part].text
@@ -136,7 +139,7 @@ class Finder:
             self._origin = found.key, layout.top(found.part) + spot.line
 
     def _nearest(self, words: Words, step: int) -> int:
-        """The first hit at or below the top of the view, or the last at or above its bottom."""
+        """Return the first hit from the top of the view on, or the last one up to its bottom."""
         stack = self._view.stack
         if self._origin and self._origin[0] in stack:
             place, line = stack.place(self._origin[0]), self._origin[1]
@@ -152,7 +155,7 @@ class Finder:
 
 
 def _hits_above(words: Words, layout: EntryLayout, found: Found, line: int) -> int:
-    """How many hits of a passage are above a line of its entry."""
+    """Return how many hits of a passage are above a line of its entry."""
     lines, top = layout.parts[found.part], layout.top(found.part)
     offsets = words.offsets(layout.entry.passages[found.part].text)[: found.hits]
     return bisect_left(offsets, line, key=lambda at: top + lines_at(lines, at).start)

@@ -1,4 +1,4 @@
-"""How the chat stream looks in a theme: the theme's colours, and mixtures of them."""
+"""The styles of the chat stream, made from a theme's colours and mixtures of them."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ class TranscriptStyles:
     error: Style
     footer: Style
     fold: Style
-    """The line of a fold."""
+    """The title of a fold."""
     reasoning: Style
-    """What a model thought, when it is open."""
+    """The text of an open fold of reasoning."""
     cursor: Style
-    """The ground of the messages under the cursor."""
+    """The background of the messages under the cursor."""
     cursor_mark: Style
     hit: Style
-    """What was searched for."""
+    """What the search has found."""
     current_hit: Style
     news: Style
-    """The words that say that there is more below."""
+    """The label that says there is more below."""
     unicode: bool = True
     gap: int = 1
     """Lines that stay free between entries."""
     tones: Mapping[Tone, Style] = field(default_factory=dict[Tone, Style])
-    """The colours of what is not meant as usual."""
+    """The colours of the tones; a tone without one looks as usual."""
 
     def mark(self, speaker: Speaker, under_cursor: bool = False) -> Segment:
-        """The margin of a speaker's lines."""
+        """Return the margin of a speaker's lines."""
         if under_cursor:
             return Segment("▌ " if self.unicode else "# ", self.cursor_mark)
         marks = _MARKS if self.unicode else _PLAIN_MARKS
@@ -56,20 +56,20 @@ class TranscriptStyles:
         return Segment(marks[speaker], styles.get(speaker, self.note))
 
     def words(self, speaker: Speaker) -> Style:
-        """The words of whoever does not write Markdown."""
+        """Return the style of text that is not Markdown."""
         return {"user": self.user, "error": self.error}.get(speaker, self.note)
 
     def folded(self, kind: FoldKind) -> Style:
-        """The text of an open fold."""
+        """Return the style of the text of an open fold."""
         return self.reasoning if kind == "reasoning" else self.markdown.code_block
 
     def toned(self, tone: Tone, *, as_title: bool = False) -> Style:
-        """A title, or a line of an open fold, as it is meant."""
+        """Return the style of a title, or of a line of an open fold, in a tone."""
         usual = self.fold if as_title else self.markdown.code_block
         return usual + self.tones[tone] if tone in self.tones else usual
 
     def fold_mark(self, is_open: bool, tone: Tone = "") -> str:
-        """What stands before the title of a fold."""
+        """Return what stands before the title of a fold."""
         marks = "▸▾" if self.unicode else "+-"
         if tone == "running" and not is_open:
             return "● " if self.unicode else "* "
@@ -77,18 +77,18 @@ class TranscriptStyles:
 
     @property
     def news_text(self) -> str:
-        """What is said at the bottom when there is more below."""
+        """The label at the bottom when there is more below."""
         return " new ↓ " if self.unicode else " new v "
 
 
 FAINT = 0.72
-"""How far the text colour is mixed towards the ground for lines."""
+"""How far the text colour is mixed towards the background, for rules and borders."""
 SOFT, HINTED = 0.09, 0.35
-"""How far the ground is mixed towards a colour: under the cursor, and behind what was found."""
+"""How far the background is mixed towards a colour: under the cursor, and behind hits."""
 
 
 class Inks:
-    """The colours of a theme, as styles are made from them."""
+    """Makes styles from the colours of a theme."""
 
     def __init__(self, theme: Theme) -> None:
         self.theme = theme
@@ -96,11 +96,11 @@ class Inks:
         self.ground = Color.parse(theme.background or "black")
 
     def towards_ground(self, share: float) -> str:
-        """The text colour, this much quieter."""
+        """Return the text colour, mixed this far (0 to 1) towards the background."""
         return self.text.blend(self.ground, share).hex
 
     def style(self, marks: str = "", colour: str | None = None, on: str | None = None) -> Style:
-        """A style from words such as "bold" and colours."""
+        """Return a style from words such as "bold" and from colours."""
         words = [marks, colour or "", f"on {on}" if on else ""]
         return Style.parse(" ".join(word for word in words if word) or "none")
 
@@ -108,7 +108,7 @@ class Inks:
 def transcript_styles(
     theme: Theme, *, unicode: bool = True, compact: bool = False
 ) -> TranscriptStyles:
-    """The stream in a theme."""
+    """Return the styles of the stream in a theme."""
     inks = Inks(theme)
     quiet = quiet_colour(theme)
     return TranscriptStyles(

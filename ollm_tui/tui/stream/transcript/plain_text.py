@@ -1,4 +1,4 @@
-"""Words as they were typed, wrapped; they may grow, and only the last lines are wrapped again."""
+"""Text shown as it was typed, wrapped; when it grows, only the last lines are wrapped again."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ollm_tui.tui.stream.markdown.wrapping import cells, line_spans
 
 _TAB = "    "
 _NO_BREAK = "\N{NO-BREAK SPACE}"
-"""Keeps words on one line; what is seen, selected and read from the screen is a blank."""
+"""Keeps words on one line; on the screen it is drawn as a blank."""
 
 
 def shown(text: str) -> str:
-    """Text that may be drawn: intake has removed what steers a terminal, this makes sure."""
+    """Return text that is safe to draw: intake filters what steers a terminal, this makes sure."""
     text = text.replace("\t", _TAB)
     return UNSAFE.sub("\ufffd", text) if UNSAFE.search(text) else text
 
@@ -31,18 +31,19 @@ class PlainText:
         self._width = max(width, 1)
         self._lines: list[str] = []
         self._starts = array("Q")
-        """Where each line begins, in the text as shown."""
+        """Where each line begins in the text with expanded tabs."""
         self._tab_ends = array("Q")
+        """Where each tab ends in the text with expanded tabs."""
         self._size = 0
         self._open = ""
         """The text of the last two lines: what comes next may change them."""
         self._open_at = 0
         self._held = ""
-        """Line ends that are shown when something comes after them."""
+        """Line ends at the end of the text, shown only when more text follows."""
 
     @property
     def line_count(self) -> int:
-        """How many lines there are."""
+        """The number of lines laid out so far."""
         return len(self._lines)
 
     def feed(self, text: str) -> int:
@@ -64,29 +65,31 @@ class PlainText:
         return self._wrap()
 
     def finish(self) -> int:
-        """No more text comes."""
+        """Return the line count: the end of the text changes no line."""
         return len(self._lines)
 
     def strip(self, y: int, style: Style | None = None) -> Strip:
-        """A line for the screen; on a ground of its own it is filled to the full width."""
+        """Return a line for the screen; with a background it is filled to the full width."""
         text, style = self._lines[y].replace(_NO_BREAK, " "), style or self._style
         if style.bgcolor:
             text += " " * (self._width - cells(text))
         return Strip([Segment(text, style)])
 
     def plain(self, y: int) -> str:
-        """A line for copying."""
+        """Return a line for copying."""
         return self._lines[y]
 
     def source_range(self, y: int) -> tuple[int, int]:
-        """The part of the text a line shows."""
+        """Return the part of the text a line shows."""
         end = self._starts[y + 1] if y + 1 < len(self._starts) else self._size
         return self._source(self._starts[y]), self._source(end)
 
     def _source(self, at: int) -> int:
+        """Return the offset in the original text, where a tab is one character."""
         return at - (len(_TAB) - 1) * bisect_right(self._tab_ends, at)
 
     def _wrap(self) -> int:
+        # New text can change the last line and the one before it, and no other.
         kept = max(len(self._lines) - 2, 0)
         del self._lines[kept:]
         del self._starts[kept:]

@@ -1,4 +1,4 @@
-"""Where in laid-out lines the words are that somebody searches for."""
+"""Search in laid-out text: the lines and characters at which the words of a search stand."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Lines(Protocol):
 
     @property
     def line_count(self) -> int:
-        """How many lines there are."""
+        """The number of lines."""
         ...
 
     def feed(self, text: str) -> int:
@@ -26,24 +26,24 @@ class Lines(Protocol):
         ...
 
     def finish(self) -> int:
-        """No more text comes; returns the first line that changed."""
+        """End the text; returns the first line that changed."""
         ...
 
     def strip(self, y: int) -> Strip:
-        """A line for the screen."""
+        """Return a line for the screen."""
         ...
 
     def plain(self, y: int) -> str:
-        """A line for copying."""
+        """Return a line for copying."""
         ...
 
     def source_range(self, y: int) -> tuple[int, int]:
-        """The part of the text a line shows. Lines that share a part have the same range."""
+        """Return the part of the text a line shows. Lines that share a part have the same range."""
         ...
 
 
 def lines_at(lines: Lines, source: int) -> range:
-    """The lines that show a place of the text: several where they share a part of it."""
+    """Return the lines that show an offset of the text: several where they share a part of it."""
     every = range(lines.line_count)
 
     def start_of(y: int) -> int:
@@ -57,7 +57,7 @@ def lines_at(lines: Lines, source: int) -> range:
 
 
 class Spot(NamedTuple):
-    """Characters from one place to another, which may be on the next line."""
+    """A hit: from a character of one line to a character of the same or a later one."""
 
     line: int
     start: int
@@ -65,7 +65,7 @@ class Spot(NamedTuple):
     end: int
 
     def on(self, line: int) -> tuple[int, int] | None:
-        """The characters of one line; -1 is its end."""
+        """Return the part of the hit on a line, None if there is none; -1 is the line's end."""
         if not self.line <= line <= self.last_line:
             return None
         start = self.start if line == self.line else 0
@@ -85,34 +85,34 @@ class Words:
         runs = re.findall(r"\s+|\S", text)
         self._pattern = re.compile("".join(map(self._alternatives, runs)))
         self.reach = len(text.split())
-        """How many lines below one a hit that begins there can end, at most."""
+        """The most lines that a hit can extend over."""
 
     def count(self, text: str) -> int:
-        """How many hits there are."""
+        """Return how many hits there are."""
         if not self._is_one_word:
             return len(self._pattern.findall(text))
-        # Half the time the pattern takes.
+        # Takes half the time of the pattern.
         return text.count(self.text) if self._is_exact else text.lower().count(self.text)
 
     def offsets(self, text: str) -> list[int]:
-        """Where the hits begin."""
+        """Return the offsets at which the hits begin."""
         return [found.start() for found in self._pattern.finditer(text)]
 
     def spots(self, lines: Lines, between: range) -> list[Spot]:
-        """The hits on some of the lines."""
+        """Return the hits on some of the lines."""
         between = range(max(between.start, 0), min(between.stop, lines.line_count))
         texts = [lines.plain(y) for y in between]
         starts = list(accumulate((len(text) + 1 for text in texts), initial=0))
 
-        def place(offset: int) -> tuple[int, int]:
+        def position(offset: int) -> tuple[int, int]:
             row = bisect_right(starts, offset) - 1
             return between.start + row, offset - starts[row]
 
         found = self._pattern.finditer("\n".join(texts))
-        return [Spot(*place(hit.start()), *place(hit.end())) for hit in found]
+        return [Spot(*position(hit.start()), *position(hit.end())) for hit in found]
 
     def spot(self, text: str, number: int, lines: Lines) -> Spot:
-        """Where a hit of the text is in its lines; all of the nearest line if it is not seen."""
+        """Return where a hit of the text is in its lines; the nearest line if it is not shown."""
         hit = next(islice(self._pattern.finditer(text), number, None), None)
         offset = hit.start() if hit else 0
         same = lines_at(lines, offset)
@@ -120,12 +120,13 @@ class Words:
         spots = [spot for spot in self.spots(lines, around) if spot.line in same]
         if not spots:
             return Spot(same.start, 0, same.start, -1)
+        # Marks of Markdown are not shown, so hits are counted from the start of the line's source.
         begin = max(lines.source_range(same.start)[0], 0)
         before = sum(1 for _ in self._pattern.finditer(text, begin, offset))
         return spots[min(before, len(spots) - 1)]
 
     def _alternatives(self, run: str) -> str:
-        """A pattern for one character; sets of two are faster than ignoring case."""
+        """Return a pattern for one character; sets of two are faster than ignoring case."""
         if run.isspace():
             return r"\s+"
         lower, upper = run.lower(), run.upper()
@@ -135,7 +136,7 @@ class Words:
 
 
 class Terms(Words):
-    """Any of several terms, each where a word begins, or anywhere; case makes no difference."""
+    """Any of several terms, each at the beginning of a word or anywhere; case does not matter."""
 
     def __init__(self, terms: Iterable[Term], where: Where = "words") -> None:
         terms = tuple(terms)

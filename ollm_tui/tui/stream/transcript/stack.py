@@ -1,4 +1,4 @@
-"""The entries of the stream on one another: which is where, how high each one is.
+"""The entries of the stream from top to bottom: where each one is and how high.
 
 Heights are estimated until an entry is looked at; only some entries stay laid out.
 """
@@ -14,7 +14,7 @@ from ollm_tui.tui.stream.transcript.looks import TranscriptStyles
 
 
 class Heights:
-    """Heights in order, from the top."""
+    """Heights in order from the top, in a Fenwick tree: sums and changes take logarithmic time."""
 
     def __init__(self, heights: Iterable[int] = ()) -> None:
         self._heights: list[int] = list(heights)
@@ -29,11 +29,11 @@ class Heights:
 
     @property
     def total(self) -> int:
-        """All of them together."""
+        """The sum of all heights."""
         return self.above(len(self._heights))
 
     def above(self, index: int) -> int:
-        """The line at which a thing begins."""
+        """Return the line at which an entry begins: the sum of the heights before it."""
         lines = 0
         while index:
             lines += self._tree[index]
@@ -41,7 +41,7 @@ class Heights:
         return lines
 
     def set(self, index: int, height: int) -> int:
-        """Give a thing another height; says by how much it grew."""
+        """Set the height of an entry; returns by how much it grew."""
         grown = height - self._heights[index]
         if grown:
             self._heights[index] = height
@@ -52,21 +52,22 @@ class Heights:
         return grown
 
     def append(self, height: int) -> None:
-        """Put a thing at the bottom."""
+        """Add a height at the bottom."""
         self._heights.append(height)
         size = len(self._heights)
+        # A node holds the heights of as many entries as its lowest set bit says, ending here.
         low = size - (size & -size)
         self._tree.append(self.above(size - 1) - self.above(low) + height)
 
     def replace(self, heights: Iterable[int]) -> None:
-        """Begin anew."""
+        """Replace all heights."""
         self._heights = list(heights)
         self._rebuild()
 
     def find(self, line: int) -> tuple[int, int]:
-        """The thing at a line, and the line inside of it. Things of no height are passed over.
+        """Return the entry at a line and the line within it; entries of no height are passed over.
 
-        A line below the bottom is the line after the last one of the last thing.
+        A line below the bottom counts on from the top of the last entry.
         """
         if line >= self.total:
             last = len(self._heights) - 1
@@ -89,11 +90,11 @@ class Heights:
 
 
 KEPT_LAYOUTS = 200
-"""Entries that stay laid out: some screens above and below, not the whole session."""
+"""How many entries stay laid out: some screens above and below, not the whole session."""
 
 
 class EntryStack:
-    """Entries from the top. A place is the number of an entry, a line counts from its top."""
+    """Entries from the top. The place of an entry is its index; a line counts from its top."""
 
     def __init__(self, looks: TranscriptStyles) -> None:
         self.looks = looks
@@ -116,30 +117,30 @@ class EntryStack:
         return len(self._layouts)
 
     def place(self, key: str) -> int:
-        """Where an entry is."""
+        """Return the place of an entry. KeyError if there is none with the key."""
         return self._places[key]
 
     def show(self, entries: Iterable[Entry]) -> None:
-        """Begin anew with these. Of several with the same key only the last is taken."""
+        """Replace all entries. Of several with the same key only the last is taken."""
         self.entries = list({entry.key: entry for entry in entries}.values())
         self._places = {entry.key: place for place, entry in enumerate(self.entries)}
         self.lay_out_anew()
 
     def add(self, entry: Entry) -> None:
-        """Put an entry at the bottom."""
+        """Add an entry at the bottom."""
         self._places[entry.key] = len(self.entries)
         self.entries.append(entry)
         self.heights.append(self._estimate(entry))
 
     def replace(self, entry: Entry) -> None:
-        """Put an entry where the one with the same key is."""
+        """Replace the entry that has the same key."""
         place = self._places[entry.key]
         self.entries[place] = entry
         self._layouts.pop(entry.key, None)
         self.heights.set(place, self._estimate(entry))
 
     def remove(self, key: str) -> None:
-        """Take an entry away."""
+        """Remove an entry."""
         place = self._places.pop(key)
         del self.entries[place]
         for below in range(place, len(self.entries)):
@@ -149,16 +150,17 @@ class EntryStack:
         self.heights.replace(heights)
 
     def lay_out_anew(self) -> None:
-        """Something changed for all entries: the width, the looks, what is to be seen."""
+        """Drop all layouts and estimate all heights: width, looks or details changed."""
         self._layouts.clear()
         self.heights.replace(map(self._estimate, self.entries))
 
     def layout(self, place: int) -> EntryLayout:
-        """An entry laid out, to be looked at."""
+        """Return the layout of an entry that is looked at, and keep it for a while."""
         entry = self.entries[place]
         layout = self._layouts.get(entry.key)
         if layout is None:
             layout = self._layouts[entry.key] = self._lay_out(entry)
+            # Every use moves a layout to the end, so the first one was used longest ago.
             if len(self._layouts) > KEPT_LAYOUTS:
                 self._layouts.popitem(last=False)
         else:
@@ -166,19 +168,19 @@ class EntryStack:
         return layout
 
     def known_layout(self, place: int) -> EntryLayout | None:
-        """An entry's layout if it has one."""
+        """Return the layout of an entry if it is kept."""
         return self._layouts.get(self.entries[place].key)
 
     def passing_layout(self, place: int) -> EntryLayout:
-        """An entry laid out for once: one of very many that nobody looks at."""
+        """Return the layout of an entry without keeping it: for many that are not in view."""
         return self.known_layout(place) or self._lay_out(self.entries[place])
 
     def measure(self, place: int) -> int:
-        """Give an entry that is looked at its real height; says how much it grew."""
+        """Set the height of an entry to that of its layout; returns how much it grew."""
         return self.heights.set(place, self.layout(place).height)
 
     def remeasure(self, place: int) -> None:
-        """An entry changed: take its height from its layout, or estimate it without one."""
+        """Take the height of a changed entry from its layout, or estimate it if it has none."""
         layout = self.known_layout(place)
         height = layout.height if layout else self._estimate(self.entries[place])
         self.heights.set(place, height)

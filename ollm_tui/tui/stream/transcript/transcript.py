@@ -1,4 +1,4 @@
-"""The chat stream: all messages of a session in one widget that draws only what is seen."""
+"""The transcript: all messages of a session in one widget that draws only what is seen."""
 
 from __future__ import annotations
 
@@ -24,54 +24,15 @@ from ollm_tui.tui.stream.transcript.stack import EntryStack
 from ollm_tui.tui.stream.transcript.viewport import Viewport
 
 _BITS = 32
-
-
-def line_number(place: int, line: int) -> int:
-    """The number of a line of an entry."""
-    return (place << _BITS) + line
-
-
-def selected_text(stack: EntryStack, selection: Selection) -> str:
-    """The words of the selected lines, as they are seen but without margins."""
-    first = selection.start.y if selection.start else 0
-    last = selection.end.y if selection.end else line_number(len(stack), 0)
-    lines: list[str] = []
-    for place in range(first >> _BITS, min(last >> _BITS, len(stack) - 1) + 1):
-        layout = stack.passing_layout(place)
-        lines += [
-            _copied(layout, line, *span)
-            for line in range(layout.height)
-            if (span := selection.get_span(line_number(place, line)))
-        ]
-    return "\n".join(lines).rstrip("\n")
-
-
-def _copied(layout: EntryLayout, line: int, start: int, end: int) -> str:
-    text = layout.plain(line)
-    if start <= 0 and end < 0:
-        return text
-    lead = layout.lead(line)
-    return text[max(start - lead, 0) : max(end - lead, 0) if end >= 0 else None]
-
-
-def marked(strip: Strip, start: int, end: int, style: Style) -> Strip:
-    """A line with the characters from `start` to `end` in a style; -1 is the end of the line."""
-    segments: list[Segment] = []
-    at = 0
-    for text, own, _ in strip:
-        first = min(max(start - at, 0), len(text))
-        last = len(text) if end < 0 else min(max(end - at, first), len(text))
-        parts = (text[:first], own), (text[first:last], own + style if own else style)
-        segments += [Segment(*part) for part in (*parts, (text[last:], own)) if part[0]]
-        at += len(text)
-    return Strip(segments, strip.cell_length)
+"""A selected line is known by the place of its entry, in the bits above these, and its number
+there: unlike its distance from the top it stays the same while heights become known."""
 
 
 class Transcript(Viewport):
-    """Entries from the top, a cursor over them, and what was found in them."""
+    """The entries of the stream, with the message cursor and the hits of a search."""
 
     show_details = reactive(False, init=False, repaint=False)
-    """Whether entries end with their details as well as with their footers."""
+    """Whether the details of entries are shown beside their footers."""
 
     @dataclass
     class CursorMoved(Message):
@@ -81,13 +42,13 @@ class Transcript(Viewport):
 
     def __init__(self, looks: TranscriptStyles, **options: Any) -> None:
         super().__init__(looks, **options)
-        self.cursor = MessageCursor(self, self._tell_cursor)
+        self.cursor = MessageCursor(self, self._post_cursor_moved)
         self.finder = Finder(self)
 
-    # What is shown
+    # Changing entries
 
     def show(self, entries: Iterable[Entry]) -> None:
-        """Show other entries, from their end."""
+        """Replace all entries and show their end."""
         self.cursor.move_to(None)
         self._unselect()
         self.stack.show(entries)
@@ -95,7 +56,7 @@ class Transcript(Viewport):
         self.finder.search_again()
 
     def add(self, entry: Entry) -> None:
-        """Put an entry at the bottom, or in the place of one with the same key."""
+        """Add an entry at the bottom, or replace the one with the same key."""
         if entry.key in self.stack:
             self.replace(entry)
             return
@@ -105,13 +66,13 @@ class Transcript(Viewport):
         self.refresh()
 
     def replace(self, entry: Entry) -> None:
-        """Show an entry in the place of the one with the same key."""
+        """Replace the entry that has the same key."""
         with self.changing(entry.key):
             self.stack.replace(entry)
         self.finder.search_again()
 
     def drop(self, key: str) -> None:
-        """Show an entry no longer; nothing happens if it is not there."""
+        """Remove an entry; nothing happens if it is not there."""
         if key not in self.stack:
             return
         self.cursor.forget(key)
@@ -122,17 +83,18 @@ class Transcript(Viewport):
         self.refresh()
 
     def grow(self, key: str, text: str) -> None:
-        """Add words to an entry; only the lines that changed are drawn again."""
+        """Append to the text of an entry; only the lines that changed are drawn again."""
         with self.changing(key) as change:
             change.entry.append(text)
             if change.layout and change.entry.growing:
                 change.line = change.layout.feed(text)
         if not change.entry.growing:
+            # It was laid out as finished and has to be read anew, as text that goes on.
             change.entry.growing = True
             self.replace(change.entry)
 
     def finish(self, key: str, footer: str = "", details: str = "") -> None:
-        """No more words come to an entry."""
+        """End the text of an entry."""
         with self.changing(key) as change:
             change.entry.growing = False
             change.entry.footer = footer
@@ -141,9 +103,9 @@ class Transcript(Viewport):
                 change.line = change.layout.finish()
 
     def grow_fold(self, key: str, fold: Fold, text: str = "") -> None:
-        """Add text to the fold of an entry that has this fold's key.
+        """Append text to the fold of an entry that has this fold's key.
 
-        The fold itself is added if there is none; else what it holds is, and then the text.
+        If there is none, the fold itself is added; else its own text is appended first.
         """
         with self.changing(key) as change:
             known = change.entry.fold(fold.key)
@@ -172,16 +134,16 @@ class Transcript(Viewport):
         self.open_folds(key, folds, not all(fold.is_open for fold in folds))
 
     def restyle(self, looks: TranscriptStyles) -> None:
-        """Look different from now on."""
+        """Use other styles from now on."""
         self.stack.looks = looks
         self.lay_out_anew()
 
     def watch_show_details(self, show_details: bool) -> None:
-        """Every entry may be of another height now."""
+        """Lay out anew: every entry may have another height."""
         self.stack.with_details = show_details
         self.lay_out_anew()
 
-    # What can be had of it
+    # Reading entries
 
     @property
     def keys(self) -> list[str]:
@@ -189,20 +151,20 @@ class Transcript(Viewport):
         return [entry.key for entry in self.stack.entries]
 
     def entry(self, key: str) -> Entry:
-        """An entry by its key."""
+        """Return an entry by its key. KeyError if there is none."""
         return self.stack.entries[self.stack.place(key)]
 
     def plain_text(self, key: str) -> str:
-        """The words of an entry, as they were said."""
+        """Return the text of an entry as it was written."""
         return self.entry(key).text
 
     def copy_text(self, keys: Iterable[str]) -> str:
-        """The words of several entries as they were written, with empty lines between them."""
+        """Return the texts of several entries as written, with empty lines between them."""
         texts = (self.plain_text(key).strip("\n") for key in keys)
         return "\n\n".join(text for text in texts if text)
 
     def code_blocks(self, key: str) -> list[str]:
-        """The blocks of code of an entry: first the one nearest to the middle of the view,
+        """Return the blocks of code of an entry: first the one nearest to the middle of the view,
         then those below it, then those from the top on."""
         place = self.stack.place(key)
         layout = self.stack.layout(place)
@@ -218,7 +180,7 @@ class Transcript(Viewport):
     # Drawing
 
     def render_line(self, y: int) -> Strip:
-        """One line of the screen."""
+        """Draw one line of the screen."""
         width, style = self.size.width, self.rich_style
         at = self.entry_at(y)
         if at is None:
@@ -245,7 +207,7 @@ class Transcript(Viewport):
         return strip
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """The words of the selected lines, without their margins."""
+        """Return the text of the selected lines, without their margins."""
         return selected_text(self.stack, selection), "\n"
 
     def selection_updated(self, selection: Selection | None) -> None:
@@ -255,7 +217,7 @@ class Transcript(Viewport):
     # The mouse
 
     def on_click(self, event: Click) -> None:
-        """Go to the end, open or close a fold, or put the cursor; twice selects the entry."""
+        """Go to the end, toggle a fold or move the cursor; a double click selects the entry."""
         offset = event.get_content_offset(self)
         # By itself Textual would select the whole stream at the second click.
         event.prevent_default()
@@ -284,9 +246,50 @@ class Transcript(Viewport):
         return max(self.stack.width - len(self.stack.looks.news_text), 0)
 
     def _unselect(self) -> None:
-        """What is selected by its place would be something else."""
+        """Clear the selection: it knows lines by the place of their entry, and places change."""
         if self.is_attached and self.text_selection:
             self.screen.clear_selection()
 
-    def _tell_cursor(self, key: str | None) -> None:
+    def _post_cursor_moved(self, key: str | None) -> None:
         self.post_message(self.CursorMoved(key))
+
+
+def line_number(place: int, line: int) -> int:
+    """Return the number by which Textual's selection knows a line of an entry."""
+    return (place << _BITS) + line
+
+
+def selected_text(stack: EntryStack, selection: Selection) -> str:
+    """Return the text of the selected lines as they are shown, but without margins."""
+    first = selection.start.y if selection.start else 0
+    last = selection.end.y if selection.end else line_number(len(stack), 0)
+    lines: list[str] = []
+    for place in range(first >> _BITS, min(last >> _BITS, len(stack) - 1) + 1):
+        layout = stack.passing_layout(place)
+        lines += [
+            _copied(layout, line, *span)
+            for line in range(layout.height)
+            if (span := selection.get_span(line_number(place, line)))
+        ]
+    return "\n".join(lines).rstrip("\n")
+
+
+def _copied(layout: EntryLayout, line: int, start: int, end: int) -> str:
+    text = layout.plain(line)
+    if start <= 0 and end < 0:
+        return text
+    lead = layout.lead(line)
+    return text[max(start - lead, 0) : max(end - lead, 0) if end >= 0 else None]
+
+
+def marked(strip: Strip, start: int, end: int, style: Style) -> Strip:
+    """Return a line with the characters from `start` to `end` in a style; -1 is the line's end."""
+    segments: list[Segment] = []
+    at = 0
+    for text, own, _ in strip:
+        first = min(max(start - at, 0), len(text))
+        last = len(text) if end < 0 else min(max(end - at, first), len(text))
+        parts = (text[:first], own), (text[first:last], own + style if own else style)
+        segments += [Segment(*part) for part in (*parts, (text[last:], own)) if part[0]]
+        at += len(text)
+    return Strip(segments, strip.cell_length)

@@ -1,7 +1,7 @@
-"""The stream as it is seen: which lines are in view, and what moves them.
+"""The visible part of the stream: which lines are in view, and what moves them.
 
-When a height turns out to be another above what is shown, the view moves along with its
-content, so that nothing jumps. The bottom is followed only by those who are there.
+When a height above the view turns out to be different, the view moves along with its content,
+so that nothing jumps. The view follows the bottom only if it is there.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from ollm_tui.tui.stream.transcript.looks import TranscriptStyles
 from ollm_tui.tui.stream.transcript.stack import EntryStack
 
 LINES_AHEAD = 5
-"""So many lines at most are empty below an answer that grows."""
+"""The most empty lines below an answer that grows."""
 
 
 class Change:
-    """An entry that is being changed, and the first of its lines that is another then."""
+    """An entry that is being changed, and the first of its lines that is different afterwards."""
 
     def __init__(self, entry: Entry, layout: EntryLayout | None) -> None:
         self.entry = entry
@@ -32,7 +32,7 @@ class Change:
 
 
 class Viewport(ScrollView, can_focus=True):
-    """A stack of entries seen from any line on; lays out what is in view and nothing else."""
+    """A stack of entries that can be scrolled; lays out what is in view and nothing else."""
 
     DEFAULT_CSS = """
     Viewport { overflow-x: hidden; overflow-y: scroll; scrollbar-gutter: stable; }
@@ -44,7 +44,7 @@ class Viewport(ScrollView, can_focus=True):
         self._following = True
         self._has_news = False
         self._held: tuple[str, Anchor] | None = None
-        """What the top of the view was to show when it was set last, and not moved since."""
+        """What the top of the view was last made to show; None once the user has scrolled."""
 
     @property
     def is_following(self) -> bool:
@@ -53,7 +53,7 @@ class Viewport(ScrollView, can_focus=True):
 
     @property
     def has_news(self) -> bool:
-        """Whether something came below the view that was not seen yet."""
+        """Whether something new below the view has not been seen yet."""
         return self._has_news
 
     # Moving
@@ -63,7 +63,7 @@ class Viewport(ScrollView, can_focus=True):
         self._put(self.stack.place(key), 0, 0)
 
     def go_to_end(self) -> None:
-        """Show the bottom, and stay there."""
+        """Show the bottom and follow it."""
         self._follow(True)
         self._settle()
         self.refresh()
@@ -90,20 +90,21 @@ class Viewport(ScrollView, can_focus=True):
             self._put(place, line, self.size.height // 3)
 
     def entry_at(self, row: int) -> tuple[int, int] | None:
-        """The place of the entry at a row of the view, and the line of the entry."""
+        """Return the place of the entry at a row of the view, and the line in it; None if empty."""
         line = self.scroll_offset.y + row
         return self.stack.heights.find(line) if line < self.stack.heights.total else None
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """The user moved: those who reach the bottom follow it again."""
+        """Follow the bottom again if scrolling has reached it, and stop following it if not."""
         super().watch_scroll_y(old_value, new_value)
         if round(old_value) != round(new_value):
+            # Rounded: Textual scrolls in fractions, and those move no line.
             self._held = None
             self._follow(round(new_value) >= self._bottom())
             self._settle()
 
     def on_resize(self) -> None:
-        """Another width lays out what is seen first; the rest when it is looked at."""
+        """Lay out anew for another width: first what is seen, the rest when it is looked at."""
         if self._text_width() != self.stack.width:
             self.lay_out_anew()
         else:
@@ -113,7 +114,7 @@ class Viewport(ScrollView, can_focus=True):
 
     @contextmanager
     def changing(self, key: str, hold: bool = False) -> Generator[Change]:
-        """Change one entry; afterwards only what is different is drawn again."""
+        """Change one entry in a `with` block; afterwards only what is different is drawn again."""
         place = self.stack.place(key)
         height = self.stack.heights[place]
         with self.steady(hold):
@@ -126,10 +127,11 @@ class Viewport(ScrollView, can_focus=True):
 
     @contextmanager
     def steady(self, hold: bool = False) -> Generator[None]:
-        """Whatever changes meanwhile, the line at the top of the view stays where it is.
+        """Keep the line at the top of the view where it is, whatever changes in the `with` block.
 
-        Those who follow the bottom stay at the bottom instead, unless the view is to hold.
+        A view that follows the bottom stays at the bottom instead, unless `hold` is set.
         """
+        # Remembered by what the line shows, because its number may change in between.
         top = self._top() if hold or not self._following else None
         yield
         if top is None or top[0] not in self.stack or not self.size.height:
@@ -141,6 +143,8 @@ class Viewport(ScrollView, can_focus=True):
         line = self.stack.layout(place).line_of(top[1])
         self._move_to(self.stack.heights.above(place) + line)
         self._settle()
+        # Set after scrolling, which resets it. An anchor taken anew after every change would
+        # drift upwards: the line that shows a text may begin before it.
         self._held = top
 
     def open_folds(self, key: str, folds: Iterable[Fold], is_open: bool = True) -> None:
@@ -152,8 +156,7 @@ class Viewport(ScrollView, can_focus=True):
                 change.line = change.layout.arrange()
 
     def put_fold(self, key: str, fold: Fold) -> None:
-        """Show a fold in the place of the one with its key, as open as that was; or as the
-        last one of its entry."""
+        """Replace the fold with the same key, as open as that was, or add it as the last one."""
         with self.changing(key) as change:
             folds = change.entry.folds
             if known := change.entry.fold(fold.key):
@@ -165,20 +168,20 @@ class Viewport(ScrollView, can_focus=True):
                 change.line = change.layout.arrange()
 
     def lay_out_anew(self) -> None:
-        """All entries are to be laid out again; the reader keeps the place."""
+        """Lay out all entries again; the same text stays in view."""
         with self.steady():
             self.stack.width = self._text_width()
             self.stack.lay_out_anew()
         self.refresh()
 
     def note_news(self, place: int) -> None:
-        """Something came to an entry: say so if its end is out of sight."""
+        """Show the label for news if the end of a changed entry is below the view."""
         end = self.stack.heights.above(place + 1) - self.stack.looks.gap
         if not self._following and end > self.scroll_offset.y + self.size.height:
             self._has_news = True
             self.refresh(Region(0, self.size.height - 1, self.size.width, 1))
 
-    # The rest is about keeping heights and view in step
+    # Keeping heights and view in step
 
     def _text_width(self) -> int:
         return max(self.scrollable_content_region.width, MARGIN + 1)
@@ -210,7 +213,7 @@ class Viewport(ScrollView, can_focus=True):
         self.refresh()
 
     def _measure_beside(self, place: int, step: int, room: int) -> None:
-        """Give the entries above or below one their real heights, as far as the room goes."""
+        """Measure the entries above or below one, as far as the room goes."""
         place += step
         while room > 0 and 0 <= place < len(self.stack):
             self.stack.measure(place)
@@ -218,7 +221,7 @@ class Viewport(ScrollView, can_focus=True):
             place += step
 
     def _settle(self) -> None:
-        """Give everything in view its real height, and the view its place."""
+        """Measure everything in view and scroll to where the view belongs."""
         if not len(self.stack) or not self.size.height:
             self.virtual_size = Size(self.stack.width, self.stack.heights.total)
             self._follow(self._following or not len(self.stack))
@@ -240,8 +243,10 @@ class Viewport(ScrollView, can_focus=True):
         self._follow(self.scroll_offset.y >= self._bottom())
 
     def _follow_bottom(self) -> None:
-        """While an answer grows there are some empty lines ahead of it: it is easier to read
-        text that holds still, and moving the view draws all of it again."""
+        """Scroll to the bottom; while an answer grows, in steps of some empty lines.
+
+        Text that holds still is easier to read, and moving the view draws all of it again.
+        """
         bottom, line = self._bottom(), round(self.scroll_y)
         most = min(LINES_AHEAD, self.size.height // 3)
         if not bottom or not self.stack.entries[-1].growing:
@@ -260,7 +265,7 @@ class Viewport(ScrollView, can_focus=True):
             self.scroll_y = line
 
     def _redraw(self, place: int, line: int, has_moved: bool) -> None:
-        """Draw an entry again from a line on; all below it if that moved."""
+        """Draw an entry again from a line on; all below it too if that moved."""
         top = self.stack.heights.above(place) - self.scroll_offset.y
         first = max(top + line, 0)
         last = self.size.height if has_moved else top + self.stack.heights[place]
