@@ -74,7 +74,7 @@ def children() -> list[int]:
     return [
         pid
         for pid in map(int, text.split())
-        if b"embedded_server" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        if b"llama_cpp.server" in Path(f"/proc/{pid}/cmdline").read_bytes()
     ]
 
 

@@ -26,7 +26,6 @@ from ollm_tui.core.search import (
     Where,
 )
 from ollm_tui.core.session.message import Message, Retrieval, Role, Text
-from ollm_tui.services.search.snippets import recall_query, terms_in
 from ollm_tui.services.tokens.careful_estimate import careful_estimate
 from ollm_tui.services.topic import Topic
 from ollm_tui.storage.sessions.session_store import SessionStore
@@ -206,6 +205,9 @@ class Recall:
         StoreError if the search fails; UsageError if the provider in the settings makes no
         embeddings.
         """
+        # Imported late: a front end that only answers needs none of the search.
+        from ollm_tui.services.search.snippets import recall_query, terms_in
+
         query = recall_query(words)
         if not query.terms:
             return []

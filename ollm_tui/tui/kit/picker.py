@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 from textual import on
@@ -29,7 +30,8 @@ Watcher = Callable[[Choice | None], None]
 class PickerOf(ModalScreen[Result | None]):
     """What all pickers share; `result` turns a chosen line into what the dialog returns."""
 
-    CSS_PATH = "dialog.tcss"
+    # Whole: Textual looks for a relative path beside the subclass, in the folder of its feature.
+    CSS_PATH = Path(__file__).with_name("dialog.tcss")
     BINDINGS = [
         Binding("escape", "close", "Close", id="picker.close", tooltip="Close, choose nothing"),
         Binding("up,ctrl+p", "move(-1)", "Up", id="picker.up", tooltip="One line up"),
