@@ -31,7 +31,14 @@ from ollm_tui.providers.ollama_models import (
     shown_vocabulary,
 )
 from ollm_tui.providers.ollama_wire import AnswerReader, request_body
-from ollm_tui.providers.wire.http import RETRY_SECONDS, Connection, RefusedError, drain, with_scheme
+from ollm_tui.providers.wire.http import (
+    RETRY_SECONDS,
+    Connection,
+    RefusedError,
+    drain,
+    until_accepted,
+    with_scheme,
+)
 from ollm_tui.providers.wire.http_errors import Refusal, message_in, one_line, refusal_error
 from ollm_tui.providers.wire.json_fields import Tree, as_tree, int_at, text_at, vectors_in
 from ollm_tui.providers.wire.stream_lines import UnreadableError, decode_json
@@ -79,23 +86,26 @@ class Ollama:
         """Whether an Ollama is there; never an error."""
         return await self._connection.answers_within("/api/version", seconds)
 
-    async def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
-        """The answer as it is written, ending with Completed."""
-        version = await self._version() if self._refused else ""
-        while True:
+    def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
+        """Stream the answer, ending with Completed."""
+        version = ""
+
+        async def make_body() -> Tree:
+            nonlocal version
+            if self._refused and not version:
+                version = await self._version()
             refused = self._refused.of(version, request.model)
-            body = {k: v for k, v in request_body(request).items() if k not in refused}
-            try:
-                async with aclosing(self._events(body)) as events:
-                    async for event in events:
-                        yield event
-                return
-            except RefusedError as no:
-                field = _refused_field(no, body)
-                if field is None:
-                    raise _refusal(no, request.model) from None
-                version = version or await self._version()
-                self._refused.add(version, request.model, field)
+            return {k: v for k, v in request_body(request).items() if k not in refused}
+
+        async def leave_out(no: RefusedError, body: Tree) -> None:
+            nonlocal version
+            field = _refused_field(no, body)
+            if field is None:
+                raise _refusal(no, request.model) from None
+            version = version or await self._version()
+            self._refused.add(version, request.model, field)
+
+        return until_accepted(make_body, self._events, leave_out)
 
     async def count_tokens(self, request: ChatRequest) -> int | None:
         """None: Ollama counts only what it has answered."""

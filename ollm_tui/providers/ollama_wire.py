@@ -17,7 +17,7 @@ from ollm_tui.core.provider import (
 from ollm_tui.core.session.message import ToolCallPart, Usage
 from ollm_tui.providers.wire.json_fields import Tree, int_at, scaled, text_at, tree_at, trees_at
 from ollm_tui.providers.wire.think_tags import ThinkTagSplitter
-from ollm_tui.providers.wire.tool_call_assembly import tool_call, with_own_ids
+from ollm_tui.providers.wire.tool_call_assembly import offered_tools, tool_call, with_own_ids
 
 _NANOSECONDS = 1e9
 _FINISH: dict[str, Finish] = {"stop": "stop", "length": "length"}
@@ -43,18 +43,7 @@ def request_body(request: ChatRequest) -> Tree:
         "options": {key: value for key, value in options.items() if value is not None},
         "think": request.thinking,
         "format": request.answer_schema,
-        "tools": [
-            {
-                "type": "function",
-                "function": {
-                    "name": tool.name,
-                    "description": tool.description,
-                    "parameters": tool.parameters,
-                },
-            }
-            for tool in request.tools
-        ]
-        or None,
+        "tools": offered_tools(request.tools) or None,
     }
     return {key: value for key, value in body.items() if value is not None}
 

@@ -11,7 +11,14 @@ from urllib.parse import urlsplit
 from ollm_tui.core.errors import ModelMissing, OverLimit, ProviderError, Unavailable
 from ollm_tui.core.provider import Capabilities, ChatRequest, ModelInfo, StreamEvent
 from ollm_tui.providers.openai_wire import AnswerReader, request_body
-from ollm_tui.providers.wire.http import RETRY_SECONDS, Connection, RefusedError, drain, with_scheme
+from ollm_tui.providers.wire.http import (
+    RETRY_SECONDS,
+    Connection,
+    RefusedError,
+    drain,
+    until_accepted,
+    with_scheme,
+)
 from ollm_tui.providers.wire.http_errors import Refusal, message_in, refusal_error
 from ollm_tui.providers.wire.json_fields import (
     Tree,
@@ -151,21 +158,20 @@ class OpenAICompatible:
         """How the settings call this provider."""
         return self._name
 
-    async def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
-        """The answer as it is written, ending with Completed."""
+    def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
+        """Stream the answer, ending with Completed."""
         refused = self._refused.setdefault(request.model, set())
-        while True:
-            body = _without(request_body(request, self._extra_body), refused)
-            try:
-                async with aclosing(self._events(body)) as events:
-                    async for event in events:
-                        yield event
-                return
-            except RefusedError as no:
-                field = _refused_field(no, body)
-                if field is None:
-                    raise no.error from None
-                refused.add(field)
+
+        async def make_body() -> Tree:
+            return _without(request_body(request, self._extra_body), refused)
+
+        async def leave_out(no: RefusedError, body: Tree) -> None:
+            field = _refused_field(no, body)
+            if field is None:
+                raise no.error from None
+            refused.add(field)
+
+        return until_accepted(make_body, self._events, leave_out)
 
     async def count_tokens(self, request: ChatRequest) -> int | None:
         """The prompt's tokens, where the server counts them (llama.cpp does)."""

@@ -19,7 +19,7 @@ from ollm_tui.core.provider import (
 from ollm_tui.core.session.message import Usage
 from ollm_tui.providers.wire.json_fields import Tree, int_at, scaled, text_at, tree_at, trees_at
 from ollm_tui.providers.wire.think_tags import ThinkTagSplitter
-from ollm_tui.providers.wire.tool_call_assembly import ToolCallAssembly
+from ollm_tui.providers.wire.tool_call_assembly import ToolCallAssembly, offered_tools
 
 _MILLISECONDS = 1000.0
 _FINISH: dict[str, Finish] = {
@@ -40,17 +40,7 @@ def request_body(request: ChatRequest, extra: Mapping[str, Any]) -> Tree:
         "stream_options": {"include_usage": True},
     }
     if request.tools:
-        body["tools"] = [
-            {
-                "type": "function",
-                "function": {
-                    "name": tool.name,
-                    "description": tool.description,
-                    "parameters": tool.parameters,
-                },
-            }
-            for tool in request.tools
-        ]
+        body["tools"] = offered_tools(request.tools)
     if request.max_output is not None:
         body["max_tokens"] = request.max_output
     if request.temperature is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any
 
 from msgspec import Meta
@@ -14,12 +15,12 @@ from ollm_tui.tools.call_arguments import Arguments, spec_of, understood
 from ollm_tui.tools.planned_write import (
     FilesRead,
     PlannedWrite,
+    plan_write,
     readable_file,
     refuse_marks,
-    unified_diff,
+    text_in,
 )
 from ollm_tui.tools.scope import Scope
-from ollm_tui.tools.text_content import binary_kind, text_content
 from ollm_tui.tools.text_match import Change, edited
 
 
@@ -48,18 +49,16 @@ class EditFile:
     def _plan(self, wanted: _Arguments) -> PlannedWrite:
         place = self._scope.find(wanted.path)
         before = readable_file(place)
-        if before is None or before.data is None:
+        if before is None:
             raise ToolError(f"there is no file {place.name}; write_file creates one")
-        content = text_content(before.data)
-        if content is None:
-            raise ToolError(f"{place.name} is {binary_kind(before.data)}, not a text")
-        refuse_marks(place.name, content.text, wanted.new)
-        change = edited(content.text, wanted.old, wanted.new, every=wanted.all)
-        after = content.bytes_of(change.text)
-        if after == before.data:
-            raise ToolError(f"{place.name} has this text already; nothing would change")
-        diff = unified_diff(place.name, content.text, change.text)
-        return PlannedWrite(place, self._memory, before, after, diff, _note(change, diff))
+        old = text_in(place, before)
+        refuse_marks(place.name, old.text, wanted.new)
+        change = edited(old.text, wanted.old, wanted.new, every=wanted.all)
+        unchanged = "has this text already; nothing would change"
+        planned = plan_write(
+            place, self._memory, before, old=old, new=change.text, unchanged=unchanged
+        )
+        return replace(planned, note=_note(change, planned.diff))
 
 
 def _note(change: Change, diff: str) -> str:

@@ -15,6 +15,7 @@ from ollm_tui.core.tool import Action, Tell, ToolOutcome
 from ollm_tui.services.redaction.mark import carries_mark
 from ollm_tui.storage.files.beneath import FoundFile
 from ollm_tui.tools.scope import Place
+from ollm_tui.tools.text_content import TextContent, binary_kind, text_content
 
 MOST_FILES = 10_000
 
@@ -101,6 +102,35 @@ def readable_file(place: Place) -> FoundFile | None:
             "use search_text, or exec with sed or tail"
         )
     return found
+
+
+def text_in(place: Place, found: FoundFile | None) -> TextContent:
+    """Return the text of a file, an empty one if there is no file. ToolError if it is no text."""
+    if found is None or found.data is None:
+        return TextContent("")
+    content = text_content(found.data)
+    if content is None:
+        raise ToolError(f"{place.name} is {binary_kind(found.data)}, not a text")
+    return content
+
+
+def plan_write(
+    place: Place,
+    memory: FilesRead,
+    before: FoundFile | None,
+    *,
+    old: TextContent,
+    new: str,
+    unchanged: str,
+) -> PlannedWrite:
+    """Plan to put `new` in place of the whole text `old`, in the encoding the file has.
+
+    ToolError with `unchanged` if the file has that text already.
+    """
+    after = old.bytes_of(new)
+    if before is not None and after == before.data:
+        raise ToolError(f"{place.name} {unchanged}")
+    return PlannedWrite(place, memory, before, after, unified_diff(place.name, old.text, new))
 
 
 def refuse_marks(name: str, before: str, after: str) -> None:

@@ -14,12 +14,12 @@ from ollm_tui.tools.call_arguments import Arguments, spec_of, understood
 from ollm_tui.tools.planned_write import (
     FilesRead,
     PlannedWrite,
+    plan_write,
     readable_file,
     refuse_marks,
-    unified_diff,
+    text_in,
 )
 from ollm_tui.tools.scope import Scope
-from ollm_tui.tools.text_content import TextContent, binary_kind, text_content
 
 
 class _Arguments(Arguments, frozen=True):
@@ -44,19 +44,12 @@ class WriteFile:
     def _plan(self, wanted: _Arguments) -> PlannedWrite:
         place = self._scope.find(wanted.path)
         before = readable_file(place)
-        data = before.data if before else None
-        if self._memory.is_outdated(place.whole, data):
+        if self._memory.is_outdated(place.whole, before.data if before else None):
             raise ToolError(f"{place.name} changed since it was read; read it again, then retry")
-        old = TextContent("") if data is None else text_content(data)
-        if old is None:
-            raise ToolError(f"{place.name} is {binary_kind(data or b'')}, not a text")
-        new = wanted.content
+        old, new = text_in(place, before), wanted.content
         refuse_marks(place.name, old.text, new)
         # Returns are not shown to the model, so it cannot know that they have to be there.
         if old.ends_with_returns and "\r\n" not in new:
             new = new.replace("\n", "\r\n")
-        after = old.bytes_of(new)
-        if after == data:
-            raise ToolError(f"{place.name} has exactly this text already")
-        diff = unified_diff(place.name, old.text, new)
-        return PlannedWrite(place, self._memory, before, after, diff)
+        unchanged = "has exactly this text already"
+        return plan_write(place, self._memory, before, old=old, new=new, unchanged=unchanged)

@@ -6,16 +6,17 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import aclosing, asynccontextmanager
 from ipaddress import ip_address
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import httpx
 import msgspec
 
 from ollm_tui.core.errors import AuthFailed, BadAnswer, ProviderError, Unavailable
 from ollm_tui.providers.wire.http_errors import Refusal, message_of, one_line, refusal_error
+from ollm_tui.providers.wire.json_fields import Tree
 from ollm_tui.providers.wire.stream_lines import (
     MAX_LINE_BYTES,
     LineSplitter,
@@ -38,6 +39,8 @@ _PASSING_STATUS = frozenset({429, 502, 503, 504})
 _NO_ADDRESS = (httpx.InvalidURL, UnicodeError)
 """Host names that the system's resolver cannot even look at."""
 _BROKEN = (httpx.NetworkError, httpx.RemoteProtocolError)
+
+E = TypeVar("E")
 
 
 class _PassingError(Exception):
@@ -291,6 +294,26 @@ class Connection:
         """The address without user name and password."""
         scheme, _, rest = self.base_url.partition("://")
         return one_line(f"{scheme}://{rest.rpartition('@')[2]}")
+
+
+async def until_accepted(
+    make_body: Callable[[], Awaitable[Tree]],
+    send: Callable[[Tree], AsyncGenerator[E, None]],
+    leave_out: Callable[[RefusedError, Tree], Awaitable[None]],
+) -> AsyncGenerator[E, None]:
+    """Send a request and yield its events; a refused request is made anew and sent again.
+
+    `leave_out` notes what the next body has to do without, or raises if that would not help.
+    """
+    while True:
+        body = await make_body()
+        try:
+            async with aclosing(send(body)) as events:
+                async for event in events:
+                    yield event
+            return
+        except RefusedError as refused:
+            await leave_out(refused, body)
 
 
 async def drain(rest: AsyncIterator[object]) -> None:

@@ -1,14 +1,31 @@
-"""Tool calls put together from the pieces servers stream."""
+"""Tools as requests offer them, and tool calls put together from the pieces servers stream."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 import msgspec
 
+from ollm_tui.core.provider import ToolSpec
 from ollm_tui.core.session.message import ToolCallPart, new_id
 from ollm_tui.providers.wire.json_fields import Tree, as_tree, int_at, text_at, tree_at
 from ollm_tui.providers.wire.stream_lines import UnreadableError, decode_json
+
+
+def offered_tools(tools: Sequence[ToolSpec]) -> list[Tree]:
+    """Return the `tools` field of a request, in the form that OpenAI and Ollama share."""
+    return [
+        {
+            "type": "function",
+            "function": {
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": tool.parameters,
+            },
+        }
+        for tool in tools
+    ]
 
 
 class _Unfinished:
