@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 def run(arguments: Namespace) -> int:
     """Chat, answer one prompt, or list the sessions."""
     if getattr(arguments, "list", False):
-        from ollm_tui.cli.sessions_command import list_sessions
+        from ollm_tui.cli.session_listing import list_sessions
 
         return list_sessions(arguments)
     prompt = _prompt(arguments)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Sequence
-from importlib import import_module
+from argparse import Namespace
+from collections.abc import Callable, Sequence
 from io import TextIOWrapper
 
 from ollm_tui.cli.parser import build_parser, group_of
@@ -27,8 +27,7 @@ def run(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")
     arguments = build_parser(group_of(argv)).parse_args(argv)
     try:
-        command = import_module(f"ollm_tui.cli.{arguments.group}_command")
-        code = command.run(arguments)
+        code = _command(arguments.group)(arguments)
         sys.stdout.flush()
         return code
     except OllmError as error:
@@ -51,6 +50,35 @@ def run(argv: Sequence[str] | None = None) -> int:
             raise
         hint = "this should not happen; the same with ollm --debug shows where"
         return _fail(OllmError(f"{type(error).__name__}: {error}", hint))
+
+
+def _command(group: str) -> Callable[[Namespace], int]:
+    """Return the function that runs a command group of the parser."""
+    # The module of this group alone is loaded: every start pays for what is loaded.
+    match group:
+        case "chat":
+            from ollm_tui.cli.chat_command import run
+        case "sessions":
+            from ollm_tui.cli.sessions_command import run
+        case "snapshots":
+            from ollm_tui.cli.snapshots_command import run
+        case "models":
+            from ollm_tui.cli.models_command import run
+        case "providers":
+            from ollm_tui.cli.providers_command import run
+        case "config":
+            from ollm_tui.cli.config_command import run
+        case "doctor":
+            from ollm_tui.cli.doctor_command import run
+        case "jobs":
+            from ollm_tui.cli.jobs_command import run
+        case "mcp":
+            from ollm_tui.cli.mcp_command import run
+        case "completion":
+            from ollm_tui.cli.completion_command import run
+        case _:
+            raise AssertionError(f"the parser knows {group!r}, which has no module")
+    return run
 
 
 def _reopen_closed_streams() -> None:

@@ -116,7 +116,6 @@ def _view(library: SessionLibrary, arguments: Namespace) -> int:
 
 
 def _export(library: SessionLibrary, arguments: Namespace) -> int:
-    from ollm_tui.cli.sessions_command import format_for, write_file
     from ollm_tui.services.export.exporting import export_session
 
     session_id = library.catalogue.resolve(arguments.id)
@@ -145,7 +144,6 @@ def _bundle(library: SessionLibrary, session_id: str, kind: str | None) -> str:
 
 
 def _import(library: SessionLibrary, arguments: Namespace) -> int:
-    from ollm_tui.cli.sessions_command import read_session
     from ollm_tui.services.sessions.session_bundle import add_bundle
 
     print(add_bundle(library, read_session(arguments.file)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, asynccontextmanager
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -203,7 +202,9 @@ class Embedded:
 
 def _client_class() -> type[OpenAICompatible]:
     """Late: httpx takes 130 ms to load, and the server as long to start."""
-    return import_module("ollm_tui.providers.openai_chat").OpenAICompatible
+    from ollm_tui.providers.openai_chat import OpenAICompatible
+
+    return OpenAICompatible
 
 
 def _window(wanted: int | None, max_window: int | None) -> int:
