@@ -1,4 +1,4 @@
-"""edit_file: one piece of a text replaced by another."""
+"""The tool edit_file, which replaces one piece of a file's text by another."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class _Arguments(Arguments, frozen=True):
 
 
 class EditFile:
-    """Edits what lies in the scope. What is not found exactly may be found by likeness; the
-    change that is shown is the real one."""
+    """Edits files in the scope. A piece that is not found exactly may be found by similarity;
+    the diff that is shown is what will really be written."""
 
     spec = spec_of("edit_file", "Replace a piece of a file's text.", _Arguments)
 
@@ -42,18 +42,18 @@ class EditFile:
         self._memory = memory
 
     async def plan(self, args: Mapping[str, Any]) -> PlannedCall:
-        """Find the place, and make the change without writing it."""
-        wanted = understood(self.spec.name, _Arguments, args)
-        return await asyncio.to_thread(self._plan, wanted)
+        """Find the piece and plan the change; nothing is written yet."""
+        arguments = understood(self.spec.name, _Arguments, args)
+        return await asyncio.to_thread(self._plan, arguments)
 
-    def _plan(self, wanted: _Arguments) -> PlannedWrite:
-        place = self._scope.find(wanted.path)
+    def _plan(self, arguments: _Arguments) -> PlannedWrite:
+        place = self._scope.find(arguments.path)
         before = readable_file(place)
         if before is None:
             raise ToolError(f"there is no file {place.name}; write_file creates one")
         old = text_in(place, before)
-        refuse_marks(place.name, old.text, wanted.new)
-        change = edited(old.text, wanted.old, wanted.new, every=wanted.all)
+        refuse_marks(place.name, old.text, arguments.new)
+        change = edited(old.text, arguments.old, arguments.new, every=arguments.all)
         unchanged = "has this text already; nothing would change"
         planned = plan_write(
             place, self._memory, before, old=old, new=change.text, unchanged=unchanged
