@@ -16,51 +16,10 @@ from ollm_tui.providers.wire.json_fields import (
     trees_at,
 )
 
-
-def shown_vocabulary(show: Tree) -> Vocabulary | None:
-    """The model's vocabulary; None if there is none that can be counted with."""
-    details = tree_at(show, "model_info")
-    tokens = list_at(details, "tokenizer.ggml.tokens")
-    kinds = list_at(details, "tokenizer.ggml.token_type")
-    if text_at(details, "tokenizer.ggml.model") != BYTE_LEVEL or len(tokens) != len(kinds):
-        return None
-    if not tokens or not _all(tokens, str) or not _all(kinds, int):
-        return None
-    splitting = text_at(details, "tokenizer.ggml.pre")
-    return Vocabulary(splitting, cast(list[str], tokens), cast(list[int], kinds))
-
-
-def _all(items: list[Any], kind: type) -> bool:
-    return all(isinstance(item, kind) for item in items)
-
-
 OF_THE_SERVER = ("shift", "truncate")
 OF_THE_MODEL = ("think",)
 CAN_BE_LEFT_OUT = (*OF_THE_MODEL, *OF_THE_SERVER)
 """What a request also works without."""
-
-
-class RefusedFields:
-    """Remembers refusals. What one version of the server refuses another may know, so nothing is
-    left out for a server that was replaced; what a model cannot do says nothing of others.
-    """
-
-    def __init__(self) -> None:
-        self._refused: set[tuple[str, str | None, str]] = set()
-
-    def __bool__(self) -> bool:
-        """Whether anything was refused so far: only then the version matters."""
-        return bool(self._refused)
-
-    def add(self, version: str, model: str, field: str) -> None:
-        """A server refused a field in a request for a model."""
-        self._refused.add((version, None if field in OF_THE_SERVER else model, field))
-
-    def of(self, version: str, model: str) -> frozenset[str]:
-        """What to leave out of a request."""
-        return frozenset(
-            field for at, whose, field in self._refused if at == version and whose in (None, model)
-        )
 
 
 def model_entries(answer: Any) -> list[Tree]:
@@ -127,6 +86,46 @@ def shown_capabilities(show: Tree, allocated: int | None, *, here: bool = False)
         max_window=_made_for(details),
         window_bytes_per_token=_cache_bytes(details) if here else None,
     )
+
+
+def shown_vocabulary(show: Tree) -> Vocabulary | None:
+    """The model's vocabulary; None if there is none that can be counted with."""
+    details = tree_at(show, "model_info")
+    tokens = list_at(details, "tokenizer.ggml.tokens")
+    kinds = list_at(details, "tokenizer.ggml.token_type")
+    if text_at(details, "tokenizer.ggml.model") != BYTE_LEVEL or len(tokens) != len(kinds):
+        return None
+    if not tokens or not _all(tokens, str) or not _all(kinds, int):
+        return None
+    splitting = text_at(details, "tokenizer.ggml.pre")
+    return Vocabulary(splitting, cast(list[str], tokens), cast(list[int], kinds))
+
+
+class RefusedFields:
+    """Remembers refusals. What one version of the server refuses another may know, so nothing is
+    left out for a server that was replaced; what a model cannot do says nothing of others.
+    """
+
+    def __init__(self) -> None:
+        self._refused: set[tuple[str, str | None, str]] = set()
+
+    def __bool__(self) -> bool:
+        """Whether anything was refused so far: only then the version matters."""
+        return bool(self._refused)
+
+    def add(self, version: str, model: str, field: str) -> None:
+        """A server refused a field in a request for a model."""
+        self._refused.add((version, None if field in OF_THE_SERVER else model, field))
+
+    def of(self, version: str, model: str) -> frozenset[str]:
+        """What to leave out of a request."""
+        return frozenset(
+            field for at, whose, field in self._refused if at == version and whose in (None, model)
+        )
+
+
+def _all(items: list[Any], kind: type) -> bool:
+    return all(isinstance(item, kind) for item in items)
 
 
 def _made_for(details: Tree) -> int | None:

@@ -16,8 +16,42 @@ _MAGIC = b"GGUF"
 _STRING, _ARRAY = 8, 9
 _INTEGER = 5
 _SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
+_INTEGERS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 10: "<Q", 11: "<q"}
 _LENGTH = struct.Struct("<Q")
 _PREFIX = "tokenizer.ggml."
+_MAX_ENTRIES = 100_000
+_MAX_STRING_BYTES = 1 << 20
+_MAX_ARRAY_LENGTH = 1 << 32
+"""More of anything means a damaged file; without limits it could ask for any memory."""
+
+
+class ModelHeader(msgspec.Struct, frozen=True):
+    """What a model file says about itself; None where it says nothing."""
+
+    architecture: str | None = None
+    parameters: str | None = None
+    max_window: int | None = None
+
+
+def read_header(path: Path) -> ModelHeader:
+    """Read the header of `path`. Unavailable if it is not a whole GGUF header."""
+    try:
+        with path.open("rb") as file:
+            values = _read_values(file)
+    except OSError as error:
+        raise Unavailable(f"{path.name} cannot be read: {error.strerror}") from error
+    except (ValueError, struct.error) as error:
+        raise Unavailable(
+            f"{path.name} is not a model file, or it is damaged",
+            "a model file is a whole .gguf file; fetch it again",
+        ) from error
+    architecture = _text(values.get("general.architecture"))
+    window = values.get(f"{architecture}.context_length")
+    return ModelHeader(
+        architecture=architecture,
+        parameters=_text(values.get("general.size_label")),
+        max_window=window if isinstance(window, int) and window > 0 else None,
+    )
 
 
 def read_vocabulary(path: Path) -> Vocabulary | None:
@@ -105,42 +139,6 @@ class _Header:
         taken = self._data[self._place : end]
         self._place = end
         return taken
-
-
-_INTEGERS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 10: "<Q", 11: "<q"}
-_MAX_ENTRIES = 100_000
-_MAX_STRING_BYTES = 1 << 20
-_MAX_ARRAY_LENGTH = 1 << 32
-"""More of anything means a damaged file; without limits it could ask for any memory."""
-
-
-class ModelHeader(msgspec.Struct, frozen=True):
-    """What a model file says about itself; None where it says nothing."""
-
-    architecture: str | None = None
-    parameters: str | None = None
-    max_window: int | None = None
-
-
-def read_header(path: Path) -> ModelHeader:
-    """Read the header of `path`. Unavailable if it is not a whole GGUF header."""
-    try:
-        with path.open("rb") as file:
-            values = _read_values(file)
-    except OSError as error:
-        raise Unavailable(f"{path.name} cannot be read: {error.strerror}") from error
-    except (ValueError, struct.error) as error:
-        raise Unavailable(
-            f"{path.name} is not a model file, or it is damaged",
-            "a model file is a whole .gguf file; fetch it again",
-        ) from error
-    architecture = _text(values.get("general.architecture"))
-    window = values.get(f"{architecture}.context_length")
-    return ModelHeader(
-        architecture=architecture,
-        parameters=_text(values.get("general.size_label")),
-        max_window=window if isinstance(window, int) and window > 0 else None,
-    )
 
 
 def _text(value: str | int | None) -> str | None:

@@ -4,22 +4,6 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-
-def vectors_in(value: Any) -> tuple[tuple[float, ...], ...]:
-    """The vectors of a list of lists; none where something else stands among them."""
-    rows = cast(list[Any], value) if isinstance(value, list) else []
-    vectors = tuple(_vector(row) for row in rows)
-    is_whole = len({len(vector) for vector in vectors}) == 1 and all(vectors)
-    return vectors if is_whole else ()
-
-
-def _vector(row: Any) -> tuple[float, ...]:
-    numbers = cast(list[Any], row) if isinstance(row, list) else []
-    if not all(isinstance(number, int | float) for number in numbers):
-        return ()
-    return tuple(map(float, numbers))
-
-
 Tree = dict[str, Any]
 
 
@@ -63,3 +47,18 @@ def scaled(tree: Tree, key: str, per_second: float) -> float | None:
     """A duration in seconds, from a number that counts smaller units."""
     value = tree.get(key)
     return value / per_second if isinstance(value, int | float) else None
+
+
+def vectors_in(value: Any) -> tuple[tuple[float, ...], ...]:
+    """The vectors of a list of lists; none where something else stands among them."""
+    rows = cast(list[Any], value) if isinstance(value, list) else []
+    vectors = tuple(_vector(row) for row in rows)
+    is_whole = len({len(vector) for vector in vectors}) == 1 and all(vectors)
+    return vectors if is_whole else ()
+
+
+def _vector(row: Any) -> tuple[float, ...]:
+    numbers = cast(list[Any], row) if isinstance(row, list) else []
+    if not all(isinstance(number, int | float) for number in numbers):
+        return ()
+    return tuple(map(float, numbers))
