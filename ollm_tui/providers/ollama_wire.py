@@ -1,4 +1,4 @@
-"""Ollama's own chat format: requests into JSON, lines of the answer into events."""
+"""Ollama's native chat format: requests become JSON, lines of the answer become events."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ _FINISH: dict[str, Finish] = {"stop": "stop", "length": "length"}
 
 
 def request_body(request: ChatRequest) -> Tree:
-    """The whole body of a streamed request.
+    """Return the body of a streamed request.
 
-    `truncate` and `shift` are off, so that a prompt that does not fit is an error and not
-    silently cut. Both and `num_ctx` are settled when the model loads: they never change.
+    `truncate` and `shift` are off, so that a prompt that does not fit is an error and is not
+    silently cut. Like `num_ctx`, `shift` takes effect when the model loads: a changed value would
+    load it again, so both are the same in every request.
     """
     options: Tree = {
         "num_ctx": request.window,
@@ -74,7 +75,7 @@ class AnswerReader:
         self.finished = False
 
     def feed(self, line: Tree) -> list[StreamEvent]:
-        """The events of one line; the last one brings Completed."""
+        """Return the events of one line; the last line ends with Completed."""
         message = tree_at(line, "message")
         events: list[StreamEvent] = []
         thinking = text_at(message, "thinking")
@@ -89,6 +90,7 @@ class AnswerReader:
 
     def _end(self, line: Tree) -> list[StreamEvent]:
         finish: Finish = _FINISH.get(text_at(line, "done_reason"), "unknown")
+        # Ollama says "stop" also where the answer ends with tool calls.
         if self._calls and finish != "length":
             finish = "tool_calls"
         return [
@@ -100,6 +102,7 @@ class AnswerReader:
 
 def _call(call: Tree) -> ToolCallPart:
     function = tree_at(call, "function")
+    # Ollama sends the arguments as an object; a text, as OpenAI sends it, is accepted too.
     arguments: Any = function.get("arguments")
     text = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
     return tool_call(text_at(call, "id"), text_at(function, "name"), text)

@@ -29,7 +29,7 @@ def offered_tools(tools: Sequence[ToolSpec]) -> list[Tree]:
 
 
 class _Unfinished:
-    """A call of which pieces have come."""
+    """A call of which some pieces have come."""
 
     def __init__(self, index: int | None) -> None:
         self.index = index
@@ -54,7 +54,7 @@ class ToolCallAssembly:
             self._take(piece)
 
     def finish(self) -> list[ToolCallPart]:
-        """The calls, whole; each with an id of its own."""
+        """Return the complete calls, each with an id of its own."""
         calls = [tool_call(c.call_id, c.name, c.arguments) for c in self._calls]
         self._calls.clear()
         return with_own_ids(calls)
@@ -64,6 +64,7 @@ class ToolCallAssembly:
         call_id, name = text_at(piece, "id"), text_at(fields, "name")
         call = self._call_for(int_at(piece, "index"), call_id, name)
         call.call_id = call.call_id or call_id
+        # A name may come in pieces, or whole with each piece.
         if name != call.name:
             call.name += name
         arguments = fields.get("arguments")
@@ -73,7 +74,7 @@ class ToolCallAssembly:
             call.arguments = json.dumps(arguments)
 
     def _call_for(self, index: int | None, call_id: str, name: str) -> _Unfinished:
-        """The call a piece belongs to; a new one if it fits none."""
+        """Return the call that a piece belongs to; a new one if it belongs to none."""
         fitting = [call for call in self._calls if call.index == index]
         if call_id:
             ids = {call_id} if index is None else {call_id, ""}
@@ -87,7 +88,7 @@ class ToolCallAssembly:
 
 
 def with_own_ids(calls: list[ToolCallPart]) -> list[ToolCallPart]:
-    """The calls of one answer, with new ids where one is missing or stands twice."""
+    """Return the calls of one answer, with new ids where one is missing or used twice."""
     seen = {""}
     owned: list[ToolCallPart] = []
     for call in calls:
@@ -98,7 +99,7 @@ def with_own_ids(calls: list[ToolCallPart]) -> list[ToolCallPart]:
 
 
 def tool_call(call_id: str, name: str, arguments: str) -> ToolCallPart:
-    """A call from its JSON arguments; what cannot be read as an object is kept as it came."""
+    """Make a call from its JSON arguments; what is no object is kept in `raw_arguments`."""
     name = name or "unnamed"
     try:
         args = decode_json(arguments.strip() or "{}")
