@@ -27,6 +27,20 @@ from ollm_tui.core.session.titles import title_of
 from ollm_tui.core.snapshot import ContextSnapshot, Reason
 from ollm_tui.services.snapshots.snapshot_diff import Change, ContextDiff, MessageDiff
 
+WHY: dict[Reason, str] = {
+    "compression": "before compressing",
+    "threshold": "nearly full",
+    "overflow": "before one too long",
+    "restore": "before going back",
+    "clear": "before clearing",
+    "model": "before another model",
+    "mode": "before another mode",
+    "tool": "before the model changed something",
+    "fork": "before a fork",
+    "manual": "by hand",
+    "older": "earlier program",
+}
+"""Why a snapshot was taken."""
 _STATES = {
     "streaming": "interrupted",
     "interrupted": "interrupted",
@@ -34,6 +48,9 @@ _STATES = {
     "failed": "failed",
     "length": "cut at the output limit",
 }
+_SIGNS = {"added": "+", "gone": "-", "changed": "~"}
+_LOOKED_AT = 500
+"""Characters of a message that are enough for a line."""
 
 
 def transcript(state: SessionState) -> str:
@@ -51,6 +68,44 @@ def transcript(state: SessionState) -> str:
     for message in branch:
         lines += ["", *message_lines(message, day)]
     return "\n".join(lines)
+
+
+def snapshot_text(snapshot: ContextSnapshot) -> str:
+    """The facts of a snapshot, then what the model would see, oldest first; safe to print."""
+    return "\n".join([*_facts(snapshot), *_said(snapshot)])
+
+
+def diff_text(left: ContextSnapshot, right: ContextSnapshot, found: ContextDiff) -> str:
+    """What one has to do to the left one to have the right one; safe to print."""
+    lines = [f"from  {_title(left)}", f"to    {_title(right)}", ""]
+    if found.tokens[0] != found.tokens[1]:
+        lines.append(f"tokens: {found.tokens[0]:,} → {found.tokens[1]:,}")
+    lines += _changes("", [change for change in found.facts if change.what != "system prompt"])
+    if any(change.what == "system prompt" for change in found.facts):
+        lines.append("system prompt: another one")
+    lines += _changes("goal ", found.goals)
+    lines += _changes("file ", found.files)
+    for each in found.pins:
+        lines.append(f"pin {'+' if each.key in right.pins else '-'} {_words(each, found)}")
+    lines += [
+        f"{_SIGNS[each.outcome]} {_words(each, found)}{_forms(each)}"
+        for each in found.messages
+        if each.outcome != "same"
+    ]
+    same = found.count("same")
+    if len(lines) == 3:
+        return "\n".join([*lines, f"nothing differs; {counted(same, 'message')} in both"])
+    return "\n".join([*lines, "", f"{counted(same, 'message')} the same in both"])
+
+
+def diff_tree(found: ContextDiff) -> dict[str, Any]:
+    """The same for programs: every message with its words, as far as they are known."""
+    tree: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(found, words={}))
+    del tree["words"]
+    for each in tree["messages"]:
+        if message := found.words.get(each["key"]):
+            each |= {"role": message.role, "text": message.text}
+    return tree
 
 
 def message_lines(message: Message, day: str) -> list[str]:
@@ -95,63 +150,6 @@ def _part(part: Part) -> str:
             return "[something a newer version wrote]"
         case _:
             assert_never(part)
-
-
-WHY: dict[Reason, str] = {
-    "compression": "before compressing",
-    "threshold": "nearly full",
-    "overflow": "before one too long",
-    "restore": "before going back",
-    "clear": "before clearing",
-    "model": "before another model",
-    "mode": "before another mode",
-    "tool": "before the model changed something",
-    "fork": "before a fork",
-    "manual": "by hand",
-    "older": "earlier program",
-}
-"""Why a snapshot was taken."""
-_SIGNS = {"added": "+", "gone": "-", "changed": "~"}
-_LOOKED_AT = 500
-"""Characters of a message that are enough for a line."""
-
-
-def snapshot_text(snapshot: ContextSnapshot) -> str:
-    """The facts of a snapshot, then what the model would see, oldest first; safe to print."""
-    return "\n".join([*_facts(snapshot), *_said(snapshot)])
-
-
-def diff_text(left: ContextSnapshot, right: ContextSnapshot, found: ContextDiff) -> str:
-    """What one has to do to the left one to have the right one; safe to print."""
-    lines = [f"from  {_title(left)}", f"to    {_title(right)}", ""]
-    if found.tokens[0] != found.tokens[1]:
-        lines.append(f"tokens: {found.tokens[0]:,} → {found.tokens[1]:,}")
-    lines += _changes("", [change for change in found.facts if change.what != "system prompt"])
-    if any(change.what == "system prompt" for change in found.facts):
-        lines.append("system prompt: another one")
-    lines += _changes("goal ", found.goals)
-    lines += _changes("file ", found.files)
-    for each in found.pins:
-        lines.append(f"pin {'+' if each.key in right.pins else '-'} {_words(each, found)}")
-    lines += [
-        f"{_SIGNS[each.outcome]} {_words(each, found)}{_forms(each)}"
-        for each in found.messages
-        if each.outcome != "same"
-    ]
-    same = found.count("same")
-    if len(lines) == 3:
-        return "\n".join([*lines, f"nothing differs; {counted(same, 'message')} in both"])
-    return "\n".join([*lines, "", f"{counted(same, 'message')} the same in both"])
-
-
-def diff_tree(found: ContextDiff) -> dict[str, Any]:
-    """The same for programs: every message with its words, as far as they are known."""
-    tree: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(found, words={}))
-    del tree["words"]
-    for each in tree["messages"]:
-        if message := found.words.get(each["key"]):
-            each |= {"role": message.role, "text": message.text}
-    return tree
 
 
 def _facts(snapshot: ContextSnapshot) -> Iterator[str]:

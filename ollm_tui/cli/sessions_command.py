@@ -27,59 +27,13 @@ if TYPE_CHECKING:
     from ollm_tui.services.sessions.retention import Surplus
     from ollm_tui.services.sessions.session_library import SessionLibrary
 
-
+LONGEST_TAG = 40
 _FORMATS: dict[str, Literal["json", "md", "html"]] = {
     ".md": "md",
     ".markdown": "md",
     ".html": "html",
     ".htm": "html",
 }
-
-
-def format_for(output: str | None) -> Literal["json", "md", "html"]:
-    """The format a file name asks for; JSON where it says nothing."""
-    return _FORMATS.get(Path(output or "").suffix.lower(), "json")
-
-
-def write_file(name: str, text: str) -> None:
-    """Write a file. OllmError if that cannot be done."""
-    try:
-        Path(name).write_text(text, encoding="utf-8", errors="replace")
-    except OSError as error:
-        hint = "name another file with --output"
-        raise OllmError(f"cannot write {name}: {error.strerror}", hint) from error
-
-
-def read_session(name: str) -> Bundle:
-    """A session from a file of ours or of an older program, with the snapshots that come along.
-
-    OllmError if it is none.
-    """
-    path = Path(name)
-    side_files = SideFiles(path.with_suffix(".files"))
-    try:
-        data = read_regular(path)
-        if bundle := read_bundle(data):
-            return bundle
-        return Bundle(parse_session(data, _own_id(data, path), clock.now(), side_files).session)
-    except OSError as error:
-        hint = "give the file of an exported session"
-        raise OllmError(f"cannot read {name}: {error.strerror or error}", hint) from error
-    except CannotDecode as error:
-        hint = "it has to be the JSON of ollm sessions export"
-        raise OllmError(f"{name} is not a session: {error}", hint) from error
-
-
-def _own_id(data: bytes, path: Path) -> str:
-    """The id the session says it has, or the file's name, or a new one."""
-    tree = parse_json(data)
-    said = cast(dict[str, object], tree).get("sessionId") if isinstance(tree, dict) else None
-    if isinstance(said, str) and is_session_id(said):
-        return said
-    return path.stem if is_session_id(path.stem) else new_session_id()
-
-
-LONGEST_TAG = 40
 
 
 def run(arguments: Namespace) -> int:
@@ -305,3 +259,46 @@ _COMMANDS = {
     "cleanup": _cleanup,
     "trash": _trash,
 }
+
+
+def format_for(output: str | None) -> Literal["json", "md", "html"]:
+    """The format a file name asks for; JSON where it says nothing."""
+    return _FORMATS.get(Path(output or "").suffix.lower(), "json")
+
+
+def write_file(name: str, text: str) -> None:
+    """Write a file. OllmError if that cannot be done."""
+    try:
+        Path(name).write_text(text, encoding="utf-8", errors="replace")
+    except OSError as error:
+        hint = "name another file with --output"
+        raise OllmError(f"cannot write {name}: {error.strerror}", hint) from error
+
+
+def read_session(name: str) -> Bundle:
+    """A session from a file of ours or of an older program, with the snapshots that come along.
+
+    OllmError if it is none.
+    """
+    path = Path(name)
+    side_files = SideFiles(path.with_suffix(".files"))
+    try:
+        data = read_regular(path)
+        if bundle := read_bundle(data):
+            return bundle
+        return Bundle(parse_session(data, _own_id(data, path), clock.now(), side_files).session)
+    except OSError as error:
+        hint = "give the file of an exported session"
+        raise OllmError(f"cannot read {name}: {error.strerror or error}", hint) from error
+    except CannotDecode as error:
+        hint = "it has to be the JSON of ollm sessions export"
+        raise OllmError(f"{name} is not a session: {error}", hint) from error
+
+
+def _own_id(data: bytes, path: Path) -> str:
+    """The id the session says it has, or the file's name, or a new one."""
+    tree = parse_json(data)
+    said = cast(dict[str, object], tree).get("sessionId") if isinstance(tree, dict) else None
+    if isinstance(said, str) and is_session_id(said):
+        return said
+    return path.stem if is_session_id(path.stem) else new_session_id()
