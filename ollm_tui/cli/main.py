@@ -1,4 +1,6 @@
-"""The entry point: parse, run one command, turn every failure into one line and a code."""
+"""The entry point: parses the arguments, runs one command, and turns every failure into one
+line on the error stream and an exit code.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 
 
 def run(argv: Sequence[str] | None = None) -> int:
-    """Run one command line; gives back the exit code."""
+    """Run one command line and return the exit code."""
     argv = sys.argv[1:] if argv is None else argv
     gc.disable()  # most commands are over before there is anything to collect; chat turns it on
     _reopen_closed_streams()
@@ -37,7 +39,7 @@ def run(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        # Whoever read the output has enough; nothing may be written at exit either.
+        # The reader of the output is gone. Python flushes stdout at exit, which would fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_FAILED
     except OSError as error:
@@ -82,9 +84,10 @@ def _command(group: str) -> Callable[[Namespace], int]:
 
 
 def _reopen_closed_streams() -> None:
-    """Started without stdin, stdout or stderr, their numbers would go to the next files opened.
+    """Open /dev/null for a missing stdin, stdout or stderr: otherwise the next file that is
+    opened would get its number, and output could go into it.
 
-    In this order, because opening takes the lowest free number.
+    The order matters, because opening takes the lowest free number.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
@@ -92,7 +95,8 @@ def _reopen_closed_streams() -> None:
 
 
 def _fail(error: OllmError) -> int:
-    # Its tables take a moment to load; what went well needs none of them.
+    """Print an error in one line, without secrets, and return the exit code."""
+    # Imported late: its tables take a moment to load, and a command that succeeds needs none.
     from ollm_tui.services.redaction.redactor import Redactor
 
     line = error.message + (f" ({error.hint})" if error.hint else "")

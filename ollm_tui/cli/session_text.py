@@ -1,4 +1,4 @@
-"""A session as text for reading in a terminal."""
+"""Sessions, snapshots and their differences as text for a terminal."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ WHY: dict[Reason, str] = {
     "manual": "by hand",
     "older": "earlier program",
 }
-"""Why a snapshot was taken."""
+"""The reasons for a snapshot, in words."""
 _STATES = {
     "streaming": "interrupted",
     "interrupted": "interrupted",
@@ -50,11 +50,11 @@ _STATES = {
 }
 _SIGNS = {"added": "+", "gone": "-", "changed": "~"}
 _LOOKED_AT = 500
-"""Characters of a message that are enough for a line."""
+"""How many characters of a message are enough for a line."""
 
 
 def transcript(state: SessionState) -> str:
-    """The current branch, oldest message first, safe to print."""
+    """Return the current branch, oldest message first, safe to print."""
     header = state.header
     branch = state.branch()
     day = today()
@@ -71,12 +71,12 @@ def transcript(state: SessionState) -> str:
 
 
 def snapshot_text(snapshot: ContextSnapshot) -> str:
-    """The facts of a snapshot, then what the model would see, oldest first; safe to print."""
+    """Return the facts of a snapshot and then what the model would see, safe to print."""
     return "\n".join([*_facts(snapshot), *_said(snapshot)])
 
 
 def diff_text(left: ContextSnapshot, right: ContextSnapshot, found: ContextDiff) -> str:
-    """What one has to do to the left one to have the right one; safe to print."""
+    """Return what changes from the left snapshot to the right one, safe to print."""
     lines = [f"from  {_title(left)}", f"to    {_title(right)}", ""]
     if found.tokens[0] != found.tokens[1]:
         lines.append(f"tokens: {found.tokens[0]:,} → {found.tokens[1]:,}")
@@ -93,13 +93,13 @@ def diff_text(left: ContextSnapshot, right: ContextSnapshot, found: ContextDiff)
         if each.outcome != "same"
     ]
     same = found.count("same")
-    if len(lines) == 3:
+    if len(lines) == 3:  # only the heading
         return "\n".join([*lines, f"nothing differs; {counted(same, 'message')} in both"])
     return "\n".join([*lines, "", f"{counted(same, 'message')} the same in both"])
 
 
 def diff_tree(found: ContextDiff) -> dict[str, Any]:
-    """The same for programs: every message with its words, as far as they are known."""
+    """Return a difference for JSON: every message with its role and text, where they are known."""
     tree: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(found, words={}))
     del tree["words"]
     for each in tree["messages"]:
@@ -109,7 +109,7 @@ def diff_tree(found: ContextDiff) -> dict[str, Any]:
 
 
 def message_lines(message: Message, day: str) -> list[str]:
-    """One message: who, when and how, then the words; `day` is today."""
+    """Return one message in lines: who, when and how it ended, then the text; `day` is today."""
     return [_head(message, day), *_body(message)]
 
 
@@ -171,7 +171,7 @@ def _facts(snapshot: ContextSnapshot) -> Iterator[str]:
 
 
 def _said(snapshot: ContextSnapshot) -> Iterator[str]:
-    """The messages; those a checkpoint stands for are told by its summary, where they begin."""
+    """Yield the messages; a checkpoint's summary stands where the messages it covers begin."""
     held = {message.id: message for message in snapshot.sent()}
     starts = {each.messages[0]: each for each in snapshot.checkpoints if each.messages}
     day, missing = today(), 0
