@@ -1,4 +1,4 @@
-"""Writing a file as the user was shown it: planning, the diff, and what makes it be refused."""
+"""Writing a file exactly as it was shown: the plan, its diff, and the reasons to refuse it."""
 
 from __future__ import annotations
 
