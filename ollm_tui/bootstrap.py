@@ -1,4 +1,4 @@
-"""Joins the parts: the only module that names concrete providers."""
+"""Joins the parts of the program; the only module that names concrete providers."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ if TYPE_CHECKING:
     from ollm_tui.services.jobs.job_registry import JobRegistry
 
 OLLAMA_ANSWERS_WITHIN_SECONDS = 0.3
+"""How long to wait for Ollama before the embedded provider is chosen."""
 OLLAMA_URL = "http://127.0.0.1:11434"
 OPENAI_URL = "https://api.openai.com/v1"
 SCRIPT_VARIABLE = "OLLM_TEST_SCRIPT"
-"""Names a script file: the scripted provider then stands in for the default one."""
+"""The environment variable with a script file; if set, the scripted provider is the default."""
 
 
 def open_workspace(
@@ -40,9 +41,9 @@ def open_workspace(
     ask: Callable[[str], str] | None = None,
     open_jobs: Callable[[], SessionJobs] | None = None,
 ) -> Workspace:
-    """Everything a front end needs, from the settings; `ask` gets a passphrase if need be.
+    """Open everything a front end needs; `ask` asks the user for a passphrase if it is needed.
 
-    The model gets tools where there are jobs for what it runs.
+    The model gets tools only with `open_jobs`, as what it runs becomes a job.
     """
     settings, places = loaded.settings, loaded.locations
     cipher = cipher_for(settings, places.home, environ, ask)
@@ -76,7 +77,7 @@ def open_workspace(
 
 
 def open_hooks(loaded: Loaded, environ: Mapping[str, str], trust: Trust) -> Hooks:
-    """The user's own commands, in a clean environment; secrets they print are taken out."""
+    """Make the user's hooks, with a cleaned environment; secrets in their output are redacted."""
     from ollm_tui.services.hooks import Hooks
     from ollm_tui.services.redaction.redactor import Redactor
     from ollm_tui.services.safety.environment import cleaned, usable_settings
@@ -88,21 +89,21 @@ def open_hooks(loaded: Loaded, environ: Mapping[str, str], trust: Trust) -> Hook
 
 
 def open_prompt_memory(loaded: Loaded, *, ephemeral: bool = False) -> PromptMemory:
-    """Earlier prompts and drafts; only in memory where nothing may be on disk in plain text."""
+    """Open the earlier prompts and drafts; kept in memory if nothing may be stored unencrypted."""
     retention = loaded.settings.retention
     in_memory = ephemeral or retention.mode == "ephemeral" or retention.encrypt_at_rest
     return PromptMemory(None if in_memory else loaded.locations.home, loaded.locations.project)
 
 
 def open_providers(loaded: Loaded, environ: Mapping[str, str]) -> Providers:
-    """The providers alone, for commands that need no store."""
+    """Open only the providers, for commands that need no store."""
     return Providers(loaded.settings, environ, loaded.locations.home / "models")
 
 
 def open_jobs(
     loaded: Loaded, environ: Mapping[str, str], grants: Collection[str] = ()
 ) -> JobRegistry:
-    """Shells and jobs, in a clean environment; secrets stay out of their records."""
+    """Open the registry of shells and jobs, with a cleaned environment and redacted records."""
     from ollm_tui.services.jobs.job_registry import JobRegistry
     from ollm_tui.services.redaction.redactor import Redactor
     from ollm_tui.services.safety.environment import cleaned, usable_settings
@@ -115,7 +116,7 @@ def open_jobs(
 def open_session_jobs(
     loaded: Loaded, environ: Mapping[str, str], *, ephemeral: bool = False
 ) -> SessionJobs:
-    """The jobs of the sessions of a front end, which may grant what is withheld."""
+    """Open the jobs for a front end, where the user may grant variables that are withheld."""
     from ollm_tui.engine.jobs.session_jobs import SessionJobs
     from ollm_tui.services.jobs.job_registry import JobRegistry
     from ollm_tui.services.redaction.redactor import Redactor
@@ -130,7 +131,7 @@ def open_session_jobs(
 
 
 def jobs_folder(loaded: Loaded) -> Path | None:
-    """Where small records of jobs are kept; None where nothing may be on disk in plain text."""
+    """Return the folder of the job records; None if nothing may be stored unencrypted."""
     retention = loaded.settings.retention
     if retention.mode == "ephemeral" or retention.encrypt_at_rest:
         return None
@@ -138,7 +139,7 @@ def jobs_folder(loaded: Loaded) -> Path | None:
 
 
 class Providers:
-    """The providers of the settings and the built-in ones, each made when first asked for."""
+    """The providers of the settings and the built-in ones, each made when it is first needed."""
 
     def __init__(self, settings: Settings, environ: Mapping[str, str], models_dir: Path) -> None:
         self._settings = settings
@@ -147,32 +148,34 @@ class Providers:
         self._made: dict[str, Provider] = {}
 
     def names(self) -> list[str]:
-        """Every provider there is, in the order they are tried."""
+        """Return the names of all providers, in the order they are tried."""
         names = dict.fromkeys((*self._settings.providers, "ollama", "embedded"))
         if SCRIPT_VARIABLE in self._environ:
             names = {"scripted": None, **names}
         return list(names)
 
     async def get(self, name: str) -> Provider:
-        """One provider. UsageError if the name is unknown, ProviderError if it cannot be used."""
+        """Return a provider. UsageError if the name is unknown, ProviderError if it is unusable."""
         if name not in self.names():
             known = ", ".join(self.names())
             raise UsageError(f"there is no provider {name!r}", f"there are: {known}")
         if name not in self._made:
-            # In a thread: its key may come from a command, or from a keyring that asks.
+            # In a thread, because its key may come from a command or from a keyring that asks.
             self._made[name] = await asyncio.to_thread(self._make, name)
         return self._made[name]
 
     async def select(self, provider: str | None, model: str | None) -> tuple[Provider, str]:
-        """Who answers: as asked for, as configured, or Ollama if it answers, else embedded."""
+        """Choose the provider and model: as asked for, as configured, or Ollama if it answers, else
+        embedded. ModelMissing if no provider has the model."""
         name = provider or _unless_auto(self._settings.provider)
-        wanted = model or (None if provider else _unless_auto(self._settings.model))
-        chosen = await self.get(name) if name else await self._whoever_is_there()
-        if wanted is None:
+        # The configured model belongs to the configured provider, not to one named instead of it.
+        chosen_model = model or (None if provider else _unless_auto(self._settings.model))
+        chosen = await self.get(name) if name else await self._first_available()
+        if chosen_model is None:
             return chosen, await chosen.default_model()
-        if name is None and not await _has(chosen, wanted):
-            chosen = await self._whoever_has(wanted, chosen)
-        return chosen, wanted
+        if name is None and not await _has(chosen, chosen_model):
+            chosen = await self._first_with(chosen_model, chosen)
+        return chosen, chosen_model
 
     async def close(self) -> None:
         """Close every provider that was made."""
@@ -180,7 +183,7 @@ class Providers:
             await provider.close()
         self._made.clear()
 
-    async def _whoever_is_there(self) -> Provider:
+    async def _first_available(self) -> Provider:
         first = self.names()[0]
         if first != "ollama":
             return await self.get(first)
@@ -195,14 +198,14 @@ class Providers:
             pass  # it is there, but without a model
         return await self.get("embedded")
 
-    async def _whoever_has(self, model: str, but: Provider) -> Provider:
-        """A model was named but no provider: the first that has it."""
+    async def _first_with(self, model: str, other_than: Provider) -> Provider:
+        """Return the first other provider that has a model. ModelMissing if none has."""
         for name in self.names():
             try:
                 candidate = await self.get(name)
             except ProviderError:
                 continue  # without its key it has nothing
-            if candidate is not but and await _has(candidate, model):
+            if candidate is not other_than and await _has(candidate, model):
                 return candidate
         raise ModelMissing(f"no provider has a model {model!r}", "ollm models list")
 
@@ -234,6 +237,8 @@ async def _has(provider: Provider, model: str) -> bool:
 
 
 class _Plan(NamedTuple):
+    """What a maker needs to make a provider."""
+
     name: str
     settings: ProviderSettings
     environ: Mapping[str, str]
@@ -241,6 +246,7 @@ class _Plan(NamedTuple):
 
     @property
     def key(self) -> str | None:
+        """The key of the provider; looked up only by makers that need one."""
         return find_key(self.name, self.settings, self.environ)
 
 

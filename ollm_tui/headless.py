@@ -1,4 +1,4 @@
-"""A front end without a screen: a prompt in, the reply on stdout."""
+"""The headless front end: prints the events of one turn as text or JSON, without a screen."""
 
 from __future__ import annotations
 
@@ -57,7 +57,10 @@ EXIT_OK, EXIT_FAILED, EXIT_INTERRUPTED = 0, 1, 130
 async def with_room(
     conversation: Conversation, turn: AsyncGenerator[AnyTurnEvent, None]
 ) -> AsyncGenerator[AnyTurnEvent, None]:
-    """A turn, and before it the compression that is due. Nobody is there to be asked."""
+    """Yield the events of a turn and, before it, of a compression that is due.
+
+    Nobody can be asked here, so the compression may fold the user's own messages too.
+    """
     if conversation.on_overflow == "compress":
         conversation.compression.folds_own = True
         if conversation.compression.is_due:
@@ -70,7 +73,7 @@ async def with_room(
 
 
 class Headless:
-    """Prints one turn as it happens. What is not the answer goes to the error stream."""
+    """Prints one turn as it happens; everything but the answer goes to the error stream."""
 
     def __init__(self, output: OutputFormat, out: TextIO, err: TextIO) -> None:
         self._output: OutputFormat = output
@@ -82,10 +85,10 @@ class Headless:
         self._ends_line = True
 
     async def show(self, events: AsyncGenerator[AnyTurnEvent, None]) -> int:
-        """Print a turn; gives back the exit code."""
+        """Print a turn and return the exit code."""
         code = EXIT_FAILED
         try:
-            async with aclosing(events):  # so that the reply is recorded if printing fails
+            async with aclosing(events):  # if printing fails, the reply is still recorded
                 async for event in events:
                     code = self._take(event, code)
         except asyncio.CancelledError:
@@ -94,7 +97,7 @@ class Headless:
         return EXIT_FAILED if code == EXIT_OK and self._unsaved else code
 
     def refuse(self, error: OllmError) -> None:
-        """Tell a program that no turn began; people are told by whoever caught the error."""
+        """Print an error before the turn as JSON; in text mode the caller reports it."""
         failure = TurnFailed(error.message, error.hint, type(error).__name__, None)
         if self._output == "stream-json":
             self._print_json(_event_tree(failure))
@@ -135,13 +138,13 @@ class Headless:
             case ToolEvent():
                 self._tell_tool(event)
             case ReplyStarted() | ReasoningArrived() | PromptTooLong() | ToolCallRequested():
-                pass  # what is too long is told by the failure that follows
+                pass  # PromptTooLong is followed by a failure, which is printed
             case _:
                 assert_never(event)
         return code
 
     def _tell_tool(self, event: AnyToolEvent) -> None:
-        """What the model did, and what it was not allowed to do."""
+        """Print what the model did with tools and what failed."""
         match event:
             case ReplyFinished():
                 self._clear_progress()
@@ -153,10 +156,10 @@ class Headless:
             case ModelNudged():
                 self._complain(f"the model {event.found.evidence}; it was told so")
             case _:
-                pass  # nobody is asked here; a loop is told by the failure that follows
+                pass  # nobody can be asked here; a loop is followed by a failure, which is printed
 
     def tell_compression(self, event: AnyCompressionEvent) -> None:
-        """How a compression ended; what goes on in it only while somebody may be watching."""
+        """Print how a compression ended; its stages only if the error stream is a terminal."""
         match event:
             case ContextCompressed():
                 self._complain(event.compression.words, event.compression.note)
@@ -167,7 +170,7 @@ class Headless:
             case StageReached():
                 self._show_progress(Prepared(f"compressing the context: {event.stage}"))
             case _:
-                pass  # the steps in between
+                pass  # of no interest without a screen
 
     def _end(self, message: Message | None, failure: TurnFailed | None = None) -> None:
         self._clear_progress()
@@ -228,6 +231,7 @@ class Headless:
 
 
 def _event_tree(event: AnyTurnEvent) -> dict[str, Any]:
+    """Return an event for JSON; messages in it have the form they have on disk."""
     tree: dict[str, Any] = msgspec.to_builtins(event)
     for name, value in (
         ("userMessage", getattr(event, "user_message", None)),

@@ -1,6 +1,6 @@
-"""Third front end: the job tools for other agents, over MCP on stdin and stdout.
+"""The MCP front end: serves the job tools to other agents on stdin and stdout.
 
-Loaded only by `ollm mcp`: the SDK takes about a second.
+Only `ollm mcp` imports it, because the SDK takes about a second to load.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 
 
 async def serve(jobs: JobRegistry, tools: JobTools) -> None:
-    """Serve until stdin closes; then every job is ended."""
+    """Serve until stdin is closed, then end every job."""
     server = build_server(tools)
     try:
         await jobs.reconcile()
@@ -46,7 +46,7 @@ async def serve(jobs: JobRegistry, tools: JobTools) -> None:
 
 
 def build_server(tools: JobTools) -> Server[Any]:
-    """A server of the job tools, for any transport."""
+    """Make a server of the job tools for any transport."""
     listed = [
         Tool(name=tool.name, description=tool.description, input_schema=tool.schema)
         for tool in tools.tools()
@@ -68,7 +68,7 @@ def build_server(tools: JobTools) -> Server[Any]:
 
 
 async def answer(tools: JobTools, name: str, arguments: dict[str, Any]) -> CallToolResult:
-    """The result of a call as JSON, or its error as one line with a hint."""
+    """Call a tool and return its result as JSON, or its error as one line with a hint."""
     try:
         value = await tools.call(name, arguments)
     except OllmError as error:
@@ -76,6 +76,6 @@ async def answer(tools: JobTools, name: str, arguments: dict[str, Any]) -> CallT
         line = " ".join(f"{error.message} ({error.hint})".split())
         return CallToolResult(content=[TextContent(text=line)], is_error=True)
     text = msgspec.json.encode(value).decode()
-    # A structured answer has to be an object.
+    # MCP allows only an object as structured content.
     structured: dict[str, Any] = {"items": value} if isinstance(value, list) else value
     return CallToolResult(content=[TextContent(text=text)], structured_content=structured)

@@ -1,4 +1,4 @@
-"""A front end of plain lines: no alternate screen, no colours, one question at a time."""
+"""The plain front end: a chat in plain lines, without a full screen or colours."""
 
 from __future__ import annotations
 
@@ -17,6 +17,10 @@ from ollm_tui.core.tool_events import ApprovalRequested, LoopPaused
 from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.headless import Headless, with_room
 
+SIGNAL_SECONDS = 0.01
+"""The wait for a signal that ended the reading to reach the event loop: if it came later, it would
+disturb the saving."""
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _HELP = """\
 Type a message and press Enter. A line that ends with \\ goes on in the next one.
   /help   this help
@@ -25,13 +29,8 @@ Type a message and press Enter. A line that ends with \\ goes on in the next one
 """
 
 
-_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-SIGNAL_SECONDS = 0.01
-"""In this time the loop sees the signal that ended the reading; later it would disturb saving."""
-
-
 class PlainChat:
-    """Reads lines, prints answers. Everything is recorded as it is on the full screen."""
+    """Reads lines and prints answers; everything is recorded as with the full screen."""
 
     def __init__(
         self,
@@ -46,7 +45,7 @@ class PlainChat:
         self._err = err
 
     async def run(self) -> int:
-        """Chat until the input ends; gives back the exit code."""
+        """Chat until the input ends and return the exit code."""
         choice = self._conversation.choice
         self._conversation.tools.can_ask = True
         who = visible(f"{choice.model} on {choice.provider.name}")
@@ -86,7 +85,7 @@ class PlainChat:
     async def _with_questions(
         self, events: AsyncGenerator[AnyTurnEvent, None]
     ) -> AsyncGenerator[AnyTurnEvent, None]:
-        """The same events; what waits for the user is asked in the place where it comes."""
+        """Yield the same events, and ask the user at once where the turn waits for an answer."""
         tools = self._conversation.tools
         async with aclosing(events):
             async for event in events:
@@ -97,7 +96,7 @@ class PlainChat:
                     tools.answer_loop(self._loop_answer(event))
 
     def _decision(self, asked: ApprovalRequested) -> Decision:
-        """Whole words, so that nothing that was typed before answers by accident."""
+        """Ask about a tool call; only whole words count, so that keys typed ahead do not answer."""
         action, verdict = asked.action, asked.verdict
         shown = [f"The model wants to {action.title}:", action.subject, action.diff]
         shown += [f"in {action.place}" if action.place else "", f"({verdict.reason})"]
@@ -117,16 +116,16 @@ class PlainChat:
         return answers.get(self._ask("stop, once (more), or allow? "), "stop")
 
     def _ask(self, question: str) -> str:
-        """One line; no answer if the input is over or Ctrl+C was pressed."""
+        """Read one line; empty if the input has ended or Ctrl+C was pressed."""
         try:
             return self._read_line(question).strip().lower()
         except (EOFError, KeyboardInterrupt):
             return ""
 
     def _read(self) -> str | None:
-        """One message, or None when the input is over or a signal ended it, such as Ctrl+C.
+        """Read one message; None if the input has ended or a signal such as Ctrl+C ended it.
 
-        Blocks on purpose: between turns nothing else is going on, and a thread that waits
+        It blocks on purpose: between turns nothing else is going on, and a thread that waits
         for a line could not be stopped by Ctrl+C.
         """
         lines: list[str] = []

@@ -1,1 +1,1 @@
-"""The command line: arguments to settings to a front end; one module per command group."""
+"""The command line, with one module per command group."""

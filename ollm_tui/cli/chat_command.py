@@ -1,4 +1,4 @@
-"""`ollm` and `ollm -p`: open a conversation and hand it to a front end."""
+"""`ollm`, `ollm chat` and `ollm -p`: opens a conversation and hands it to a front end."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ollm_tui.services.sessions.prompt_memory import PromptMemory
 
 COLLECTED_AFTER_SECONDS = 1.0
+"""How long after the start garbage collection is switched on."""
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +38,7 @@ log = logging.getLogger(__name__)
 def run(arguments: Namespace) -> int:
     """Chat, answer one prompt, or list the sessions."""
     if getattr(arguments, "list", False):
-        from ollm_tui.cli.sessions_command import list_sessions
+        from ollm_tui.cli.session_listing import list_sessions
 
         return list_sessions(arguments)
     prompt = _prompt(arguments)
@@ -74,18 +75,19 @@ async def _converse(loaded: Loaded, arguments: Namespace, prompt: str | None) ->
 
 
 async def _full_screen(loaded: Loaded, arguments: Namespace) -> int:
-    """The screen is there first; everything else is opened behind it."""
+    """Run the full screen, which is shown first; everything else is opened behind it."""
     from ollm_tui.tui.app import OllmApp
     from ollm_tui.tui.terminal.abilities import abilities
 
     if not os.environ.get("NO_COLOR"):
-        os.environ.pop("NO_COLOR", None)  # empty it means nothing, but Textual obeys it
-    behind = _Behind(loaded, ephemeral=arguments.ephemeral)
+        os.environ.pop("NO_COLOR", None)  # an empty value means nothing, but Textual obeys it
+    background = _Background(loaded, ephemeral=arguments.ephemeral)
     if loaded.settings.retention.encrypt_at_rest:
-        behind.open_workspace()  # asks for the passphrase, which needs the terminal as it is
+        # It asks for the passphrase, which is not possible any more when the screen is shown.
+        background.open_workspace()
     app = OllmApp(
         loaded,
-        behind,
+        background,
         lambda workspace: _open(workspace, arguments),
         abilities(os.environ, sys.stdout.encoding),
     )
@@ -97,11 +99,11 @@ async def _full_screen(loaded: Loaded, arguments: Namespace) -> int:
             raise app.failure
         return code or 0
     finally:
-        await behind.close(app.conversation)
+        await background.close(app.conversation)
 
 
-class _Behind:
-    """What works behind the screen, made when it is first asked for."""
+class _Background:
+    """Opens the workspace, jobs and prompt memory behind a front end when they are first needed."""
 
     def __init__(self, loaded: Loaded, *, ephemeral: bool) -> None:
         self._loaded = loaded
@@ -143,7 +145,7 @@ class _Behind:
 
 
 def _collect_garbage() -> None:
-    """Only from now on: what the start has made stays, and looking through it takes time."""
+    """Switch garbage collection on; what exists by now stays, so it is never looked through."""
     gc.freeze()
     gc.enable()
 
@@ -152,9 +154,10 @@ def _collect_garbage() -> None:
 async def _conversation(
     loaded: Loaded, arguments: Namespace
 ) -> AsyncGenerator[tuple[Conversation, tuple[str, ...]]]:
-    """What the arguments ask for, open; closed, and cleaned up after, in the end."""
-    behind = _Behind(loaded, ephemeral=arguments.ephemeral)
-    workspace = behind.open_workspace()
+    """Open the conversation the arguments ask for, with what is wrong with it; close it at the
+    end."""
+    background = _Background(loaded, ephemeral=arguments.ephemeral)
+    workspace = background.open_workspace()
     if workspace.hooks:
         workspace.hooks.told.subscribe(_tell_about_hook)
     conversation: Conversation | None = None
@@ -162,15 +165,15 @@ async def _conversation(
         conversation, problems = await _open(workspace, arguments)
         yield conversation, problems
     finally:
-        await behind.close(conversation)
+        await background.close(conversation)
 
 
-def _tell_about_hook(told: HookNotice) -> None:
-    sys.stderr.write(f"ollm: hook {visible(told.hook.key)}: {visible(told.words)}\n")
+def _tell_about_hook(notice: HookNotice) -> None:
+    sys.stderr.write(f"ollm: hook {visible(notice.hook.key)}: {visible(notice.words)}\n")
 
 
 async def _close(workspace: Workspace, conversation: Conversation) -> None:
-    """Save and clean up. StoreError if something could not be saved to the very end."""
+    """Close a conversation and clean up old sessions. StoreError if something is left unsaved."""
     await conversation.close()
     if conversation.unsaved:
         raise StoreError(
@@ -203,13 +206,13 @@ async def _chat(conversation: Conversation) -> int:
 
 async def _open(workspace: Workspace, arguments: Namespace) -> tuple[Conversation, tuple[str, ...]]:
     wishes = {"provider": arguments.provider, "model": arguments.model}
-    session_id = await _wanted_session(workspace, arguments)
+    session_id = await _session_to_continue(workspace, arguments)
     if session_id is None:
         return await workspace.begin(**wishes, ephemeral=arguments.ephemeral), ()
     return await workspace.resume(session_id, **wishes)
 
 
-async def _wanted_session(workspace: Workspace, arguments: Namespace) -> str | None:
+async def _session_to_continue(workspace: Workspace, arguments: Namespace) -> str | None:
     if (arguments.resume or arguments.continue_latest) and arguments.ephemeral:
         raise UsageError("--ephemeral keeps nothing, so there is nothing to continue", "drop one")
     if arguments.resume:
@@ -230,6 +233,7 @@ async def _clean_up(workspace: Workspace, conversation: Conversation) -> None:
 
 
 def _prompt(arguments: Namespace) -> str | None:
+    """Return the prompt of `-p`, from stdin if it is "-"; None without one."""
     prompt: str | None = getattr(arguments, "prompt", None)
     if prompt != "-":
         return prompt
@@ -242,6 +246,7 @@ def _is_terminal() -> bool:
 
 
 def _when_told_to_end(end: Callable[[], object]) -> None:
-    """SIGTERM and SIGHUP end the program as Ctrl+C does: what was said is recorded first."""
+    """Call `end` on SIGTERM and SIGHUP, so that the conversation is saved before the program
+    ends."""
     for number in (signal.SIGTERM, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, end)

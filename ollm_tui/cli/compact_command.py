@@ -1,4 +1,4 @@
-"""`ollm sessions compact`: compress the context of a session from the command line, or undo it."""
+"""`ollm sessions compact`: compresses the context of a session, previews that, or undoes it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def run(arguments: Namespace) -> int:
-    """Compress, or whatever else the options say."""
+    """Compress, preview or undo, as the options say."""
     return asyncio.run(_run(arguments))
 
 
@@ -72,7 +72,7 @@ async def _compress(conversation: Conversation, arguments: Namespace) -> int:
 
 
 async def _preview(conversation: Conversation, arguments: Namespace) -> int:
-    """What would become of each message; nothing is changed."""
+    """Print what would become of each message; nothing is changed."""
     events = conversation.compression.preview(
         strategy=arguments.strategy, instructions=arguments.instructions or ""
     )

@@ -1,4 +1,4 @@
-"""`ollm completion`: scripts for bash, zsh and fish, made from the parser itself."""
+"""`ollm completion`: prints completion scripts for bash, zsh and fish, made from the parser."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple, cast
 
 from ollm_tui.cli.parser import build_parser
 
-# Rows of a table have two spaces after the id, the sentence about an empty one has not.
+# In a table two spaces follow the id; in the sentence that stands for an empty table they do not.
 _FIRST_COLUMN = r"2>/dev/null | sed -n 's/^\([^ ]*\)  .*/\1/p'"
 _SESSION_IDS = f"ollm sessions list --limit 50 {_FIRST_COLUMN}"
 _TRASH_IDS = f"ollm sessions trash list {_FIRST_COLUMN}"
@@ -34,7 +34,7 @@ _ZSH = "autoload -U +X bashcompinit && bashcompinit\n"
 
 
 class _Command(NamedTuple):
-    """What may follow the words of a command."""
+    """A command and what may follow it."""
 
     path: str
     """The command's words, each with a space before it."""
@@ -43,7 +43,7 @@ class _Command(NamedTuple):
     id_options: list[str]
     """The options that take the id of a session."""
     ids: str | None
-    """What prints the ids it takes, if it takes one."""
+    """The shell command that prints the ids it takes, if it takes one."""
 
 
 def run(arguments: Namespace) -> int:
@@ -57,6 +57,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _commands(parser: argparse.ArgumentParser, path: str) -> Iterator[_Command]:
+    """Yield the commands below a parser, then its own."""
     own = _Command(path, [], [], [], None)
     for action in parser._actions:  # pyright: ignore[reportPrivateUsage] argparse has no other way to walk a parser
         names = [option for option in action.option_strings if option.startswith("--")]

@@ -1,4 +1,4 @@
-"""`ollm config`: what the settings are, where they come from, what is wrong with them."""
+"""`ollm config`: shows the settings, where each comes from, and what is wrong with them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ from ollm_tui.settings.resources import default_config, themes_directory
 from ollm_tui.settings.warning import dotted, printable
 
 HIDDEN = "***"
+"""Stands for a value that may be a secret."""
 _PLAIN_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
 _NOT_WORDS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
 
 
 def run(args: Namespace) -> int:
-    """Run one of the commands."""
+    """Run one command of the group."""
     return {"show": show, "path": path, "check": check}[args.command](args)
 
 
@@ -47,7 +48,7 @@ def show(args: Namespace) -> int:
 
 
 def path(args: Namespace) -> int:
-    """Print every place that is looked at, and whether something is there."""
+    """Print every place where settings are looked for, and whether it exists."""
     loaded = read_settings()
     places = [
         {"what": what, "path": str(place), "exists": os.access(place, os.F_OK)}
@@ -63,7 +64,7 @@ def path(args: Namespace) -> int:
 
 
 def check(_args: Namespace) -> int:
-    """Print what is wrong with the settings, one line each; 1 if anything is."""
+    """Print what is wrong with the settings, one line each; returns 1 if anything is."""
     loaded = read_settings()
     problems = [*map(str, loaded.warnings), *_problems_of_the_screen(loaded)]
     for problem in problems:
@@ -74,7 +75,7 @@ def check(_args: Namespace) -> int:
 
 
 def _problems_of_the_screen(loaded: Loaded) -> list[str]:
-    """Keys and themes that only the screen knows."""
+    """Return problems with keys and themes, which only the screen knows."""
     from ollm_tui.tui.keymap import check_keymap
     from ollm_tui.tui.terminal.abilities import AUTOMATIC
     from ollm_tui.tui.themes import theme_names
@@ -111,7 +112,7 @@ def _without_secrets(value: Any, path: KeyPath) -> Any:
 
 
 def _bare_address(url: str) -> str:
-    """An address without a password or a query, either of which may hold a key."""
+    """Return an address without user, password and query, which may hold a key."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -142,6 +143,7 @@ def _origin(key: KeyPath, loaded: Loaded) -> str:
 
 
 def _scalar(value: object) -> str:
+    """Return a value as YAML. JSON fits for all but texts: quotes are left out where possible."""
     match value:
         case str() if _PLAIN_WORD.fullmatch(value) and value.lower() not in _NOT_WORDS:
             return value
@@ -156,5 +158,5 @@ def _scalar(value: object) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text for double quotes in YAML; \\x, \\u and \\U mean the same there."""
+    """Return a text for double quotes in YAML; \\x, \\u and \\U mean the same there."""
     return printable(text.replace("\\", "\\\\").replace('"', '\\"'))

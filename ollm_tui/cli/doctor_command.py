@@ -1,4 +1,4 @@
-"""`ollm doctor`: is everything all right, and saving what can be saved where it is not."""
+"""`ollm doctor`: checks versions, settings, store and providers, and repairs sessions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Finding(NamedTuple):
-    """One thing that was looked at."""
+    """The result of one check."""
 
     area: str
     ok: bool
@@ -34,7 +34,7 @@ class Finding(NamedTuple):
 
 
 def run(arguments: Namespace) -> int:
-    """Check everything, or repair."""
+    """Check everything, or repair damaged sessions; returns 1 if something is wrong."""
     loaded = read_settings()
     library = open_library(loaded)
     try:
@@ -108,7 +108,7 @@ def _store(library: SessionLibrary) -> Iterator[Finding]:
             yield Finding("sessions", False, f"{name}: {problem}")
     read = f"{counted(len(names), 'session')}, {counted(messages, 'message')} read"
     yield Finding("sessions", True, read)
-    library.catalogue.summaries()
+    library.catalogue.summaries()  # brings the index up to date
     yield Finding(
         "sessions", True, f"the index is up to date, {len(library.trashed())} in the trash"
     )
@@ -127,13 +127,13 @@ def _providers(loaded: Loaded) -> Iterator[Finding]:
             await providers.close()
 
     for name, (answers, text) in asyncio.run(states()):
-        # Ollama is welcome but not needed; whatever the user set up himself is.
+        # A missing Ollama is no problem; a provider that the user configured has to answer.
         needed = name in loaded.settings.providers or name == "embedded"
         yield Finding("provider", answers or not needed, f"{name}: {text}")
 
 
 async def _checked(providers: Providers, name: str) -> tuple[bool, str]:
-    """Whether a provider answers; of the embedded one also whether its files are whole."""
+    """Return whether a provider answers and, if it is embedded, whether its files are undamaged."""
     from ollm_tui.cli.providers_command import state_of
     from ollm_tui.providers.embedded import Embedded
 
@@ -149,8 +149,8 @@ async def _checked(providers: Providers, name: str) -> tuple[bool, str]:
     return answers, text
 
 
-def _repair(library: SessionLibrary, wanted: str) -> int:
-    names = [library.catalogue.resolve(wanted)] if wanted else damaged(library)
+def _repair(library: SessionLibrary, session: str) -> int:
+    names = [library.catalogue.resolve(session)] if session else damaged(library)
     failed = 0
     for name in names:
         new = repair(library, name)

@@ -1,4 +1,4 @@
-"""`ollm jobs`: what runs and what ran, from the records on disk."""
+"""`ollm jobs`: lists, shows and ends jobs, from their records on disk."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ LONGEST_CODE = 60
 
 
 def run(arguments: Namespace) -> int:
-    """Run one of the commands."""
+    """Run one command of the group."""
     loaded = load()
     records = JobRecords(StoreLayout(loaded.locations.sessions(loaded.settings)).jobs)
+    # Jobs of a program that was killed are still recorded as running.
     reconcile(records)
     if arguments.command == "list":
         return _list(records, arguments)
@@ -85,23 +86,23 @@ def _plain(job: Job) -> dict[str, object]:
     return msgspec.to_builtins(job)
 
 
-def _found(records: JobRecords, wanted: str) -> JobRecord:
-    """A job by its id, or by the start of it."""
+def _found(records: JobRecords, prefix: str) -> JobRecord:
+    """Find a job by its id or the start of it. JobError if none or several fit."""
     every = list(records.all())
-    exact = [record for record in every if record.job.id == wanted]
-    return _only(exact or [record for record in every if _fits(record, wanted)], wanted)
+    exact = [record for record in every if record.job.id == prefix]
+    return _only(exact or [record for record in every if _fits(record, prefix)], prefix)
 
 
-def _fits(record: JobRecord, wanted: str) -> bool:
-    return record.job.id.startswith((wanted, f"job-{wanted}"))
+def _fits(record: JobRecord, prefix: str) -> bool:
+    return record.job.id.startswith((prefix, f"job-{prefix}"))
 
 
-def _only(found: Iterable[JobRecord], wanted: str) -> JobRecord:
+def _only(found: Iterable[JobRecord], prefix: str) -> JobRecord:
     records = list(found)
     if len(records) == 1:
         return records[0]
     if records:
         raise JobError(
-            f"{len(records)} jobs start with {wanted!r}", "give more of the id: ollm jobs list"
+            f"{len(records)} jobs start with {prefix!r}", "give more of the id: ollm jobs list"
         )
-    raise JobError(f"there is no job {wanted!r}", "ollm jobs list shows what there is")
+    raise JobError(f"there is no job {prefix!r}", "ollm jobs list shows what there is")

@@ -1,12 +1,14 @@
-"""The entry point: parse, run one command, turn every failure into one line and a code."""
+"""The entry point: parses the arguments, runs one command, and turns every failure into one
+line on the error stream and an exit code.
+"""
 
 from __future__ import annotations
 
 import gc
 import os
 import sys
-from collections.abc import Sequence
-from importlib import import_module
+from argparse import Namespace
+from collections.abc import Callable, Sequence
 from io import TextIOWrapper
 
 from ollm_tui.cli.parser import build_parser, group_of
@@ -17,7 +19,7 @@ EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 
 
 def run(argv: Sequence[str] | None = None) -> int:
-    """Run one command line; gives back the exit code."""
+    """Run one command line and return the exit code."""
     argv = sys.argv[1:] if argv is None else argv
     gc.disable()  # most commands are over before there is anything to collect; chat turns it on
     _reopen_closed_streams()
@@ -27,8 +29,7 @@ def run(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")
     arguments = build_parser(group_of(argv)).parse_args(argv)
     try:
-        command = import_module(f"ollm_tui.cli.{arguments.group}_command")
-        code = command.run(arguments)
+        code = _command(arguments.group)(arguments)
         sys.stdout.flush()
         return code
     except OllmError as error:
@@ -38,7 +39,7 @@ def run(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        # Whoever read the output has enough; nothing may be written at exit either.
+        # The reader of the output is gone. Python flushes stdout at exit, which would fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_FAILED
     except OSError as error:
@@ -53,10 +54,40 @@ def run(argv: Sequence[str] | None = None) -> int:
         return _fail(OllmError(f"{type(error).__name__}: {error}", hint))
 
 
-def _reopen_closed_streams() -> None:
-    """Started without stdin, stdout or stderr, their numbers would go to the next files opened.
+def _command(group: str) -> Callable[[Namespace], int]:
+    """Return the function that runs a command group of the parser."""
+    # The module of this group alone is loaded: every start pays for what is loaded.
+    match group:
+        case "chat":
+            from ollm_tui.cli.chat_command import run
+        case "sessions":
+            from ollm_tui.cli.sessions_command import run
+        case "snapshots":
+            from ollm_tui.cli.snapshots_command import run
+        case "models":
+            from ollm_tui.cli.models_command import run
+        case "providers":
+            from ollm_tui.cli.providers_command import run
+        case "config":
+            from ollm_tui.cli.config_command import run
+        case "doctor":
+            from ollm_tui.cli.doctor_command import run
+        case "jobs":
+            from ollm_tui.cli.jobs_command import run
+        case "mcp":
+            from ollm_tui.cli.mcp_command import run
+        case "completion":
+            from ollm_tui.cli.completion_command import run
+        case _:
+            raise AssertionError(f"the parser knows {group!r}, which has no module")
+    return run
 
-    In this order, because opening takes the lowest free number.
+
+def _reopen_closed_streams() -> None:
+    """Open /dev/null for a missing stdin, stdout or stderr: otherwise the next file that is
+    opened would get its number, and output could go into it.
+
+    The order matters, because opening takes the lowest free number.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
@@ -64,7 +95,8 @@ def _reopen_closed_streams() -> None:
 
 
 def _fail(error: OllmError) -> int:
-    # Its tables take a moment to load; what went well needs none of them.
+    """Print an error in one line, without secrets, and return the exit code."""
+    # Imported late: its tables take a moment to load, and a command that succeeds needs none.
     from ollm_tui.services.redaction.redactor import Redactor
 
     line = error.message + (f" ({error.hint})" if error.hint else "")

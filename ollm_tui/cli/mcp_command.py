@@ -1,4 +1,4 @@
-"""`ollm mcp`: the job tools for other agents, over stdin and stdout."""
+"""`ollm mcp`: serves the job tools to other agents over stdin and stdout."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 
 def run(arguments: Namespace) -> int:
-    """Serve until stdin closes; nothing but the protocol goes to stdout."""
+    """Serve until stdin is closed; only the protocol is written to stdout."""
     try:
         from ollm_tui.mcp_server import serve
     except ModuleNotFoundError as error:
@@ -31,7 +31,7 @@ def run(arguments: Namespace) -> int:
     for warning in loaded.warnings:
         log.warning("%s", warning)
     gc.enable()  # a server may run for days
-    # What reads stdin cannot be interrupted; ending at once is safe, jobs end with us.
+    # The thread that reads stdin cannot be interrupted. Ending at once is safe: jobs end with us.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
     async def main() -> None:

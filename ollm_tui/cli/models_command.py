@@ -1,4 +1,4 @@
-"""`ollm models`: what can answer, what it can do, and fetching more."""
+"""`ollm models`: lists models, shows what one can do, and downloads more."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ollm_tui.core.provider import CanPull, ModelInfo, Provider
 
 
 def run(arguments: Namespace) -> int:
-    """Run one of the commands."""
+    """Run one command of the group."""
     return asyncio.run(_run(arguments))
 
 
@@ -95,7 +95,7 @@ _COMMANDS = {"list": _list, "info": _info, "pull": _pull}
 
 
 async def _all_models(providers: Providers, only: str | None) -> list[tuple[str, ModelInfo]]:
-    """The models of every provider that answers; one that was asked for has to."""
+    """Return the models of every provider that answers. ProviderError if `only` does not."""
     found: list[tuple[str, ModelInfo]] = []
     for name in [only] if only else providers.names():
         try:

@@ -1,4 +1,4 @@
-"""Printing for people and for programs, and asking before something is gone."""
+"""Printing tables, times and JSON, and asking before something is deleted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ollm_tui.core.intake import UNSAFE
 
 
 def print_json(value: Any) -> None:
-    """Any plain value as JSON, readable; what would steer a terminal is escaped."""
+    """Print a value as indented JSON; characters that a terminal would act on are escaped."""
     import json
 
     text = json.dumps(value, indent=2, ensure_ascii=False)
@@ -24,7 +24,8 @@ def print_json(value: Any) -> None:
 
 
 def print_table(rows: Sequence[Sequence[str]], right: frozenset[int] = frozenset()) -> None:
-    """Rows in columns; the last column is cut at the edge of a terminal, never in a pipe."""
+    """Print rows in columns, those in `right` flush right. Lines are cut at the edge of a terminal,
+    never in a pipe."""
     if not rows:
         return
     columns = list(zip(*rows, strict=True))
@@ -37,7 +38,7 @@ def print_table(rows: Sequence[Sequence[str]], right: frozenset[int] = frozenset
 
 
 def terminal_width() -> int:
-    """Columns of the terminal on stdout; 80 where there is none."""
+    """Return the width of the terminal on stdout in columns; 80 if there is none."""
     try:
         return os.get_terminal_size(sys.stdout.fileno()).columns or 80
     except (OSError, ValueError):
@@ -45,7 +46,8 @@ def terminal_width() -> int:
 
 
 def short_time(moment: str, today: str = "") -> str:
-    """A time of the record in the user's own zone; without the date if that is `today`."""
+    """Return a stored time in the user's time zone, without the date if that is `today`; empty if
+    it is no time."""
     try:
         if not moment.endswith("Z"):
             moment = clock.iso(clock.parse(moment))
@@ -57,17 +59,17 @@ def short_time(moment: str, today: str = "") -> str:
 
 @cache
 def _offset(hour: str) -> timedelta:
-    """How far the user's zone is from UTC in an hour; asking for every single time is slow."""
+    """Return the user's offset from UTC in an hour; to ask for every single time would be slow."""
     return clock.parse(f"{hour}:00Z").astimezone().utcoffset() or timedelta()
 
 
 def today() -> str:
-    """This day in the user's own zone, as `short_time` takes it."""
+    """Return the date in the user's time zone, as `short_time` takes it."""
     return datetime.now().astimezone().isoformat()[:10]
 
 
 def confirm(question: str) -> bool:
-    """Ask on the terminal. UsageError where nobody is there to answer."""
+    """Ask on the terminal and return whether the answer is yes. UsageError without a terminal."""
     if not sys.stdin.isatty():
         raise UsageError(f"{question} nobody is here to say yes", "add --yes")
     print(f"{question} [y/N] ", end="", flush=True)
@@ -75,12 +77,14 @@ def confirm(question: str) -> bool:
 
 
 def _width(text: str) -> int:
+    """Return the columns a text takes; East Asian wide characters take two."""
     if text.isascii():
         return len(text)
     return sum(2 if east_asian_width(mark) in "WF" else 1 for mark in text)
 
 
 def _padded(column: Sequence[str], to_the_right: bool) -> list[str]:
+    # The usual case, and much faster than measuring every character.
     if "".join(column).isascii():
         width = max(map(len, column))
         return [cell.rjust(width) if to_the_right else cell.ljust(width) for cell in column]

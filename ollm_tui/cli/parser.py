@@ -1,4 +1,4 @@
-"""What can be typed after `ollm`: every command, its options and its help."""
+"""The argument parser: every command, its options and its help."""
 
 from __future__ import annotations
 
@@ -24,26 +24,27 @@ examples:
 
 
 class Help(argparse.RawDescriptionHelpFormatter):
-    """As wide as the terminal; left to itself argparse loads shutil to find out, at every start."""
+    """Help as wide as the terminal. By itself argparse imports shutil for the width, which takes
+    time at every start."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=min(terminal_width(), 100) - 2)
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line, with the way to the help."""
+    """A parser that reports an error in one line that also names the help."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(formatter_class=Help, **options)
 
     def error(self, message: str) -> NoReturn:
-        """Leave with exit code 2."""
+        """Print the error and leave with exit code 2."""
         sys.stderr.write(f"ollm: {message} ({self.prog} --help)\n")
         raise SystemExit(2)
 
 
 def build_parser(only: str | None = None) -> Parser:
-    """The parser; with `only`, of that command group alone: every start pays for what is built."""
+    """Build the parser; with `only`, for that command group alone, which makes a start faster."""
     parser = Parser(
         prog="ollm",
         description="Long conversations with language models, in a terminal.",
@@ -78,7 +79,7 @@ def build_parser(only: str | None = None) -> Parser:
 
 
 def group_of(argv: Sequence[str]) -> str | None:
-    """The command group a command line is about, where that is sure: it begins with it."""
+    """Return the command group that a command line begins with; None if it is not certain."""
     return argv[0] if argv and argv[0] in _GROUPS else None
 
 
@@ -101,7 +102,7 @@ def _add_conversation_options(parser: argparse.ArgumentParser) -> None:
 
 def _chat(parser: Parser) -> None:
     parser.epilog = "examples:\n  ollm chat --continue\n  ollm chat --resume 3f2a --model llama3.2"
-    # What chat was not given must not overwrite what came before it: ollm --model M chat
+    # Defaults of `chat` must not overwrite options given before it, as in `ollm --model M chat`.
     parser.argument_default = argparse.SUPPRESS
     _add_conversation_options(parser)
     parser.argument_default = None
@@ -314,6 +315,7 @@ _GROUPS: dict[str, tuple[str, Callable[[Parser], None]]] = {
 
 
 def _commands(parser: Parser) -> Callable[..., Parser]:
+    """Return a function that adds a command with a name, a help text and perhaps an argument."""
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
 
     def add(name: str, text: str, argument: str | None = None) -> Parser:

@@ -1,4 +1,4 @@
-"""`ollm providers`: the servers models run on, and whether they answer."""
+"""`ollm providers`: lists the providers and tests whether they answer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LONGEST_ANSWER_TOKENS = 32
 
 
 class Trial(NamedTuple):
-    """How a provider did when it was asked for a few words."""
+    """The result of asking a provider for a few words."""
 
     provider: str
     ok: bool
@@ -33,7 +33,7 @@ class Trial(NamedTuple):
 
 
 def run(arguments: Namespace) -> int:
-    """Run one of the commands."""
+    """Run one command of the group."""
     return asyncio.run(_run(arguments))
 
 
@@ -58,7 +58,7 @@ async def _list(providers: Providers, arguments: Namespace) -> int:
 
 
 async def state_of(providers: Providers, name: str) -> tuple[bool, str]:
-    """Whether a provider answers, and with which models or which problem."""
+    """Return whether a provider answers, and its models or its problem in words."""
     try:
         models = await (await providers.get(name)).list_models()
     except OllmError as error:
@@ -78,6 +78,7 @@ async def _test(providers: Providers, arguments: Namespace) -> int:
     else:
         for trial in trials:
             print(_sentence(trial))
+    # Without a name, not every provider has to answer: one is enough.
     asked_for = trials if arguments.provider else [trial for trial in trials if trial.ok] or trials
     return 0 if all(trial.ok for trial in asked_for) else 1
 

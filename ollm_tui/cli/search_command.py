@@ -1,4 +1,4 @@
-"""`ollm sessions search`: messages of all sessions, with the lines around what was found."""
+"""`ollm sessions search`: finds messages in all sessions and shows the lines around a match."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SPEAKERS = {"user": "you", "assistant": "model", "tool": "tool", "system": "sys
 
 
 def run(arguments: Namespace) -> int:
-    """Search and print; the exit code is 1 if nothing is found."""
+    """Search and print the matches; returns 1 if nothing is found."""
     query = _query(arguments)
     loaded = load()
     library = open_library(loaded)
@@ -32,6 +32,7 @@ def run(arguments: Namespace) -> int:
     limit = arguments.limit or loaded.settings.search.max_results
     try:
         history.refresh(_show_progress if sys.stderr.isatty() else None)
+        # Earlier results are for a screen that shows them as they come; the last one is complete.
         *_, results = history.search(query, limit=limit)
     finally:
         history.close()
@@ -48,7 +49,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _query(arguments: Namespace) -> Query:
-    """The words and the options. UsageError where they cannot be understood."""
+    """Make a query of the words and options. UsageError if one cannot be understood."""
     query = parse_query(" ".join(arguments.words))
     project = arguments.project
     if project and Path(project).is_dir():
@@ -94,7 +95,7 @@ def _print_hit(hit: Hit, bold: bool) -> None:
 
 
 def _marked(snippet: Snippet, bold: bool) -> str:
-    """The text, with what was found in bold; snippets have passed the filter for terminals."""
+    """Return the text with the matches in bold. Snippets are already safe for a terminal."""
     if not bold:
         return snippet.text
     text, at = "", 0

@@ -1,4 +1,4 @@
-"""Sessions as a list: which of them, and what is shown of each."""
+"""Listing sessions: which ones, and what is shown of each."""
 
 from __future__ import annotations
 
@@ -15,24 +15,25 @@ from ollm_tui.core.intake import clean
 from ollm_tui.core.session.session import SessionSummary
 
 SHORT_ID = 8
+"""How many characters of an id are shown, unless more are needed to tell ids apart."""
 
 
 def list_sessions(arguments: Namespace) -> int:
-    """The sessions that are asked for, the latest first."""
+    """Print the sessions the options ask for, the latest first."""
     summaries = open_catalogue().summaries(_show_progress if sys.stderr.isatty() else None)
-    wanted = [summary for summary in summaries if _is_wanted(summary, arguments)]
-    wanted = wanted[: getattr(arguments, "limit", None)]
+    listed = [summary for summary in summaries if _is_listed(summary, arguments)]
+    listed = listed[: getattr(arguments, "limit", None)]
     if arguments.json:
-        print_json([_tree(summary) for summary in wanted])
-    elif wanted:
-        print_summaries(wanted)
+        print_json([_tree(summary) for summary in listed])
+    elif listed:
+        print_summaries(listed)
     else:
         print(_nothing(summaries))
     return 0
 
 
 def print_summaries(summaries: Sequence[SessionSummary]) -> None:
-    """One line a session."""
+    """Print one line per session."""
     length = distinct_length([summary.session_id for summary in summaries])
     day = today()
     models = {model: clean(model) for model in {summary.model for summary in summaries}}
@@ -51,7 +52,7 @@ def print_summaries(summaries: Sequence[SessionSummary]) -> None:
 
 
 def shown_title(summary: SessionSummary) -> str:
-    """Its title with what was marked about it, safe to print."""
+    """Return a session's title with its star, tags and archive mark, safe to print."""
     tags = "".join(f"  #{tag}" for tag in summary.tags)
     archived = "  (archived)" if summary.archived else ""
     star = "★ " if summary.pinned else ""
@@ -59,7 +60,7 @@ def shown_title(summary: SessionSummary) -> str:
 
 
 def distinct_length(names: Sequence[str]) -> int:
-    """How much of each id has to be shown so that what is shown can be typed."""
+    """Return how many characters of each id must be shown so that it can be typed back."""
     longest = max(map(len, names), default=SHORT_ID)
     for length in range(SHORT_ID, longest):
         if len({name[:length] for name in names}) == len(names):
@@ -67,7 +68,7 @@ def distinct_length(names: Sequence[str]) -> int:
     return longest
 
 
-def _is_wanted(summary: SessionSummary, arguments: Namespace) -> bool:
+def _is_listed(summary: SessionSummary, arguments: Namespace) -> bool:
     options = vars(arguments)  # `ollm chat --list` has fewer
     if summary.archived and not (options.get("all") or options.get("archived")):
         return False
@@ -80,7 +81,7 @@ def _is_wanted(summary: SessionSummary, arguments: Namespace) -> bool:
 
 
 def _is_in(folder: str, project: str) -> bool:
-    """Whether a folder is the project, by its path or its name, or lies in it."""
+    """Return whether a folder is the project, by path or name, or lies in it."""
     path = os.path.realpath(project)
     return folder == path or folder.startswith(f"{path}/") or Path(folder).name == project
 

@@ -1,4 +1,4 @@
-"""A session as text for reading in a terminal."""
+"""Sessions, snapshots and their differences as text for a terminal."""
 
 from __future__ import annotations
 
@@ -27,6 +27,20 @@ from ollm_tui.core.session.titles import title_of
 from ollm_tui.core.snapshot import ContextSnapshot, Reason
 from ollm_tui.services.snapshots.snapshot_diff import Change, ContextDiff, MessageDiff
 
+WHY: dict[Reason, str] = {
+    "compression": "before compressing",
+    "threshold": "nearly full",
+    "overflow": "before one too long",
+    "restore": "before going back",
+    "clear": "before clearing",
+    "model": "before another model",
+    "mode": "before another mode",
+    "tool": "before the model changed something",
+    "fork": "before a fork",
+    "manual": "by hand",
+    "older": "earlier program",
+}
+"""The reasons for a snapshot, in words."""
 _STATES = {
     "streaming": "interrupted",
     "interrupted": "interrupted",
@@ -34,10 +48,13 @@ _STATES = {
     "failed": "failed",
     "length": "cut at the output limit",
 }
+_SIGNS = {"added": "+", "gone": "-", "changed": "~"}
+_LOOKED_AT = 500
+"""How many characters of a message are enough for a line."""
 
 
 def transcript(state: SessionState) -> str:
-    """The current branch, oldest message first, safe to print."""
+    """Return the current branch, oldest message first, safe to print."""
     header = state.header
     branch = state.branch()
     day = today()
@@ -53,8 +70,46 @@ def transcript(state: SessionState) -> str:
     return "\n".join(lines)
 
 
+def snapshot_text(snapshot: ContextSnapshot) -> str:
+    """Return the facts of a snapshot and then what the model would see, safe to print."""
+    return "\n".join([*_facts(snapshot), *_said(snapshot)])
+
+
+def diff_text(left: ContextSnapshot, right: ContextSnapshot, found: ContextDiff) -> str:
+    """Return what changes from the left snapshot to the right one, safe to print."""
+    lines = [f"from  {_title(left)}", f"to    {_title(right)}", ""]
+    if found.tokens[0] != found.tokens[1]:
+        lines.append(f"tokens: {found.tokens[0]:,} → {found.tokens[1]:,}")
+    lines += _changes("", [change for change in found.facts if change.what != "system prompt"])
+    if any(change.what == "system prompt" for change in found.facts):
+        lines.append("system prompt: another one")
+    lines += _changes("goal ", found.goals)
+    lines += _changes("file ", found.files)
+    for each in found.pins:
+        lines.append(f"pin {'+' if each.key in right.pins else '-'} {_words(each, found)}")
+    lines += [
+        f"{_SIGNS[each.outcome]} {_words(each, found)}{_forms(each)}"
+        for each in found.messages
+        if each.outcome != "same"
+    ]
+    same = found.count("same")
+    if len(lines) == 3:  # only the heading
+        return "\n".join([*lines, f"nothing differs; {counted(same, 'message')} in both"])
+    return "\n".join([*lines, "", f"{counted(same, 'message')} the same in both"])
+
+
+def diff_tree(found: ContextDiff) -> dict[str, Any]:
+    """Return a difference for JSON: every message with its role and text, where they are known."""
+    tree: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(found, words={}))
+    del tree["words"]
+    for each in tree["messages"]:
+        if message := found.words.get(each["key"]):
+            each |= {"role": message.role, "text": message.text}
+    return tree
+
+
 def message_lines(message: Message, day: str) -> list[str]:
-    """One message: who, when and how, then the words; `day` is today."""
+    """Return one message in lines: who, when and how it ended, then the text; `day` is today."""
     return [_head(message, day), *_body(message)]
 
 
@@ -97,63 +152,6 @@ def _part(part: Part) -> str:
             assert_never(part)
 
 
-WHY: dict[Reason, str] = {
-    "compression": "before compressing",
-    "threshold": "nearly full",
-    "overflow": "before one too long",
-    "restore": "before going back",
-    "clear": "before clearing",
-    "model": "before another model",
-    "mode": "before another mode",
-    "tool": "before the model changed something",
-    "fork": "before a fork",
-    "manual": "by hand",
-    "older": "earlier program",
-}
-"""Why a snapshot was taken."""
-_SIGNS = {"added": "+", "gone": "-", "changed": "~"}
-_LOOKED_AT = 500
-"""Characters of a message that are enough for a line."""
-
-
-def snapshot_text(snapshot: ContextSnapshot) -> str:
-    """The facts of a snapshot, then what the model would see, oldest first; safe to print."""
-    return "\n".join([*_facts(snapshot), *_said(snapshot)])
-
-
-def diff_text(left: ContextSnapshot, right: ContextSnapshot, found: ContextDiff) -> str:
-    """What one has to do to the left one to have the right one; safe to print."""
-    lines = [f"from  {_title(left)}", f"to    {_title(right)}", ""]
-    if found.tokens[0] != found.tokens[1]:
-        lines.append(f"tokens: {found.tokens[0]:,} → {found.tokens[1]:,}")
-    lines += _changes("", [change for change in found.facts if change.what != "system prompt"])
-    if any(change.what == "system prompt" for change in found.facts):
-        lines.append("system prompt: another one")
-    lines += _changes("goal ", found.goals)
-    lines += _changes("file ", found.files)
-    for each in found.pins:
-        lines.append(f"pin {'+' if each.key in right.pins else '-'} {_words(each, found)}")
-    lines += [
-        f"{_SIGNS[each.outcome]} {_words(each, found)}{_forms(each)}"
-        for each in found.messages
-        if each.outcome != "same"
-    ]
-    same = found.count("same")
-    if len(lines) == 3:
-        return "\n".join([*lines, f"nothing differs; {counted(same, 'message')} in both"])
-    return "\n".join([*lines, "", f"{counted(same, 'message')} the same in both"])
-
-
-def diff_tree(found: ContextDiff) -> dict[str, Any]:
-    """The same for programs: every message with its words, as far as they are known."""
-    tree: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(found, words={}))
-    del tree["words"]
-    for each in tree["messages"]:
-        if message := found.words.get(each["key"]):
-            each |= {"role": message.role, "text": message.text}
-    return tree
-
-
 def _facts(snapshot: ContextSnapshot) -> Iterator[str]:
     window = f" of {snapshot.window:,}" if snapshot.window else ""
     facts = {
@@ -173,7 +171,7 @@ def _facts(snapshot: ContextSnapshot) -> Iterator[str]:
 
 
 def _said(snapshot: ContextSnapshot) -> Iterator[str]:
-    """The messages; those a checkpoint stands for are told by its summary, where they begin."""
+    """Yield the messages; a checkpoint's summary stands where the messages it covers begin."""
     held = {message.id: message for message in snapshot.sent()}
     starts = {each.messages[0]: each for each in snapshot.checkpoints if each.messages}
     day, missing = today(), 0

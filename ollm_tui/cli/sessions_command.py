@@ -1,4 +1,4 @@
-"""`ollm sessions`: what was said, as lists, texts and files."""
+"""`ollm sessions`: lists, shows, exports, imports, changes and deletes sessions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from ollm_tui.services.sessions.retention import Surplus
     from ollm_tui.services.sessions.session_library import SessionLibrary
 
-
+LONGEST_TAG = 40
+"""In characters; the rest of a longer word is cut off."""
 _FORMATS: dict[str, Literal["json", "md", "html"]] = {
     ".md": "md",
     ".markdown": "md",
@@ -36,54 +37,8 @@ _FORMATS: dict[str, Literal["json", "md", "html"]] = {
 }
 
 
-def format_for(output: str | None) -> Literal["json", "md", "html"]:
-    """The format a file name asks for; JSON where it says nothing."""
-    return _FORMATS.get(Path(output or "").suffix.lower(), "json")
-
-
-def write_file(name: str, text: str) -> None:
-    """Write a file. OllmError if that cannot be done."""
-    try:
-        Path(name).write_text(text, encoding="utf-8", errors="replace")
-    except OSError as error:
-        hint = "name another file with --output"
-        raise OllmError(f"cannot write {name}: {error.strerror}", hint) from error
-
-
-def read_session(name: str) -> Bundle:
-    """A session from a file of ours or of an older program, with the snapshots that come along.
-
-    OllmError if it is none.
-    """
-    path = Path(name)
-    side_files = SideFiles(path.with_suffix(".files"))
-    try:
-        data = read_regular(path)
-        if bundle := read_bundle(data):
-            return bundle
-        return Bundle(parse_session(data, _own_id(data, path), clock.now(), side_files).session)
-    except OSError as error:
-        hint = "give the file of an exported session"
-        raise OllmError(f"cannot read {name}: {error.strerror or error}", hint) from error
-    except CannotDecode as error:
-        hint = "it has to be the JSON of ollm sessions export"
-        raise OllmError(f"{name} is not a session: {error}", hint) from error
-
-
-def _own_id(data: bytes, path: Path) -> str:
-    """The id the session says it has, or the file's name, or a new one."""
-    tree = parse_json(data)
-    said = cast(dict[str, object], tree).get("sessionId") if isinstance(tree, dict) else None
-    if isinstance(said, str) and is_session_id(said):
-        return said
-    return path.stem if is_session_id(path.stem) else new_session_id()
-
-
-LONGEST_TAG = 40
-
-
 def run(arguments: Namespace) -> int:
-    """Run one of the commands."""
+    """Run one command of the group."""
     if arguments.command == "list":
         return list_sessions(arguments)
     if arguments.command == "compact":
@@ -116,7 +71,6 @@ def _view(library: SessionLibrary, arguments: Namespace) -> int:
 
 
 def _export(library: SessionLibrary, arguments: Namespace) -> int:
-    from ollm_tui.cli.sessions_command import format_for, write_file
     from ollm_tui.services.export.exporting import export_session
 
     session_id = library.catalogue.resolve(arguments.id)
@@ -145,7 +99,6 @@ def _bundle(library: SessionLibrary, session_id: str, kind: str | None) -> str:
 
 
 def _import(library: SessionLibrary, arguments: Namespace) -> int:
-    from ollm_tui.cli.sessions_command import read_session
     from ollm_tui.services.sessions.session_bundle import add_bundle
 
     print(add_bundle(library, read_session(arguments.file)))
@@ -188,7 +141,7 @@ def _fork(library: SessionLibrary, arguments: Namespace) -> int:
 
 
 def _delete(library: SessionLibrary, arguments: Namespace) -> int:
-    # All are looked up before the first is removed: a typing error must not do half of it.
+    # All are looked up before the first is removed, so that a typing error removes none.
     names = list(dict.fromkeys(library.catalogue.resolve(prefix) for prefix in arguments.ids))
     question = f"Delete {counted(len(names), 'session')} for good?"
     if not (arguments.yes or confirm(question)):
@@ -234,10 +187,11 @@ def _cleanup(library: SessionLibrary, arguments: Namespace) -> int:
 
 
 def _limits(keep: int | None) -> tuple[int, timedelta | None, int]:
-    """How many, how old and how long: as asked for, else as the settings say."""
+    """Return how many sessions, how old and with how many messages are kept: from the option, else
+    from the settings. UsageError if `keep` is 0."""
     from datetime import timedelta
 
-    if keep == 0:  # which in the settings means: keep all
+    if keep == 0:  # in the settings 0 means to keep all
         raise UsageError("cleanup keeps at least one session", "ollm sessions clear --all")
     if keep:
         return keep, None, 0
@@ -248,7 +202,7 @@ def _limits(keep: int | None) -> tuple[int, timedelta | None, int]:
 
 
 def _print_surplus(over: list[Surplus]) -> None:
-    """What goes, and why."""
+    """Print which sessions go, and why."""
     length, day = distinct_length([each.summary.session_id for each in over]), today()
     print_table(
         [
@@ -307,3 +261,46 @@ _COMMANDS = {
     "cleanup": _cleanup,
     "trash": _trash,
 }
+
+
+def format_for(output: str | None) -> Literal["json", "md", "html"]:
+    """Return the export format for a file name; JSON if its ending says nothing."""
+    return _FORMATS.get(Path(output or "").suffix.lower(), "json")
+
+
+def write_file(name: str, text: str) -> None:
+    """Write a file. OllmError if that fails."""
+    try:
+        Path(name).write_text(text, encoding="utf-8", errors="replace")
+    except OSError as error:
+        hint = "name another file with --output"
+        raise OllmError(f"cannot write {name}: {error.strerror}", hint) from error
+
+
+def read_session(name: str) -> Bundle:
+    """Read a session from a file of ours or of an older program, with snapshots if it is a bundle.
+
+    OllmError if it is no session.
+    """
+    path = Path(name)
+    side_files = SideFiles(path.with_suffix(".files"))
+    try:
+        data = read_regular(path)
+        if bundle := read_bundle(data):
+            return bundle
+        return Bundle(parse_session(data, _own_id(data, path), clock.now(), side_files).session)
+    except OSError as error:
+        hint = "give the file of an exported session"
+        raise OllmError(f"cannot read {name}: {error.strerror or error}", hint) from error
+    except CannotDecode as error:
+        hint = "it has to be the JSON of ollm sessions export"
+        raise OllmError(f"{name} is not a session: {error}", hint) from error
+
+
+def _own_id(data: bytes, path: Path) -> str:
+    """Return the id in the file, else the file's name if that is an id, else a new id."""
+    tree = parse_json(data)
+    said = cast(dict[str, object], tree).get("sessionId") if isinstance(tree, dict) else None
+    if isinstance(said, str) and is_session_id(said):
+        return said
+    return path.stem if is_session_id(path.stem) else new_session_id()

@@ -1,4 +1,4 @@
-"""`ollm snapshots`: restore points of what the model sees, listed, compared and gone back to."""
+"""`ollm snapshots`: lists, shows, compares, takes, restores and deletes snapshots."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 SHORT_ID = 8
 NOW = "now:"
-"""Before a session: the session as it is."""
+"""The prefix that makes a session's id stand for the session as it is now."""
 
 
 class _Store(NamedTuple):
-    """Everything the commands work on."""
+    """What the commands work on."""
 
     sessions: SessionLibrary
     snapshots: SnapshotLibrary
@@ -36,7 +36,7 @@ class _Store(NamedTuple):
 
 
 def run(arguments: Namespace) -> int:
-    """Run one of the commands."""
+    """Run one command of the group."""
     loaded = load()
     sessions = open_library(loaded)
     snapshots = SnapshotLibrary.at(sessions.store.layout, sessions.store.cipher)
@@ -115,7 +115,7 @@ def _restore(store: _Store, arguments: Namespace) -> int:
 
 
 def _delete(store: _Store, arguments: Namespace) -> int:
-    # All are looked up before the first is removed: a typing error must not do half of it.
+    # All are looked up before the first is removed, so that a typing error removes none.
     found = dict.fromkeys(store.snapshots.find(prefix) for prefix in arguments.ids)
     if not (arguments.yes or confirm(f"Delete {counted(len(found), 'snapshot')}?")):
         return 1
@@ -180,7 +180,7 @@ _COMMANDS = {
 
 
 def _session(store: _Store, prefix: str) -> str:
-    """A session there is, or one of which only snapshots are left."""
+    """Return the id of a session that exists, or of one of which only snapshots are left."""
     try:
         return store.sessions.catalogue.resolve(prefix)
     except SessionNotFound:
@@ -189,6 +189,7 @@ def _session(store: _Store, prefix: str) -> str:
 
 
 def _point(store: _Store, word: str) -> ContextSnapshot:
+    """Return a snapshot by the start of its id, or a session as it is now."""
     if not word.startswith(NOW):
         return store.get(word)
     session_id = store.sessions.catalogue.resolve(word.removeprefix(NOW))

@@ -1,4 +1,6 @@
-"""The settings and the sessions as commands need them: no provider, and nothing too early."""
+"""Opening the settings and the stored sessions for commands, without providers and as late as
+possible.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def read_settings() -> Loaded:
-    """The settings in force here. SettingsError if there is no home or no here any more."""
+    """Load the settings for the current directory. SettingsError if it or the home is missing."""
     try:
         here = Path.cwd()
     except FileNotFoundError as error:
@@ -30,20 +32,20 @@ def read_settings() -> Loaded:
 
 
 def load() -> Loaded:
-    """The same; what is wrong with them goes to the error stream, a line each."""
+    """Load the settings and print a line on the error stream for each thing wrong with them."""
     loaded = read_settings()
     warn_of(loaded)
     return loaded
 
 
 def warn_of(loaded: Loaded) -> None:
-    """What is wrong with the settings, a line each on the error stream."""
+    """Print a line on the error stream for each thing wrong with the settings."""
     for warning in loaded.warnings:
         sys.stderr.write(f"ollm: warning: {warning}\n")
 
 
 def open_library(loaded: Loaded | None = None) -> SessionLibrary:
-    """The sessions of the store in force, to be read and changed."""
+    """Open the stored sessions for reading and changing."""
     from ollm_tui.services.safety.encryption import cipher_for
     from ollm_tui.services.sessions.session_library import SessionLibrary
 
@@ -54,12 +56,14 @@ def open_library(loaded: Loaded | None = None) -> SessionLibrary:
 
 
 def open_catalogue() -> SessionCatalogue:
-    """The same sessions, to be listed; one is only opened if it changed since the last time."""
+    """Open the stored sessions for listing; only those that changed since last time are read."""
     loaded = load()
+    # With encryption a cipher is needed, which only the library brings along.
     if loaded.settings.retention.encrypt_at_rest:
         return open_library(loaded).catalogue
     layout = _layout(loaded)
 
+    # The library is imported only if a session has to be read: mostly the index has them all.
     def read(session_id: str) -> SessionSummary:
         from ollm_tui.services.sessions.session_library import SessionLibrary
 
@@ -69,7 +73,7 @@ def open_catalogue() -> SessionCatalogue:
 
 
 def passphrase_prompt() -> Callable[[str], str] | None:
-    """How to ask for a passphrase; None where nobody is there to be asked."""
+    """Return the function that asks for a passphrase; None without a terminal."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
     from getpass import getpass

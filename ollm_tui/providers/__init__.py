@@ -1,1 +1,1 @@
-"""Model servers, one a module."""
+"""The providers: one module for each kind of model server."""

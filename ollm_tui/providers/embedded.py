@@ -1,11 +1,10 @@
-"""Models that run on this machine without any other program: llama.cpp in a child process."""
+"""The embedded provider: models run on this machine by llama.cpp in a child process."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, asynccontextmanager
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,11 +36,13 @@ if TYPE_CHECKING:
     from ollm_tui.providers.openai_chat import OpenAICompatible
 
 DEFAULT_WINDOW = 4096
+"""In tokens; used if a request does not ask for a window."""
 ENGINE = "xllamacpp"
+"""The package that contains llama.cpp."""
 
 
 class Embedded:
-    """The provider that needs no server: it starts its own and ends it again."""
+    """A provider that needs no running server: it starts its own and ends it again."""
 
     def __init__(
         self,
@@ -62,11 +63,11 @@ class Embedded:
 
     @property
     def name(self) -> str:
-        """How the settings call this provider."""
+        """The name of this provider in the settings."""
         return self._name
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
-        """The answer as it is written; before it, what has to be fetched and started."""
+        """Stream the answer; before it come events for what has to be fetched and started."""
         async with aclosing(self._fetch_if_missing(request.model)) as steps:
             async for step in steps:
                 yield step
@@ -81,14 +82,16 @@ class Embedded:
                     async for event in events:
                         yield event
             except Unavailable as error:
+                # A dead server looks like a broken connection; its own output says more.
                 if await server.has_ended():
                     raise server.ended("in the middle of the answer") from error
                 raise
 
     async def count_tokens(self, request: ChatRequest) -> int | None:
-        """The exact count. None while the model is not here, or another one is at work."""
+        """Count exactly. None if the model is not installed or the server is busy with another."""
         if not self._files.is_installed(request.model):
             return None
+        # Any window of the running server will do: counting must not restart it.
         target = self._target(self._files.find(request.model), None)
         if not self._slot.serves(target):
             if self._slot.busy:
@@ -98,13 +101,13 @@ class Embedded:
             return await (await self._client_of(server)).count_tokens(request)
 
     async def vocabulary(self, model: str) -> Vocabulary | None:
-        """By which tokens the model reads; no server is started to find out."""
+        """Read the vocabulary from the model file; no server is started."""
         if not self._files.is_installed(model):
             return None
         return await asyncio.to_thread(read_vocabulary, self._files.path(model))
 
     async def capabilities(self, model: str) -> Capabilities:
-        """What the model can do; no server is started to find out."""
+        """Return what the model can do; no server is started to find out."""
         server = self._slot.server
         if server is not None and server.target.name == model:
             loaded = await (await self._client_of(server)).capabilities(model)
@@ -124,27 +127,28 @@ class Embedded:
         )
 
     async def list_models(self) -> tuple[ModelInfo, ...]:
-        """The known models and the user's own files."""
+        """Return the known models and the user's own files."""
         return await asyncio.to_thread(self._files.list_models)
 
     async def default_model(self) -> str:
-        """The model that is fetched when nobody chose one."""
+        """Return the model that is used, and fetched, when none is chosen."""
         return DEFAULT_MODEL
 
     async def pull(self, model: str) -> AsyncGenerator[Preparing, None]:
-        """Fetch a known model, unless it is here and whole."""
+        """Download a known model, unless it is installed and undamaged."""
         known = self._files.known(model)
         size = f" ({known.megabytes} MB, once)" if known else ""
+        # One at a time: a second request for the same model waits and then finds it installed.
         async with self._fetching, aclosing(self._files.pull(model)) as steps:
             async for step in steps:
                 yield Preparing(f"fetching {model}{size}", step.fraction)
 
     async def verify(self, model: str) -> None:
-        """Read a model file whole and compare its hash. BadAnswer if it is damaged."""
+        """Read a model file and compare its hash. BadAnswer if it is damaged."""
         await self._files.verify(model)
 
     async def close(self) -> None:
-        """End the server and let go of the connection to it."""
+        """Close the connection and end the server."""
         client, self._client = self._client, None
         try:
             if client is not None:
@@ -153,17 +157,18 @@ class Embedded:
             await self._slot.close()
 
     async def _fetch_if_missing(self, model: str) -> AsyncGenerator[Preparing, None]:
-        """Only the default model comes unasked: it is small, and without it nothing works."""
+        """Fetch the model if it is the default one and missing; it is small, and others are only
+        fetched on request."""
         if model != DEFAULT_MODEL or self._files.path(model).exists():
             return
         if find_spec(ENGINE) is None:
-            raise no_engine()  # before a hundred megabytes are fetched in vain
+            raise no_engine()  # before a model of 98 MB is fetched in vain
         async with aclosing(self.pull(model)) as steps:
             async for step in steps:
                 yield step
 
     def _target(self, file: ModelFile, window: int | None) -> ServerTarget:
-        """What to run; without a wish for a window the running server is as good as any."""
+        """Return the server to run; without a window, a running server of this model will do."""
         server = self._slot.server
         if window is None and server is not None and server.target.path == file.path:
             return server.target
@@ -171,7 +176,7 @@ class Embedded:
 
     @asynccontextmanager
     async def _serving(self, target: ServerTarget) -> AsyncGenerator[ServerProcess, None]:
-        """A server for `target`; what talks to it is loaded while it starts."""
+        """Use a server for `target`; the HTTP client is imported while the server starts."""
         loading = asyncio.create_task(asyncio.to_thread(_client_class))
         try:
             async with self._slot.use(target) as server:
@@ -181,6 +186,7 @@ class Embedded:
             loading.cancel()
 
     async def _client_of(self, server: ServerProcess) -> OpenAICompatible:
+        """Return the client of a server; every server has a key of its own."""
         client = self._client
         if client is not None and self._client_key == server.key:
             return client
@@ -190,9 +196,9 @@ class Embedded:
             base_url=f"http://127.0.0.1:{server.port}/v1",
             api_key=server.key,
             inactivity_seconds=self._inactivity_seconds,
-            # llama.cpp closes the socket after a stream although it announces otherwise.
+            # llama.cpp closes the socket after a stream although it announces keep-alive.
             keepalive=False,
-            # Without it the server does not notice a closed connection while it reads.
+            # Without it the server does not notice a closed connection while it reads the prompt.
             extra_body={"return_progress": True},
         )
         old, client = client, self._client
@@ -202,17 +208,19 @@ class Embedded:
 
 
 def _client_class() -> type[OpenAICompatible]:
-    """Late: httpx takes 130 ms to load, and the server as long to start."""
-    return import_module("ollm_tui.providers.openai_chat").OpenAICompatible
+    """Import the client late: httpx takes 130 ms to load, and meanwhile the server starts."""
+    from ollm_tui.providers.openai_chat import OpenAICompatible
+
+    return OpenAICompatible
 
 
-def _window(wanted: int | None, max_window: int | None) -> int:
-    window = wanted or DEFAULT_WINDOW
+def _window(requested: int | None, max_window: int | None) -> int:
+    window = requested or DEFAULT_WINDOW
     return min(window, max_window) if max_window else window
 
 
 def _with_defaults(request: ChatRequest, file: ModelFile) -> ChatRequest:
-    """What the user did not decide, as it is best for this model."""
+    """Fill in what the request leaves open with what suits this model."""
     return msgspec.structs.replace(
         request,
         temperature=file.temperature if request.temperature is None else request.temperature,

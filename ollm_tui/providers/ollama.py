@@ -1,4 +1,4 @@
-"""Ollama, over its native routes: `/v1` has no way to say how large the window is."""
+"""The provider for Ollama. It uses the native routes, as `/v1` has no field for the window."""
 
 from __future__ import annotations
 
@@ -31,7 +31,14 @@ from ollm_tui.providers.ollama_models import (
     shown_vocabulary,
 )
 from ollm_tui.providers.ollama_wire import AnswerReader, request_body
-from ollm_tui.providers.wire.http import RETRY_SECONDS, Connection, RefusedError, drain, with_scheme
+from ollm_tui.providers.wire.http import (
+    RETRY_SECONDS,
+    Connection,
+    RefusedError,
+    drain,
+    until_accepted,
+    with_scheme,
+)
 from ollm_tui.providers.wire.http_errors import Refusal, message_in, one_line, refusal_error
 from ollm_tui.providers.wire.json_fields import Tree, as_tree, int_at, text_at, vectors_in
 from ollm_tui.providers.wire.stream_lines import UnreadableError, decode_json
@@ -43,7 +50,7 @@ _EVERY_INTERFACE = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
 class Ollama:
-    """A provider over `/api/chat`. A prompt that does not fit is an error, never cut."""
+    """A provider over `/api/chat`. A prompt that does not fit is an error; it is never cut."""
 
     def __init__(
         self,
@@ -72,43 +79,46 @@ class Ollama:
 
     @property
     def name(self) -> str:
-        """How the settings call this provider."""
+        """The name of this provider in the settings."""
         return self._name
 
     async def answers_within(self, seconds: float) -> bool:
-        """Whether an Ollama is there; never an error."""
+        """Return whether an Ollama server answers in time; never raises."""
         return await self._connection.answers_within("/api/version", seconds)
 
-    async def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
-        """The answer as it is written, ending with Completed."""
-        version = await self._version() if self._refused else ""
-        while True:
+    def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
+        """Stream the answer, ending with Completed."""
+        version = ""
+
+        async def make_body() -> Tree:
+            nonlocal version
+            if self._refused and not version:
+                version = await self._version()
             refused = self._refused.of(version, request.model)
-            body = {k: v for k, v in request_body(request).items() if k not in refused}
-            try:
-                async with aclosing(self._events(body)) as events:
-                    async for event in events:
-                        yield event
-                return
-            except RefusedError as no:
-                field = _refused_field(no, body)
-                if field is None:
-                    raise _refusal(no, request.model) from None
-                version = version or await self._version()
-                self._refused.add(version, request.model, field)
+            return {k: v for k, v in request_body(request).items() if k not in refused}
+
+        async def leave_out(no: RefusedError, body: Tree) -> None:
+            nonlocal version
+            field = _refused_field(no, body)
+            if field is None:
+                raise _refusal(no, request.model) from None
+            version = version or await self._version()
+            self._refused.add(version, request.model, field)
+
+        return until_accepted(make_body, self._events, leave_out)
 
     async def count_tokens(self, request: ChatRequest) -> int | None:
-        """None: Ollama counts only what it has answered."""
+        """Return None: Ollama has no route that counts a prompt without answering it."""
         return None
 
     async def vocabulary(self, model: str) -> Vocabulary | None:
-        """By which tokens the model reads; None where the server does not tell."""
+        """Return the vocabulary of a model; None if the server does not tell it."""
         body = {"model": model, "verbose": True}
         show = await self._connection.ask_if_there("POST", "/api/show", body)
         return shown_vocabulary(as_tree(show))
 
     async def embed(self, model: str, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
-        """One vector for each text, in their order."""
+        """Return one vector for each text, in the same order."""
         body = {"model": model, "input": list(texts), "truncate": True}
         try:
             answer = await self._connection.ask("POST", "/api/embed", body)
@@ -120,7 +130,7 @@ class Ollama:
         return vectors
 
     async def capabilities(self, model: str) -> Capabilities:
-        """What `/api/show` says, and the window the model has if it is loaded now."""
+        """Return what `/api/show` says, which is asked once, and the window of a loaded model."""
         if model not in self._shown:
             try:
                 self._shown[model] = as_tree(
@@ -133,11 +143,11 @@ class Ollama:
         return shown_capabilities(self._shown[model], allocated, here=self._is_here)
 
     async def list_models(self) -> tuple[ModelInfo, ...]:
-        """The models that are installed."""
+        """Return the installed models."""
         return tuple(model_info(entry) for entry in await self._installed())
 
     async def default_model(self) -> str:
-        """One that is loaded already, else the one that was changed last."""
+        """Return a loaded model, else the one changed last. ModelMissing if none can chat."""
         able = newest_first([entry for entry in await self._installed() if can_chat(entry)])
         if not able:
             raise ModelMissing("Ollama has no model yet", "get one with `ollama pull llama3.2`")
@@ -147,7 +157,7 @@ class Ollama:
         return (loaded or names)[0]
 
     async def pull(self, model: str) -> AsyncGenerator[Preparing, None]:
-        """Download a model; the events tell how far it is."""
+        """Download a model; the events say how far it has come. Unavailable if it breaks off."""
         layers: dict[str, tuple[int, int]] = {}
         status = ""
         try:
@@ -157,15 +167,16 @@ class Ollama:
                     yield Preparing(status, _fraction(line, layers))
         except RefusedError as no:
             raise _refusal(no, model) from None
+        # The stream may end without an error before the download is complete.
         if status != "success":
             raise Unavailable(f"the download of {one_line(model)} broke off", "start it again")
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         await self._connection.close()
 
     async def _version(self) -> str:
-        """Which server this is now: it may have been replaced by a newer one meanwhile."""
+        """Return the server's version now; it may have been updated meanwhile."""
         answer = as_tree(await self._connection.ask_if_there("GET", "/api/version"))
         return text_at(answer, "version") or "unknown"
 
@@ -177,6 +188,7 @@ class Ollama:
         async with aclosing(self._objects("/api/chat", body)) as lines:
             async for line in lines:
                 events = reader.feed(line)
+                # Before the last event, because the caller may close this generator at it.
                 if reader.finished:
                     await drain(lines)
                 for event in events:
@@ -188,6 +200,7 @@ class Ollama:
         )
 
     async def _objects(self, path: str, body: Tree) -> AsyncGenerator[Tree, None]:
+        """Yield the JSON objects of a streamed answer; an error may come after status 200."""
         async with aclosing(self._connection.lines(path, body)) as lines:
             async for line in lines:
                 if not line.strip():
@@ -208,13 +221,14 @@ class Ollama:
 
 
 def ollama_address(base_url: str) -> str:
-    """The server's address from what people write, also from a value of OLLAMA_HOST."""
+    """Return the server's address from what people write, also in OLLAMA_HOST."""
     bare = "://" not in base_url
     address = with_scheme(base_url).removesuffix("/api").removesuffix("/v1")
     try:
         url = httpx.URL(address)
     except httpx.InvalidURL:
         return address  # the connection will say so, where errors are expected
+    # OLLAMA_HOST is also where the server listens: every interface is no address to connect to.
     url = url.copy_with(host=_EVERY_INTERFACE.get(url.host, url.host))
     if bare and url.port is None:
         url = url.copy_with(port=DEFAULT_PORT)
@@ -222,7 +236,7 @@ def ollama_address(base_url: str) -> str:
 
 
 def _refused_field(no: RefusedError, body: Tree) -> str | None:
-    """Which field the server complains about, if the request also works without it."""
+    """Return the field the server complains about, if the request can do without it."""
     if no.refusal.status != 400 or isinstance(no.error, OverLimit):
         return None
     return next((f for f in CAN_BE_LEFT_OUT if f in no.refusal.text and f in body), None)
@@ -238,7 +252,7 @@ def _missing(model: str) -> ModelMissing:
 
 
 def _fraction(line: Tree, layers: dict[str, tuple[int, int]]) -> float | None:
-    """How much of all layers known so far is there."""
+    """Return the share that is done of all layers known so far; None if the line names none."""
     digest, total = text_at(line, "digest"), int_at(line, "total")
     if not digest or not total:
         return None

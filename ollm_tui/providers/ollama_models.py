@@ -1,4 +1,4 @@
-"""What Ollama tells about its models: installed, running, able to chat."""
+"""What Ollama says about its models, and which fields of a request it has refused."""
 
 from __future__ import annotations
 
@@ -16,66 +16,27 @@ from ollm_tui.providers.wire.json_fields import (
     trees_at,
 )
 
-
-def shown_vocabulary(show: Tree) -> Vocabulary | None:
-    """The model's vocabulary; None if there is none that can be counted with."""
-    details = tree_at(show, "model_info")
-    tokens = list_at(details, "tokenizer.ggml.tokens")
-    kinds = list_at(details, "tokenizer.ggml.token_type")
-    if text_at(details, "tokenizer.ggml.model") != BYTE_LEVEL or len(tokens) != len(kinds):
-        return None
-    if not tokens or not _all(tokens, str) or not _all(kinds, int):
-        return None
-    splitting = text_at(details, "tokenizer.ggml.pre")
-    return Vocabulary(splitting, cast(list[str], tokens), cast(list[int], kinds))
-
-
-def _all(items: list[Any], kind: type) -> bool:
-    return all(isinstance(item, kind) for item in items)
-
-
 OF_THE_SERVER = ("shift", "truncate")
+"""Fields that some versions of the server refuse."""
 OF_THE_MODEL = ("think",)
+"""Fields that are refused for some models."""
 CAN_BE_LEFT_OUT = (*OF_THE_MODEL, *OF_THE_SERVER)
-"""What a request also works without."""
-
-
-class RefusedFields:
-    """Remembers refusals. What one version of the server refuses another may know, so nothing is
-    left out for a server that was replaced; what a model cannot do says nothing of others.
-    """
-
-    def __init__(self) -> None:
-        self._refused: set[tuple[str, str | None, str]] = set()
-
-    def __bool__(self) -> bool:
-        """Whether anything was refused so far: only then the version matters."""
-        return bool(self._refused)
-
-    def add(self, version: str, model: str, field: str) -> None:
-        """A server refused a field in a request for a model."""
-        self._refused.add((version, None if field in OF_THE_SERVER else model, field))
-
-    def of(self, version: str, model: str) -> frozenset[str]:
-        """What to leave out of a request."""
-        return frozenset(
-            field for at, whose, field in self._refused if at == version and whose in (None, model)
-        )
+"""Fields that a request can do without."""
 
 
 def model_entries(answer: Any) -> list[Tree]:
-    """The entries of `/api/tags` or `/api/ps`; names that cannot be shown are left out."""
+    """Return the entries of `/api/tags` or `/api/ps` whose names can be shown in a terminal."""
     entries = trees_at(as_tree(answer), "models")
     return [e for e in entries if model_name(e) and model_name(e).isprintable()]
 
 
 def model_name(entry: Tree) -> str:
-    """How a model of the list is called."""
+    """Return the name of a model from its entry."""
     return text_at(entry, "name") or text_at(entry, "model")
 
 
 def model_info(entry: Tree) -> ModelInfo:
-    """One entry of `/api/tags`."""
+    """Return an entry of `/api/tags` as our value."""
     details = tree_at(entry, "details")
     return ModelInfo(
         name=model_name(entry),
@@ -88,7 +49,7 @@ def model_info(entry: Tree) -> ModelInfo:
 
 
 def can_chat(entry: Tree) -> bool:
-    """Whether a model answers; older servers do not say, then its family and name do."""
+    """Return whether a model can chat; for older servers, which do not say, by family and name."""
     abilities = list_at(entry, "capabilities") or list_at(tree_at(entry, "details"), "capabilities")
     if abilities:
         return "completion" in abilities
@@ -97,25 +58,25 @@ def can_chat(entry: Tree) -> bool:
 
 
 def newest_first(entries: list[Tree]) -> list[Tree]:
-    """The models by when they were last changed."""
+    """Sort models by when they were last changed, the latest first."""
     return sorted(entries, key=_modified, reverse=True)
 
 
 def allocated_window(running: Any, model: str) -> int | None:
-    """The window a loaded model has, from `/api/ps`."""
-    wanted = {model, f"{model}:latest"}
+    """Return the window of a loaded model from `/api/ps`; None if it is not loaded."""
+    names = {model, f"{model}:latest"}  # a name without a tag means this one
     windows = [
         int_at(entry, "context_length")
         for entry in model_entries(running)
-        if wanted & {model_name(entry), text_at(entry, "model")}
+        if names & {model_name(entry), text_at(entry, "model")}
     ]
     return windows[0] if windows else None
 
 
 def shown_capabilities(show: Tree, allocated: int | None, *, here: bool = False) -> Capabilities:
-    """What a model can do, from `/api/show`, and the window it has if it is loaded.
+    """Return what a model can do, from `/api/show` and the window it has if it is loaded.
 
-    `here` if the server is on this machine: only then its memory is ours to judge.
+    `here` says that the server runs on this machine: only then its memory is known here.
     """
     abilities = list_at(show, "capabilities")
     details = tree_at(show, "model_info")
@@ -129,13 +90,53 @@ def shown_capabilities(show: Tree, allocated: int | None, *, here: bool = False)
     )
 
 
+def shown_vocabulary(show: Tree) -> Vocabulary | None:
+    """Return the vocabulary from `/api/show`; None if tokens cannot be counted with it."""
+    details = tree_at(show, "model_info")
+    tokens = list_at(details, "tokenizer.ggml.tokens")
+    kinds = list_at(details, "tokenizer.ggml.token_type")
+    if text_at(details, "tokenizer.ggml.model") != BYTE_LEVEL or len(tokens) != len(kinds):
+        return None
+    if not tokens or not _all(tokens, str) or not _all(kinds, int):
+        return None
+    splitting = text_at(details, "tokenizer.ggml.pre")
+    return Vocabulary(splitting, cast(list[str], tokens), cast(list[int], kinds))
+
+
+class RefusedFields:
+    """Remembers which fields were refused, by version of the server and, where it depends on
+    it, by model: another version or model may accept the same field.
+    """
+
+    def __init__(self) -> None:
+        self._refused: set[tuple[str, str | None, str]] = set()
+
+    def __bool__(self) -> bool:
+        """Whether anything was refused so far; only then the version has to be asked for."""
+        return bool(self._refused)
+
+    def add(self, version: str, model: str, field: str) -> None:
+        """Remember that a field was refused in a request for a model."""
+        self._refused.add((version, None if field in OF_THE_SERVER else model, field))
+
+    def of(self, version: str, model: str) -> frozenset[str]:
+        """Return the fields to leave out of a request."""
+        return frozenset(
+            field for at, whose, field in self._refused if at == version and whose in (None, model)
+        )
+
+
+def _all(items: list[Any], kind: type) -> bool:
+    return all(isinstance(item, kind) for item in items)
+
+
 def _made_for(details: Tree) -> int | None:
     keys = [key for key in details if key.endswith(".context_length")]
     return int_at(details, *keys)
 
 
 def _cache_bytes(details: Tree) -> int | None:
-    """What one token of the window takes: a key and a value, 16 bits each, in every layer."""
+    """Return the memory of one token in the window: a key and a value of 16 bits in each layer."""
     kind = text_at(details, "general.architecture")
     layers = int_at(details, f"{kind}.block_count")
     heads = int_at(details, f"{kind}.attention.head_count")
@@ -150,7 +151,7 @@ def _cache_bytes(details: Tree) -> int | None:
 
 
 def _default_window(parameters: str) -> int | None:
-    """`num_ctx` of a Modelfile, out of lines such as "num_ctx    8192"."""
+    """Return `num_ctx` of a Modelfile, from lines such as "num_ctx    8192"."""
     for line in parameters.splitlines():
         name, _, value = line.partition(" ")
         if name == "num_ctx" and value.strip().isdecimal():

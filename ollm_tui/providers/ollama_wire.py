@@ -1,4 +1,4 @@
-"""Ollama's own chat format: requests into JSON, lines of the answer into events."""
+"""Ollama's native chat format: requests become JSON, lines of the answer become events."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ from ollm_tui.core.provider import (
 from ollm_tui.core.session.message import ToolCallPart, Usage
 from ollm_tui.providers.wire.json_fields import Tree, int_at, scaled, text_at, tree_at, trees_at
 from ollm_tui.providers.wire.think_tags import ThinkTagSplitter
-from ollm_tui.providers.wire.tool_call_assembly import tool_call, with_own_ids
+from ollm_tui.providers.wire.tool_call_assembly import offered_tools, tool_call, with_own_ids
 
 _NANOSECONDS = 1e9
 _FINISH: dict[str, Finish] = {"stop": "stop", "length": "length"}
 
 
 def request_body(request: ChatRequest) -> Tree:
-    """The whole body of a streamed request.
+    """Return the body of a streamed request.
 
-    `truncate` and `shift` are off, so that a prompt that does not fit is an error and not
-    silently cut. Both and `num_ctx` are settled when the model loads: they never change.
+    `truncate` and `shift` are off, so that a prompt that does not fit is an error and is not
+    silently cut. Like `num_ctx`, `shift` takes effect when the model loads: a changed value would
+    load it again, so both are the same in every request.
     """
     options: Tree = {
         "num_ctx": request.window,
@@ -43,18 +44,7 @@ def request_body(request: ChatRequest) -> Tree:
         "options": {key: value for key, value in options.items() if value is not None},
         "think": request.thinking,
         "format": request.answer_schema,
-        "tools": [
-            {
-                "type": "function",
-                "function": {
-                    "name": tool.name,
-                    "description": tool.description,
-                    "parameters": tool.parameters,
-                },
-            }
-            for tool in request.tools
-        ]
-        or None,
+        "tools": offered_tools(request.tools) or None,
     }
     return {key: value for key, value in body.items() if value is not None}
 
@@ -85,7 +75,7 @@ class AnswerReader:
         self.finished = False
 
     def feed(self, line: Tree) -> list[StreamEvent]:
-        """The events of one line; the last one brings Completed."""
+        """Return the events of one line; the last line ends with Completed."""
         message = tree_at(line, "message")
         events: list[StreamEvent] = []
         thinking = text_at(message, "thinking")
@@ -100,6 +90,7 @@ class AnswerReader:
 
     def _end(self, line: Tree) -> list[StreamEvent]:
         finish: Finish = _FINISH.get(text_at(line, "done_reason"), "unknown")
+        # Ollama says "stop" also where the answer ends with tool calls.
         if self._calls and finish != "length":
             finish = "tool_calls"
         return [
@@ -111,6 +102,7 @@ class AnswerReader:
 
 def _call(call: Tree) -> ToolCallPart:
     function = tree_at(call, "function")
+    # Ollama sends the arguments as an object; a text, as OpenAI sends it, is accepted too.
     arguments: Any = function.get("arguments")
     text = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
     return tool_call(text_at(call, "id"), text_at(function, "name"), text)

@@ -1,4 +1,4 @@
-"""Servers that speak chat completions: OpenAI, vLLM, LM Studio, llama.cpp, OpenRouter…"""
+"""The provider for servers with a chat completions API: OpenAI, vLLM, LM Studio, llama.cpp…"""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ from urllib.parse import urlsplit
 from ollm_tui.core.errors import ModelMissing, OverLimit, ProviderError, Unavailable
 from ollm_tui.core.provider import Capabilities, ChatRequest, ModelInfo, StreamEvent
 from ollm_tui.providers.openai_wire import AnswerReader, request_body
-from ollm_tui.providers.wire.http import RETRY_SECONDS, Connection, RefusedError, drain, with_scheme
+from ollm_tui.providers.wire.http import (
+    RETRY_SECONDS,
+    Connection,
+    RefusedError,
+    drain,
+    until_accepted,
+    with_scheme,
+)
 from ollm_tui.providers.wire.http_errors import Refusal, message_in, refusal_error
 from ollm_tui.providers.wire.json_fields import (
     Tree,
@@ -25,6 +32,11 @@ from ollm_tui.providers.wire.json_fields import (
 )
 from ollm_tui.providers.wire.stream_lines import EventReader, UnreadableError, decode_json
 
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+_DONE = b"[DONE]"
+_COUNT = "/chat/completions/input_tokens"
+_CAN_BE_LEFT_OUT = ("stream_options", "chat_template_kwargs", "temperature", "reasoning_content")
+"""Fields that a request can do without, and that some servers refuse."""
 _WINDOW_KEYS = (
     "loaded_context_length",
     "max_model_len",
@@ -32,11 +44,169 @@ _WINDOW_KEYS = (
     "context_window",
     "max_context_length",
 )
-"""Names of LM Studio, vLLM, OpenRouter, Groq."""
+"""Names for the window in the model lists of LM Studio, vLLM, OpenRouter and Groq."""
+
+
+class OpenAICompatible:
+    """A provider over `/chat/completions` that accepts how servers deviate from the format."""
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        base_url: str,
+        api_key: str | None,
+        inactivity_seconds: float = 120.0,
+        keepalive: bool = True,
+        headers: Mapping[str, str] = _NOTHING,
+        extra_body: Mapping[str, Any] = _NOTHING,
+        retry_seconds: float = RETRY_SECONDS,
+    ) -> None:
+        self._name = name
+        self._root, address = _addresses(base_url)
+        self._connection = Connection(
+            server=name,
+            base_url=address,
+            api_key=api_key,
+            inactivity_seconds=inactivity_seconds,
+            keepalive=keepalive,
+            headers=headers,
+            down_hint=f"is the server running? check the baseUrl of {name}",
+            retry_seconds=retry_seconds,
+        )
+        self._extra_body = dict(extra_body)
+        self._capabilities: dict[str, Capabilities] = {}
+        self._counts: bool | None = None
+        self._refused: dict[str, set[str]] = {}
+        """The fields that were refused, by model."""
+
+    @property
+    def name(self) -> str:
+        """The name of this provider in the settings."""
+        return self._name
+
+    def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
+        """Stream the answer, ending with Completed."""
+        refused = self._refused.setdefault(request.model, set())
+
+        async def make_body() -> Tree:
+            return _without(request_body(request, self._extra_body), refused)
+
+        async def leave_out(no: RefusedError, body: Tree) -> None:
+            field = _refused_field(no, body)
+            if field is None:
+                raise no.error from None
+            refused.add(field)
+
+        return until_accepted(make_body, self._events, leave_out)
+
+    async def count_tokens(self, request: ChatRequest) -> int | None:
+        """Count the prompt's tokens if the server can (llama.cpp can); else None."""
+        if not await self._can_count(request.model):
+            return None
+        body = request_body(request, self._extra_body)
+        count = await self._connection.ask("POST", _COUNT, body)
+        return int_at(as_tree(count), "input_tokens")
+
+    async def embed(self, model: str, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
+        """Return one vector for each text, in the same order."""
+        body = {"model": model, "input": list(texts)}
+        answer = as_tree(await self._connection.ask("POST", "/embeddings", body))
+        entries = sorted(trees_at(answer, "data"), key=lambda entry: int_at(entry, "index") or 0)
+        vectors = vectors_in([entry.get("embedding") for entry in entries])
+        if len(vectors) != len(texts):
+            raise self._connection.bad_answer("it has not one vector for each text")
+        return vectors
+
+    async def capabilities(self, model: str) -> Capabilities:
+        """Return what the model list and, on llama.cpp, `/props` say; asked once per model."""
+        if model not in self._capabilities:
+            models = await self._connection.ask_if_there("GET", "/models")
+            properties = await self._connection.ask_if_there("GET", f"{self._root}/props")
+            self._capabilities[model] = model_capabilities(
+                named_model(models, model),
+                as_tree(properties),
+                counting=await self._can_count(model),
+            )
+        return self._capabilities[model]
+
+    async def list_models(self) -> tuple[ModelInfo, ...]:
+        """Return the models the server offers."""
+        return model_infos(await self._connection.ask("GET", "/models"))
+
+    async def default_model(self) -> str:
+        """Return the first model of the list. ModelMissing if the list is empty."""
+        models = await self.list_models()
+        if not models:
+            raise ModelMissing(f"{self._name} offers no model", "name one in the settings")
+        return models[0].name
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._connection.close()
+
+    async def _can_count(self, model: str) -> bool:
+        """Return whether the server has llama.cpp's route for counting; asked once."""
+        if self._counts is None:
+            body = {"model": model, "messages": [{"role": "user", "content": "?"}]}
+            count = await self._connection.ask_if_there("POST", _COUNT, body)
+            self._counts = int_at(as_tree(count), "input_tokens") is not None
+        return self._counts
+
+    async def _events(self, body: Tree) -> AsyncGenerator[StreamEvent, None]:
+        reader, chunk = AnswerReader(), b""
+        async with aclosing(self._chunks(body)) as chunks:
+            async for chunk in chunks:
+                if chunk == _DONE:
+                    await drain(chunks)
+                    break
+                for event in reader.feed(self._read(chunk)):
+                    yield event
+        if not chunk:
+            raise self._connection.bad_answer("there is nothing in it")
+        if not (chunk == _DONE or reader.finished):
+            raise Unavailable(
+                f"{self._name} ended in the middle of the answer",
+                "send again; what had arrived is kept",
+            )
+        for event in reader.end():
+            yield event
+
+    async def _chunks(self, body: Tree) -> AsyncGenerator[bytes, None]:
+        """Yield the data of each event, or one JSON document if the server does not stream."""
+        events, document = EventReader(), bytearray()
+        async with aclosing(self._connection.lines("/chat/completions", body)) as lines:
+            async for line in lines:
+                if document or line.lstrip().startswith(b"{"):
+                    document += line + b"\n"
+                    continue
+                data = events.feed(line)
+                if data is not None:
+                    yield data
+        rest = events.finish() or bytes(document)
+        if rest:
+            yield rest
+
+    def _read(self, data: bytes) -> Tree:
+        try:
+            chunk = decode_json(data)
+        except UnreadableError as error:
+            raise self._connection.bad_answer(str(error)) from error
+        if not isinstance(chunk, dict):
+            raise self._connection.bad_answer("a chunk that is no object")
+        tree = cast(Tree, chunk)
+        if tree.get("error"):
+            raise self._error_in_stream(tree["error"])
+        return tree
+
+    def _error_in_stream(self, error: Any) -> ProviderError:
+        status = int_at(as_tree(error), "code", "status") or 500
+        said = self._connection.foreign(message_in(error))
+        return refusal_error(self._name, Refusal(status if status >= 400 else 500, said))
 
 
 def model_infos(answer: Any) -> tuple[ModelInfo, ...]:
-    """The list of models; names that could not be shown safely are left out."""
+    """Return the models of a list whose names can be shown in a terminal."""
     return tuple(
         ModelInfo(name=entry["id"], size_bytes=_size(entry), max_window=_max_window(entry))
         for entry in _entries(answer)
@@ -45,7 +215,7 @@ def model_infos(answer: Any) -> tuple[ModelInfo, ...]:
 
 
 def named_model(answer: Any, model: str) -> Tree:
-    """The entry of one model; a server that has only one means that one."""
+    """Return the entry of a model; if the server has only one, that one under any name."""
     entries = _entries(answer)
     found = next((entry for entry in entries if entry["id"] == model), None)
     if found is not None:
@@ -54,8 +224,8 @@ def named_model(answer: Any, model: str) -> Tree:
 
 
 def model_capabilities(entry: Tree, properties: Tree, *, counting: bool) -> Capabilities:
-    """What a model can do, from its entry in the list and llama.cpp's properties."""
-    # llama.cpp's n_ctx is what a request gets, whatever the model was made for.
+    """Return what a model can do, from its entry in the list and llama.cpp's `/props`."""
+    # llama.cpp's n_ctx is the window a request gets, however large the model's own one is.
     loaded = int_at(tree_at(properties, "default_generation_settings"), "n_ctx")
     return Capabilities(
         tools=_tools(entry, properties),
@@ -103,176 +273,12 @@ def _images(entry: Tree, properties: Tree) -> bool | None:
 
 
 def _lists(tree: Tree, key: str, value: str) -> bool | None:
-    """Whether a list has a value; None where there is no list."""
+    """Return whether a list has a value; None if there is no list."""
     return value in list_at(tree, key) if key in tree else None
 
 
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
-_DONE = b"[DONE]"
-_COUNT = "/chat/completions/input_tokens"
-_CAN_BE_LEFT_OUT = ("stream_options", "chat_template_kwargs", "temperature", "reasoning_content")
-
-
-class OpenAICompatible:
-    """A provider over `/chat/completions`, lenient about how servers deviate from it."""
-
-    def __init__(
-        self,
-        *,
-        name: str,
-        base_url: str,
-        api_key: str | None,
-        inactivity_seconds: float = 120.0,
-        keepalive: bool = True,
-        headers: Mapping[str, str] = _NOTHING,
-        extra_body: Mapping[str, Any] = _NOTHING,
-        retry_seconds: float = RETRY_SECONDS,
-    ) -> None:
-        self._name = name
-        self._root, address = _addresses(base_url)
-        self._connection = Connection(
-            server=name,
-            base_url=address,
-            api_key=api_key,
-            inactivity_seconds=inactivity_seconds,
-            keepalive=keepalive,
-            headers=headers,
-            down_hint=f"is the server running? check the baseUrl of {name}",
-            retry_seconds=retry_seconds,
-        )
-        self._extra_body = dict(extra_body)
-        self._capabilities: dict[str, Capabilities] = {}
-        self._counts: bool | None = None
-        self._refused: dict[str, set[str]] = {}
-        """By model: the fields its server does not take."""
-
-    @property
-    def name(self) -> str:
-        """How the settings call this provider."""
-        return self._name
-
-    async def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
-        """The answer as it is written, ending with Completed."""
-        refused = self._refused.setdefault(request.model, set())
-        while True:
-            body = _without(request_body(request, self._extra_body), refused)
-            try:
-                async with aclosing(self._events(body)) as events:
-                    async for event in events:
-                        yield event
-                return
-            except RefusedError as no:
-                field = _refused_field(no, body)
-                if field is None:
-                    raise no.error from None
-                refused.add(field)
-
-    async def count_tokens(self, request: ChatRequest) -> int | None:
-        """The prompt's tokens, where the server counts them (llama.cpp does)."""
-        if not await self._can_count(request.model):
-            return None
-        body = request_body(request, self._extra_body)
-        count = await self._connection.ask("POST", _COUNT, body)
-        return int_at(as_tree(count), "input_tokens")
-
-    async def embed(self, model: str, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
-        """One vector for each text, in their order."""
-        body = {"model": model, "input": list(texts)}
-        answer = as_tree(await self._connection.ask("POST", "/embeddings", body))
-        entries = sorted(trees_at(answer, "data"), key=lambda entry: int_at(entry, "index") or 0)
-        vectors = vectors_in([entry.get("embedding") for entry in entries])
-        if len(vectors) != len(texts):
-            raise self._connection.bad_answer("it has not one vector for each text")
-        return vectors
-
-    async def capabilities(self, model: str) -> Capabilities:
-        """What the model list and, on llama.cpp, `/props` say; asked once."""
-        if model not in self._capabilities:
-            models = await self._connection.ask_if_there("GET", "/models")
-            properties = await self._connection.ask_if_there("GET", f"{self._root}/props")
-            self._capabilities[model] = model_capabilities(
-                named_model(models, model),
-                as_tree(properties),
-                counting=await self._can_count(model),
-            )
-        return self._capabilities[model]
-
-    async def list_models(self) -> tuple[ModelInfo, ...]:
-        """The models the server offers."""
-        return model_infos(await self._connection.ask("GET", "/models"))
-
-    async def default_model(self) -> str:
-        """The first model of the list."""
-        models = await self.list_models()
-        if not models:
-            raise ModelMissing(f"{self._name} offers no model", "name one in the settings")
-        return models[0].name
-
-    async def close(self) -> None:
-        """Let go of the connections."""
-        await self._connection.close()
-
-    async def _can_count(self, model: str) -> bool:
-        if self._counts is None:
-            body = {"model": model, "messages": [{"role": "user", "content": "?"}]}
-            count = await self._connection.ask_if_there("POST", _COUNT, body)
-            self._counts = int_at(as_tree(count), "input_tokens") is not None
-        return self._counts
-
-    async def _events(self, body: Tree) -> AsyncGenerator[StreamEvent, None]:
-        reader, chunk = AnswerReader(), b""
-        async with aclosing(self._chunks(body)) as chunks:
-            async for chunk in chunks:
-                if chunk == _DONE:
-                    await drain(chunks)
-                    break
-                for event in reader.feed(self._read(chunk)):
-                    yield event
-        if not chunk:
-            raise self._connection.bad_answer("there is nothing in it")
-        if not (chunk == _DONE or reader.finished):
-            raise Unavailable(
-                f"{self._name} ended in the middle of the answer",
-                "send again; what had arrived is kept",
-            )
-        for event in reader.end():
-            yield event
-
-    async def _chunks(self, body: Tree) -> AsyncGenerator[bytes, None]:
-        """The data of each event, or the one JSON document of a server that does not stream."""
-        events, document = EventReader(), bytearray()
-        async with aclosing(self._connection.lines("/chat/completions", body)) as lines:
-            async for line in lines:
-                if document or line.lstrip().startswith(b"{"):
-                    document += line + b"\n"
-                    continue
-                data = events.feed(line)
-                if data is not None:
-                    yield data
-        rest = events.finish() or bytes(document)
-        if rest:
-            yield rest
-
-    def _read(self, data: bytes) -> Tree:
-        try:
-            chunk = decode_json(data)
-        except UnreadableError as error:
-            raise self._connection.bad_answer(str(error)) from error
-        if not isinstance(chunk, dict):
-            raise self._connection.bad_answer("a chunk that is no object")
-        tree = cast(Tree, chunk)
-        if tree.get("error"):
-            raise self._error_in_stream(tree["error"])
-        return tree
-
-    def _error_in_stream(self, error: Any) -> ProviderError:
-        status = int_at(as_tree(error), "code", "status") or 500
-        said = self._connection.foreign(message_in(error))
-        return refusal_error(self._name, Refusal(status if status >= 400 else 500, said))
-
-
 def _addresses(base_url: str) -> tuple[str, str]:
-    """The server's root, and where its API is: below /v1 unless the address has a path."""
+    """Return the server's root and its API's address: /v1 unless the address has a path."""
     address = with_scheme(base_url)
     if not urlsplit(address).path:
         return address, f"{address}/v1"
@@ -280,8 +286,9 @@ def _addresses(base_url: str) -> tuple[str, str]:
 
 
 def _without(body: Tree, refused: set[str]) -> Tree:
-    """The body without what this model's server does not take."""
+    """Return the body without the refused fields."""
     kept = {key: value for key, value in body.items() if key not in refused}
+    # Newer models of OpenAI take the limit only under this name.
     if "max_tokens" in refused and "max_tokens" in body:
         kept["max_completion_tokens"] = body["max_tokens"]
     if "reasoning_content" in refused:
@@ -293,7 +300,7 @@ def _without(body: Tree, refused: set[str]) -> Tree:
 
 
 def _refused_field(no: RefusedError, body: Tree) -> str | None:
-    """Which field the server complains about, if the request also works without it."""
+    """Return the field the server complains about, if the request can do without it."""
     said = no.refusal.text
     if no.refusal.status not in (400, 422) or isinstance(no.error, OverLimit):
         return None

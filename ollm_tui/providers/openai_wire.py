@@ -1,4 +1,4 @@
-"""The chat completions format: requests into JSON, chunks of the answer into events."""
+"""The chat completions format: requests become JSON, chunks of the answer become events."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ollm_tui.core.provider import (
 from ollm_tui.core.session.message import Usage
 from ollm_tui.providers.wire.json_fields import Tree, int_at, scaled, text_at, tree_at, trees_at
 from ollm_tui.providers.wire.think_tags import ThinkTagSplitter
-from ollm_tui.providers.wire.tool_call_assembly import ToolCallAssembly
+from ollm_tui.providers.wire.tool_call_assembly import ToolCallAssembly, offered_tools
 
 _MILLISECONDS = 1000.0
 _FINISH: dict[str, Finish] = {
@@ -32,7 +32,7 @@ _FINISH: dict[str, Finish] = {
 
 
 def request_body(request: ChatRequest, extra: Mapping[str, Any]) -> Tree:
-    """The whole body of a streamed request."""
+    """Return the body of a streamed request; `extra` outranks our fields."""
     body: Tree = {
         "model": request.model,
         "messages": [_message(message) for message in request.messages],
@@ -40,17 +40,7 @@ def request_body(request: ChatRequest, extra: Mapping[str, Any]) -> Tree:
         "stream_options": {"include_usage": True},
     }
     if request.tools:
-        body["tools"] = [
-            {
-                "type": "function",
-                "function": {
-                    "name": tool.name,
-                    "description": tool.description,
-                    "parameters": tool.parameters,
-                },
-            }
-            for tool in request.tools
-        ]
+        body["tools"] = offered_tools(request.tools)
     if request.max_output is not None:
         body["max_tokens"] = request.max_output
     if request.temperature is not None:
@@ -77,7 +67,7 @@ def _message(message: PromptMessage) -> Tree:
     if message.reasoning:
         tree["reasoning_content"] = message.reasoning
     if message.tool_calls:
-        # Arguments that were no JSON go back as {}: servers refuse the whole prompt else.
+        # Arguments that were no JSON go back as {}; otherwise servers refuse the whole prompt.
         tree["tool_calls"] = [
             {
                 "id": call.call_id,
@@ -92,7 +82,7 @@ def _message(message: PromptMessage) -> Tree:
 
 
 class AnswerReader:
-    """Turns the chunks of one answer into events; the end comes when the stream ends."""
+    """Turns the chunks of one answer into events; `end` gives the last ones."""
 
     def __init__(self) -> None:
         self._splitter = ThinkTagSplitter()
@@ -104,11 +94,12 @@ class AnswerReader:
 
     @property
     def finished(self) -> bool:
-        """Whether the server has said why the answer ends."""
+        """Whether the server has said why the answer ended."""
         return self._finish is not None
 
     def feed(self, chunk: Tree) -> list[StreamEvent]:
-        """The events of one chunk, or of a whole answer that came at once."""
+        """Return the events of one chunk, or of a whole answer that came at once."""
+        # Usage and timings may come in any chunk, usually in one without choices after the last.
         self._usage = tree_at(chunk, "usage") or self._usage
         self._timings = tree_at(chunk, "timings") or self._timings
         self._model = text_at(chunk, "model") or self._model
@@ -128,11 +119,12 @@ class AnswerReader:
         return events
 
     def end(self) -> list[StreamEvent]:
-        """What was held back, the tool calls, and Completed."""
+        """Return the text that was held back, the tool calls, and Completed."""
         events: list[StreamEvent] = [*self._splitter.finish()]
         calls = self._calls.finish()
         events += [ToolCallArrived(call) for call in calls]
         finish = self._finish or "unknown"
+        # Some servers say "stop" although they call tools.
         if calls and finish in ("stop", "unknown"):
             finish = "tool_calls"
         usage = _usage(self._usage, self._timings)
@@ -141,7 +133,7 @@ class AnswerReader:
 
 
 def _words(delta: Tree) -> str:
-    """Text, also where a server sends it as a list of parts, and the words of a refusal."""
+    """Return the text of a delta, also if it comes as a list of parts or as a refusal."""
     parts = [text_at(part, "text") for part in trees_at(delta, "content")]
     return text_at(delta, "content") or "".join(parts) or text_at(delta, "refusal")
 

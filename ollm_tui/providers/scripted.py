@@ -1,4 +1,4 @@
-"""A provider that says what it was told to: for tests and demonstrations."""
+"""A provider that plays a script instead of asking a model, for tests and demonstrations."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ollm_tui.core.session.message import ToolCallPart, Usage
 
 MODEL = "scripted"
 CHARACTERS_PER_TOKEN = 2
-"""Of tools and their calls, which are JSON and no words."""
+"""How JSON is counted: tools and their calls have no words to count."""
 
 
 class Wait(msgspec.Struct, frozen=True):
@@ -37,14 +37,14 @@ class Wait(msgspec.Struct, frozen=True):
 
 
 Step = StreamEvent | Wait | BaseException | asyncio.Event
-"""What a turn is made of: an exception is raised, an asyncio.Event is waited for."""
+"""A step of a turn; an exception is raised, and an asyncio.Event is waited for."""
 
 Turn = Sequence[Step]
 Script = Sequence[Turn] | Callable[[ChatRequest], Turn]
 
 
 class _ScriptLine(msgspec.Struct, forbid_unknown_fields=True):
-    """One step in a script file: exactly one of its fields is meant."""
+    """One step of a script file; one field is set, or `tool` with `args`."""
 
     text: str | None = None
     reasoning: str | None = None
@@ -56,10 +56,10 @@ class _ScriptLine(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Scripted:
-    """Plays a script, one turn a request; afterwards it repeats what the user said.
+    """Plays one turn of a script per request; after the last it repeats the user's words.
 
-    A callable instead of a list makes every turn from its request, without end. `requests`
-    holds what was asked. With `compacts` it compacts prompts, to one token each.
+    A callable instead of a list makes each turn from its request. `requests` holds all requests.
+    With `compacts` it also compacts prompts, each to an item of one token.
     """
 
     def __init__(
@@ -79,9 +79,10 @@ class Scripted:
 
     @classmethod
     def from_file(cls, path: Path, *, name: str = "scripted") -> Scripted:
-        """A script from JSON: a list of turns, each a list of steps such as {"text": "Hi"}.
+        """Read a script from JSON: a list of turns, each a list of steps such as {"text": "Hi"}.
 
-        Steps: text, reasoning, tool (with args), wait (seconds), preparing, finish.
+        Steps: text, reasoning, tool (with args), wait (seconds), preparing, finish. UsageError if
+        the file cannot be read.
         """
         try:
             turns = msgspec.json.decode(path.read_bytes(), type=list[list[_ScriptLine]])
@@ -94,11 +95,11 @@ class Scripted:
 
     @property
     def name(self) -> str:
-        """How the settings call this provider."""
+        """The name of this provider in the settings."""
         return self._name
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[StreamEvent, None]:
-        """The next turn; Completed is added where the script leaves it out."""
+        """Play the next turn; Completed is added if the script leaves it out."""
         self.requests.append(request)
         words = 0
         for step in self._turn(request):
@@ -117,17 +118,17 @@ class Scripted:
         yield Completed(finish="stop", usage=usage, model=request.model)
 
     async def count_tokens(self, request: ChatRequest) -> int | None:
-        """One token a word."""
+        """Count one token per word."""
         return _count(request)
 
     async def compact(self, request: ChatRequest) -> CompactedPrompt:
-        """One item that says how many messages it is made of."""
+        """Return one item that says how many messages it stands for."""
         self.requests.append(request)
         items = ({"type": "compaction", "messages": len(request.messages)},)
         return CompactedPrompt(self._name, request.model, items, tokens=1)
 
     async def capabilities(self, model: str) -> Capabilities:
-        """Everything the script may use."""
+        """Return that the model can do everything a script may use."""
         return Capabilities(
             tools=True,
             counting=True,
@@ -139,15 +140,15 @@ class Scripted:
         )
 
     async def list_models(self) -> tuple[ModelInfo, ...]:
-        """One model."""
+        """Return the only model."""
         return (ModelInfo(name=MODEL, max_window=self._window),)
 
     async def default_model(self) -> str:
-        """The one model."""
+        """Return the only model."""
         return MODEL
 
     async def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: there is no connection."""
 
     def _turn(self, request: ChatRequest) -> Turn:
         if self._make_turn is not None:

@@ -1,1 +1,1 @@
-"""Tools of the model, one a module, each with what the model is told about it."""
+"""The tools a model can call: one module each, with its description for the model beside it."""

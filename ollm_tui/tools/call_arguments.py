@@ -1,6 +1,6 @@
-"""What a model sends as arguments, read with patience: one place for all tools.
+"""The arguments of a tool call: their schema for the model, and lenient reading of what it sends.
 
-Each tool has a value of its own; its fields and their descriptions are what the model is told.
+Each tool declares a subclass of Arguments; the schema is made from its fields.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ ALIASES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "text": ("task", "goal", "title", "description"),
     }
 )
-"""Names that models use for ours out of habit."""
+"""Other names that models use for a field, by the name it has here."""
 
-_PLACE = re.compile(r" - at `\$\.?(\w*)")
+_FIELD = re.compile(r" - at `\$\.?(\w*)")
 _KINDS = {
     "string": "a string",
     "integer": "a whole number",
@@ -46,25 +46,26 @@ _KINDS = {
 
 
 class Arguments(msgspec.Struct, frozen=True, kw_only=True):
-    """The arguments of one tool."""
+    """Base of the arguments of one tool."""
 
 
 A = TypeVar("A", bound=Arguments)
 
 
 def spec_of(name: str, description: str, kind: type[Arguments]) -> ToolSpec:
-    """What a model is told about a tool, in as few words as a schema needs."""
+    """Return what a model is told about a tool; the schema is kept short for small windows."""
     schema = _schema(kind)
-    properties = {field: _told(about) for field, about in schema["properties"].items()}
+    properties = {field: _described(about) for field, about in schema["properties"].items()}
     parameters = {"type": "object", "properties": properties, "required": schema["required"]}
     return ToolSpec(name, description, parameters)
 
 
 def understood(tool: str, kind: type[A], args: Mapping[str, Any]) -> A:
-    """The arguments of a call; ToolError says what is missing or wrong, in one line."""
+    """Read the arguments of a call. ToolError, in one line, if one is missing or wrong."""
     schema = _schema(kind)
     fields: dict[str, dict[str, Any]] = schema["properties"]
     given = {name: _given(args, name, fields) for name in fields}
+    # null counts as left out, and so does "" unless the field is a text, which may be empty.
     usable = {
         name: _as_meant(value, fields[name])
         for name, value in given.items()
@@ -75,13 +76,14 @@ def understood(tool: str, kind: type[A], args: Mapping[str, Any]) -> A:
             about = fields[name].get("description", "")
             raise ToolError(f"{tool} needs {name}{': ' * bool(about)}{about}")
     try:
+        # Not strict, so that numbers and booleans may come as strings.
         return msgspec.convert(usable, kind, strict=False)
     except msgspec.ValidationError as error:
-        place = _PLACE.search(str(error))
-        about = fields.get(place[1], {}) if place else {}
-        if not place or not about:
+        field = _FIELD.search(str(error))
+        about = fields.get(field[1], {}) if field else {}
+        if not field or not about:
             raise ToolError(f"{tool}: {error}") from error
-        raise ToolError(f"{tool}: {place[1]} must be {_expected(about)}") from error
+        raise ToolError(f"{tool}: {field[1]} must be {_expected(about)}") from error
 
 
 def _schema(kind: type[Arguments]) -> dict[str, Any]:
@@ -91,18 +93,18 @@ def _schema(kind: type[Arguments]) -> dict[str, Any]:
 
 
 def _type(about: Mapping[str, Any]) -> str:
-    """The JSON type of a field; of one that may be null, the other type."""
+    """Return the JSON type of a field; for a nullable field, the type besides null."""
     if "anyOf" in about:
         return next(each["type"] for each in about["anyOf"] if each["type"] != "null")
     return about.get("type", "string")
 
 
-def _told(about: Mapping[str, Any]) -> dict[str, Any]:
-    told: dict[str, Any] = {"type": _type(about)}
+def _described(about: Mapping[str, Any]) -> dict[str, Any]:
+    described: dict[str, Any] = {"type": _type(about)}
     for key in ("enum", "items", "description"):
         if key in about:
-            told[key] = about[key]
-    return told
+            described[key] = about[key]
+    return described
 
 
 def _expected(about: Mapping[str, Any]) -> str:
@@ -112,7 +114,7 @@ def _expected(about: Mapping[str, Any]) -> str:
 
 
 def _given(args: Mapping[str, Any], name: str, fields: Mapping[str, Any]) -> Any:
-    """A value by its name, or by another name that models use and no field of this tool has."""
+    """Return the value of a field, also under an alias that is no other field of this tool."""
     names = (name, *(alias for alias in ALIASES.get(name, ()) if alias not in fields))
     return next((args[each] for each in names if args.get(each) is not None), None)
 
@@ -130,5 +132,5 @@ def _as_meant(value: Any, about: Mapping[str, Any]) -> Any:
 
 
 def one_line(text: str) -> str:
-    """Foreign text that stands inside of a sentence, with all that is unseen made visible."""
+    """Return foreign text fit for the inside of a sentence: one line, nothing invisible."""
     return visible(text).replace("\n", "␊").replace("\t", "␉")

@@ -1,9 +1,10 @@
-"""edit_file: one piece of a text replaced by another."""
+"""The tool edit_file, which replaces one piece of a file's text by another."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any
 
 from msgspec import Meta
@@ -14,12 +15,12 @@ from ollm_tui.tools.call_arguments import Arguments, spec_of, understood
 from ollm_tui.tools.planned_write import (
     FilesRead,
     PlannedWrite,
+    plan_write,
     readable_file,
     refuse_marks,
-    unified_diff,
+    text_in,
 )
 from ollm_tui.tools.scope import Scope
-from ollm_tui.tools.text_content import binary_kind, text_content
 from ollm_tui.tools.text_match import Change, edited
 
 
@@ -31,8 +32,8 @@ class _Arguments(Arguments, frozen=True):
 
 
 class EditFile:
-    """Edits what lies in the scope. What is not found exactly may be found by likeness; the
-    change that is shown is the real one."""
+    """Edits files in the scope. A piece that is not found exactly may be found by similarity;
+    the diff that is shown is what will really be written."""
 
     spec = spec_of("edit_file", "Replace a piece of a file's text.", _Arguments)
 
@@ -41,25 +42,23 @@ class EditFile:
         self._memory = memory
 
     async def plan(self, args: Mapping[str, Any]) -> PlannedCall:
-        """Find the place, and make the change without writing it."""
-        wanted = understood(self.spec.name, _Arguments, args)
-        return await asyncio.to_thread(self._plan, wanted)
+        """Find the piece and plan the change; nothing is written yet."""
+        arguments = understood(self.spec.name, _Arguments, args)
+        return await asyncio.to_thread(self._plan, arguments)
 
-    def _plan(self, wanted: _Arguments) -> PlannedWrite:
-        place = self._scope.find(wanted.path)
+    def _plan(self, arguments: _Arguments) -> PlannedWrite:
+        place = self._scope.find(arguments.path)
         before = readable_file(place)
-        if before is None or before.data is None:
+        if before is None:
             raise ToolError(f"there is no file {place.name}; write_file creates one")
-        content = text_content(before.data)
-        if content is None:
-            raise ToolError(f"{place.name} is {binary_kind(before.data)}, not a text")
-        refuse_marks(place.name, content.text, wanted.new)
-        change = edited(content.text, wanted.old, wanted.new, every=wanted.all)
-        after = content.bytes_of(change.text)
-        if after == before.data:
-            raise ToolError(f"{place.name} has this text already; nothing would change")
-        diff = unified_diff(place.name, content.text, change.text)
-        return PlannedWrite(place, self._memory, before, after, diff, _note(change, diff))
+        old = text_in(place, before)
+        refuse_marks(place.name, old.text, arguments.new)
+        change = edited(old.text, arguments.old, arguments.new, every=arguments.all)
+        unchanged = "has this text already; nothing would change"
+        planned = plan_write(
+            place, self._memory, before, old=old, new=change.text, unchanged=unchanged
+        )
+        return replace(planned, note=_note(change, planned.diff))
 
 
 def _note(change: Change, diff: str) -> str:

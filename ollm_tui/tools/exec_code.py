@@ -1,4 +1,4 @@
-"""exec: code in the session's shell, as a job."""
+"""The tool exec, which runs code in the session's shell as a job."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from ollm_tui.tools.job_printing import JobPrinting, ending
 from ollm_tui.tools.planned import Planned
 
 CANCEL_GRACE_SECONDS = 1.0
-"""What is cancelled has this long to end by itself."""
+"""How long a cancelled job may take to end by itself before it is killed."""
 TOLD_CHARACTERS = 50_000
-"""Told at once while it runs; nobody can read more."""
+"""The most output that is passed on at once while a job runs; nobody can read more."""
 
 
 class _Arguments(Arguments, frozen=True):
@@ -32,7 +32,7 @@ class _Arguments(Arguments, frozen=True):
 
 
 class Exec:
-    """Runs code; directory, environment and variables last from call to call."""
+    """Runs code; the directory, environment and variables last from call to call."""
 
     spec = spec_of(
         "exec",
@@ -56,21 +56,21 @@ class Exec:
         self._confinement = confinement
 
     async def plan(self, args: Mapping[str, Any]) -> PlannedCall:
-        """See where it would run."""
-        wanted = understood(self.spec.name, _Arguments, args)
-        if not wanted.code.strip():
+        """Find out in which directory the code would run. ToolError if there is no code."""
+        arguments = understood(self.spec.name, _Arguments, args)
+        if not arguments.code.strip():
             raise ToolError("exec needs code: the command or program to run")
-        place = await self._directory()
+        directory = await self._directory()
 
         async def work(tell: Tell) -> ToolOutcome:
-            return await self._run(wanted, place, tell)
+            return await self._run(arguments, directory, tell)
 
         action = Action(
             effect="run",
-            title="run in the background" if wanted.background else "run",
-            subject=wanted.code,
-            place=place,
-            language=wanted.language,
+            title="run in the background" if arguments.background else "run",
+            subject=arguments.code,
+            place=directory,
+            language=arguments.language,
         )
         return Planned(action, work)
 
@@ -82,22 +82,24 @@ class Exec:
         views = self._jobs.shells()
         return next((view.cwd for view in views if view.id == self._session_id), "")
 
-    async def _run(self, wanted: _Arguments, place: str, tell: Tell) -> ToolOutcome:
+    async def _run(self, arguments: _Arguments, directory: str, tell: Tell) -> ToolOutcome:
+        # The user approved the code for the directory that was shown, not for another one.
         now = await self._directory()
-        if now != place:
-            raise ToolError(f"the shell went from {place} to {now} meanwhile; call it again")
+        if now != directory:
+            raise ToolError(f"the shell went from {directory} to {now} meanwhile; call it again")
         try:
-            return await self._job(wanted, tell)
+            return await self._job(arguments, tell)
         except JobError as error:
             raise ToolError(error.message, error.hint) from error
 
-    async def _job(self, wanted: _Arguments, tell: Tell) -> ToolOutcome:
+    async def _job(self, arguments: _Arguments, tell: Tell) -> ToolOutcome:
         waiting = _Waiting(self._jobs, tell)
         stop_listening = self._jobs.events.subscribe(waiting.hear)
-        starting = asyncio.create_task(self._jobs.start(self._session_id, self._wanted(wanted)))
+        starting = asyncio.create_task(self._jobs.start(self._session_id, self._request(arguments)))
         try:
+            # Shielded: a start cut off halfway would leave a job behind that nobody can end.
             job = await asyncio.shield(starting)
-            return _in_background(job) if wanted.background else await waiting.outcome(job)
+            return _in_background(job) if arguments.background else await waiting.outcome(job)
         except asyncio.CancelledError:
             await asyncio.wait((starting,))
             if not starting.exception():
@@ -106,14 +108,15 @@ class Exec:
         finally:
             stop_listening()
 
-    def _wanted(self, wanted: _Arguments) -> JobRequest:
-        timeout = wanted.timeout if wanted.timeout and wanted.timeout > 0 else None
-        if not wanted.background:
+    def _request(self, arguments: _Arguments) -> JobRequest:
+        timeout = arguments.timeout if arguments.timeout and arguments.timeout > 0 else None
+        # Only a background job may run longer than the limit: nothing waits for it.
+        if not arguments.background:
             timeout = min(timeout or self._timeout_seconds, self._timeout_seconds)
         return JobRequest(
-            code=wanted.code,
-            language=wanted.language,
-            background=wanted.background,
+            code=arguments.code,
+            language=arguments.language,
+            background=arguments.background,
             timeout=timeout,
             by_model=True,
             confinement=self._confinement,
@@ -121,7 +124,7 @@ class Exec:
 
 
 class _Waiting:
-    """Listens to one job until it has ended, or was moved to the background."""
+    """Listens to one job until it ends or is moved to the background."""
 
     def __init__(self, jobs: JobRegistry, tell: Tell) -> None:
         self._jobs = jobs
@@ -131,9 +134,10 @@ class _Waiting:
         self._released = asyncio.Event()
 
     async def outcome(self, job: Job) -> ToolOutcome:
-        """Wait, and say what came of it."""
+        """Wait for the job and return its output and how it ended."""
         self._job_id = job.id
         self._printing = JobPrinting(lambda out, err: self._jobs.job_output(job.id, out, err))
+        # It may have ended before its id was known here; then no event comes any more.
         now = self._jobs.job(job.id)
         if now.running and not now.background:
             await self._released.wait()
@@ -142,7 +146,7 @@ class _Waiting:
         return _outcome(now, self._printing.text)
 
     def hear(self, event: JobEvent) -> None:
-        """Something happened to a job; it may be another one."""
+        """Take an event of the registry; events of other jobs are ignored."""
         match event:
             case JobOutputArrived(job_id=job_id) if job_id == self._job_id:
                 self._print()

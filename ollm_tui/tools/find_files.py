@@ -1,4 +1,4 @@
-"""find_files: names of files, by a glob or by words."""
+"""The tool find_files, which lists files by a glob, a folder or words of their path."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ollm_tui.tools.planned import Planned
 from ollm_tui.tools.scope_files import ScopeFiles, chosen
 
 USUAL, MOST = 100, 1_000
+"""How many files are listed without a limit from the model, and at most with one."""
 
 
 class _Arguments(Arguments, frozen=True):
@@ -23,7 +24,7 @@ class _Arguments(Arguments, frozen=True):
 
 
 class FindFiles:
-    """Lists what lies in the scope and is not ignored."""
+    """Lists the files of the scope that are not ignored."""
 
     spec = spec_of("find_files", "List files of the project.", _Arguments)
 
@@ -31,16 +32,16 @@ class FindFiles:
         self._files = files
 
     async def plan(self, args: Mapping[str, Any]) -> PlannedCall:
-        """Nothing is looked for yet."""
-        wanted = understood(self.spec.name, _Arguments, args)
+        """Read the arguments; nothing is looked for yet."""
+        arguments = understood(self.spec.name, _Arguments, args)
 
         async def work(_tell: Tell) -> ToolOutcome:
             paths = await self._files.paths()
-            pattern = self._files.relative(wanted.pattern)
+            pattern = self._files.relative(arguments.pattern)
             found = await asyncio.to_thread(chosen, paths, pattern)
-            return _listed(found, min(max(wanted.limit, 1), MOST), self._files.unreadable)
+            return _listed(found, min(max(arguments.limit, 1), MOST), self._files.unreadable)
 
-        action = Action(effect="read", title="list files", subject=wanted.pattern)
+        action = Action(effect="read", title="list files", subject=arguments.pattern)
         return Planned(action, work)
 
 

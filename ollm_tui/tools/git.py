@@ -1,4 +1,6 @@
-"""git: looking at the repository, and changing it, without running anything it names."""
+"""The tool git: which commands and options it offers, and how they run without running code
+that the repository names.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +25,7 @@ from ollm_tui.tools.scope import Scope
 
 _COUNT = re.compile(r"-\d+")
 
+# What is not on these lists is refused: many options of git run a program or write a file.
 _DIFF_LONG = """
     stat shortstat numstat name-only name-status summary compact-summary dirstat raw
     unified= patch no-patch word-diff minimal patience histogram diff-filter= find-renames
@@ -40,14 +43,16 @@ _LOG_LONG = """
 
 @dataclass(frozen=True)
 class Subcommand:
-    """One git command. Of the short options, `x:` takes a value and `x;` may have one attached;
-    of the long ones, `name=` takes a value."""
+    """A git command and the options it may have.
+
+    In `short`, `x:` takes a value and `x;` may have one attached; in `long`, `name=` takes one.
+    """
 
     effect: Literal["read", "run"]
     short: str
     long: str
     forced: tuple[str, ...] = ()
-    """Given in any case, before what the model wrote."""
+    """Options that are always given, before those the model wrote."""
 
 
 SUBCOMMANDS: Mapping[str, Subcommand] = MappingProxyType(
@@ -88,7 +93,7 @@ SUBCOMMANDS: Mapping[str, Subcommand] = MappingProxyType(
             "cached deleted modified others ignored stage unmerged exclude-standard full-name "
             "error-unmatch directory no-empty-directory",
         ),
-        # Of the working tree git grep reads also what lies behind a link to elsewhere.
+        # --cached, because in the working tree git grep follows links that lead out of the scope.
         "grep": Subcommand(
             "read",
             "inwlLcvEFPGhHe:A:B:C:oqWpIaz",
@@ -135,19 +140,19 @@ SUBCOMMANDS: Mapping[str, Subcommand] = MappingProxyType(
 
 
 class GitCommand(NamedTuple):
-    """A command that may be run."""
+    """A git command line that may be run."""
 
     effect: Literal["read", "run"]
     argv: tuple[str, ...]
-    """What git gets after its own options."""
+    """The arguments for git, after the options that harden it."""
     shown: tuple[str, ...]
-    """What the model wrote, without options that are forced."""
+    """What the model wrote, without the forced options."""
     paths: tuple[str, ...] = ()
-    """Words that git may take for files, wherever they lie: they have to lie in the scope."""
+    """Words that git may take for files outside of the repository; they must lie in the scope."""
 
 
 def git_command(args: Sequence[str]) -> GitCommand:
-    """A model's arguments as a command. ToolError for whatever is not offered."""
+    """Check the model's arguments. ToolError for a command or an option that is not offered."""
     words = list(args[1:] if args[:1] == ["git"] else args)
     if not words or words[0] not in SUBCOMMANDS:
         wrong = one_line(words[0]) if words else "nothing"
@@ -169,7 +174,8 @@ def git_command(args: Sequence[str]) -> GitCommand:
 
 
 def _checked(name: str, about: Subcommand, words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The names of the options, and what is no option. A value of an option counts as neither."""
+    """Split words into the names of options and the other arguments; values of options are left
+    out. ToolError for an option that is not offered."""
     options: list[str] = []
     others: list[str] = []
     waits_for_value = False
@@ -181,7 +187,7 @@ def _checked(name: str, about: Subcommand, words: Sequence[str]) -> tuple[list[s
                 others.append(word)
             waits_for_value = False
             continue
-        # What git takes for a value must not be taken for the end of options here.
+        # Git would take this word for the value of the option before it, whatever it looks like.
         found = None if waits_for_value else _option(about, word)
         if found is None:
             raise ToolError(f"git {name} {one_line(word)} is not offered here; else use exec")
@@ -191,9 +197,9 @@ def _checked(name: str, about: Subcommand, words: Sequence[str]) -> tuple[list[s
 
 
 def _option(about: Subcommand, word: str) -> tuple[str, bool] | None:
-    """The name of an option and whether its value is the next word; None if it is not offered.
+    """Return the option's name and whether its value is the next word; None if not offered.
 
-    No abbreviations: git would take them for options that are not on the list.
+    Abbreviations are refused, because git may complete them to an option that is not listed.
     """
     if word.startswith("--"):
         name, attached, _ = word.removeprefix("--").partition("=")
@@ -217,6 +223,7 @@ def _option(about: Subcommand, word: str) -> tuple[str, bool] | None:
 
 
 def _only_lists(options: Sequence[str], others: Sequence[str]) -> bool:
+    """Return whether `git branch` with these arguments lists branches and changes none."""
     changing = {"delete", "move", "copy", "force", "set-upstream-to", "unset-upstream"}
     letters = {letter for option in options if len(option) < 4 for letter in option}
     if changing & set(options) or letters & set("dDmMcCfu"):
@@ -225,7 +232,8 @@ def _only_lists(options: Sequence[str], others: Sequence[str]) -> bool:
 
 
 def _of_a_commit(rest: Sequence[str], others: Sequence[str]) -> list[str]:
-    """Without a commit git blame reads the working tree, also behind a link to elsewhere."""
+    """Return the arguments of git blame with a commit: without one it reads the working tree, and
+    there follows links that lead out of the scope."""
     if any(word.startswith("^") for word in others):
         raise ToolError("git blame: name the commit to look at, not one to leave out")
     if len(others) > 1:
@@ -236,9 +244,10 @@ def _of_a_commit(rest: Sequence[str], others: Sequence[str]) -> list[str]:
     return [*before, "HEAD", "--", *others]
 
 
+# What git reads in the folder of a work tree, and in the folder its work trees share.
 _OF_WORK_TREE = ("HEAD", "index", "logs", "config.worktree")
-_SIGNS = re.compile(r"[:=()]")
 _OF_REPOSITORY = ("objects", "refs", "packed-refs", "logs", "config", "info", "worktrees")
+_SIGNS = re.compile(r"[:=()]")
 
 
 class _Arguments(Arguments, frozen=True):
@@ -246,7 +255,7 @@ class _Arguments(Arguments, frozen=True):
 
 
 class Git:
-    """Commands of a list, hardened. Hooks, filters and helpers are off."""
+    """Runs the listed commands with hooks, filters and helper programs switched off."""
 
     spec = spec_of("git", "Run git (status, diff, log, show, add, commit, …).", _Arguments)
 
@@ -256,9 +265,9 @@ class Git:
         self._timeout_seconds = timeout_seconds
 
     async def plan(self, args: Mapping[str, Any]) -> PlannedCall:
-        """See whether the command is offered, and whether it only looks."""
-        wanted = understood(self.spec.name, _Arguments, _as_list(args))
-        command = git_command(wanted.args)
+        """Check that the command is offered, and find out whether it only reads."""
+        arguments = understood(self.spec.name, _Arguments, _as_list(args))
+        command = git_command(arguments.args)
         await asyncio.to_thread(self._check, command)
         repository = await asyncio.to_thread(self._git.repository)
         is_inside = await asyncio.to_thread(self._lies_inside, repository)
@@ -269,6 +278,7 @@ class Git:
             )
 
         async def work(_tell: Tell) -> ToolOutcome:
+            # Again: a path may have become a link while the user was asked.
             await asyncio.to_thread(self._check, command)
             printed = await self._git.run(repository, command.argv, self._timeout_seconds)
             return _outcome(command, printed)
@@ -284,29 +294,31 @@ class Git:
         return Planned(action, work)
 
     def _check(self, command: GitCommand) -> None:
+        """Check that the paths of a command lie in the scope. ToolError if one does not."""
         for path in command.paths:
             self._scope.find(path)
 
     def _lies_inside(self, repository: Repository) -> bool:
-        """Whether all that git reads lies in the scope; what lies elsewhere is asked for."""
+        """Return whether all that git reads lies in the scope; if not, the user is asked."""
         paths = [
             repository.top,
             *(repository.git / name for name in _OF_WORK_TREE),
             *(repository.common / name for name in _OF_REPOSITORY),
         ]
+        # Alternates name further folders that git reads objects from.
         borrows = (repository.common / "objects/info/alternates").exists()
         return not borrows and all(map(self._scope.holds, paths))
 
 
 def _pieces(words: Iterable[str]) -> Iterator[str]:
-    """All of a command that may name a file: the words, and what stands after a revision, an
-    option or the signs of a path: HEAD:.env, --since=…, :(top).env."""
+    """Yield every part of a command that may name a file: the words themselves, and what follows
+    a revision, an option or path magic in them (HEAD:.env, --since=…, :(top).env)."""
     for word in words:
         yield from filter(None, (word, *_SIGNS.split(word)))
 
 
 def _as_list(args: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A command line in one string is meant as its words."""
+    """Split a command line that came as one string. ToolError if its quotes do not match."""
     found = {**args}
     for name in ("args", "arguments", "argv", "command"):
         if isinstance(line := found.get(name), str):

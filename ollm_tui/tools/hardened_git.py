@@ -1,4 +1,6 @@
-"""git, so that no repository gets to run anything: settings that name programs are overridden."""
+"""Running git so that no repository can make it run code: settings that name programs are
+overridden.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,9 @@ from ollm_tui.services.files.repository import Repository, find_repository
 from ollm_tui.tools.call_arguments import one_line
 
 MOST_BYTES = 2_000_000
-"""Of what git prints; more is not waited for."""
+"""The most output that is read; git is ended when it prints more."""
 ANSWER_SECONDS = 30.0
+"""How long git may take for a question about the repository itself."""
 
 _SET = {
     "GIT_EDITOR": ":",
@@ -25,6 +28,8 @@ _SET = {
     "GIT_ASKPASS": "false",
     "GIT_MERGE_AUTOEDIT": "no",
 }
+# Given with -c, which outranks every settings file: each of these can name a program to run, ask
+# on the terminal, or change the output.
 _OVERRIDDEN = (
     *("core.fsmonitor=false", "core.hooksPath=/dev/null", "core.pager=cat", "core.editor=:"),
     *("sequence.editor=:", "core.sshCommand=false", "core.askPass=false", "credential.helper="),
@@ -36,13 +41,14 @@ _OVERRIDDEN = (
     *("maintenance.auto=false", "blame.ignoreRevsFile=", "protocol.allow=never"),
     *("color.ui=false", "column.ui=never", "grep.fallbackToNoIndex=false"),
 )
+# Drivers have names that the repository chooses, so each is looked up and overridden by its name.
 _DRIVERS = r"^(filter|diff|merge)\..+\.(clean|smudge|process|required|command|textconv|driver)$"
 _SWITCHED_OFF = {"required": "false", "driver": "false"}
-"""Of a driver's settings: what they become; the others become empty."""
+"""The values that switch a driver off; its other settings are set to nothing."""
 
 
 class Printed(NamedTuple):
-    """What git said."""
+    """The output of git and its exit code."""
 
     code: int
     text: str
@@ -57,10 +63,11 @@ class HardenedGit:
         self._environment = GitProgram(environ).environment | _SET
 
     def repository(self) -> Repository:
-        """The repository. ToolError if there is none, or it is somebody else's."""
+        """Find the repository. ToolError if there is none or it belongs to another user."""
         found = find_repository(self._folder)
         if found is None:
             raise ToolError("there is no git repository here")
+        # Git checks owners too (safe.directory), but not where --git-dir is given.
         own = (0, os.geteuid())
         try:
             owners = [path.stat().st_uid for path in (found.top, found.git, found.common)]
@@ -79,13 +86,14 @@ class HardenedGit:
         return await self._run(repository, (*_given(switched_off), *words), seconds)
 
     async def filters(self, repository: Repository) -> list[str]:
-        """Filters that files of the repository really have: they would be left out."""
+        """Return the filters that files of the repository have; `run` leaves them out."""
         settings = await self._driver_settings(repository)
         filters = (name for name in settings if name.startswith("filter."))
         found: list[str] = []
         for name in sorted({name.partition(".")[2].rpartition(".")[0] for name in filters}):
             words = ("ls-files", "-co", "--exclude-standard", "--", f":(attr:filter={name})")
             printed = await self.run(repository, words)
+            # If git cannot tell, the filter counts as used.
             if printed.text or printed.code:
                 found.append(name)
         return found
@@ -93,9 +101,11 @@ class HardenedGit:
     async def _driver_settings(self, repository: Repository) -> list[str]:
         words = ("config", "-z", "--name-only", "--get-regexp", _DRIVERS)
         printed = await self._run(repository, words, ANSWER_SECONDS)
+        # Git exits with 1 where no setting fits.
         if printed.code not in (0, 1) or printed.is_cut:
             raise ToolError(f"git cannot read its settings: {one_line(printed.text[:200])}")
         names = sorted(set(filter(None, printed.text.split("\0"))))
+        # -c cuts at the first =, so that another setting than this would be overridden.
         if wrong := next((name for name in names if "=" in name or "\n" in name), None):
             raise ToolError(f"git: the setting {one_line(wrong)} cannot be switched off; use exec")
         return names
@@ -146,7 +156,7 @@ async def _printed(process: asyncio.subprocess.Process) -> Printed:
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """End git with all it started."""
+    """Kill git and all it started, unless it has ended."""
     if process.returncode is None:
         os.killpg(process.pid, signal.SIGKILL)
         await process.wait()

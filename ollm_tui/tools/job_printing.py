@@ -1,4 +1,4 @@
-"""What a job prints, as text in the order it arrives, while it runs."""
+"""The output of a job as text: both streams in the order they arrive, and how the job ended."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ollm_tui.core.job import Job, JobOutput, StreamPart
 
 HEAD_CHARACTERS = 200_000
 TAIL_CHARACTERS = 800_000
-"""Kept of the beginning and of the end."""
+"""How much is kept of the beginning and of the end of the output."""
 
 
 class JobPrinting:
-    """Both streams of one job, joined. `read` answers what came after two byte offsets."""
+    """Joins both streams of one job. `read` returns what came after a byte offset of each."""
 
     def __init__(self, read: Callable[[int, int], JobOutput]) -> None:
         self._read = read
@@ -24,13 +24,14 @@ class JobPrinting:
         self._last = -1
 
     def more(self, *, ended: bool = False) -> str:
-        """What was printed since the last time."""
+        """Return what was printed since the last call; `ended` if nothing more will come."""
         output = self._read(self._streams[0].end, self._streams[1].end)
         pieces: list[str] = []
         for number, part in enumerate((output.stdout, output.stderr)):
             text = self._streams[number].text_of(part, ended=ended)
             if not text:
                 continue
+            # A line of one stream must not go on with words of the other.
             if self._last not in (-1, number) and not self._kept.ends_line:
                 text = f"\n{text}"
             self._kept.add(text)
@@ -40,12 +41,12 @@ class JobPrinting:
 
     @property
     def text(self) -> str:
-        """All of it, or its beginning and its end."""
+        """All of the output, or its beginning and its end if it is long."""
         return self._kept.text
 
 
 class _Stream:
-    """Reads one stream piece by piece: a character, or a sequence, may be cut between two."""
+    """Decodes one stream, where a character or an escape sequence may be cut between two parts."""
 
     def __init__(self) -> None:
         self.end = 0
@@ -62,7 +63,7 @@ class _Stream:
 
 
 class _HeadAndTail:
-    """Text that may be long; what is left out is counted."""
+    """Keeps the beginning and the end of a long text, and counts what is left out between."""
 
     def __init__(self) -> None:
         self._head = ""
@@ -90,7 +91,7 @@ class _HeadAndTail:
 
 
 def ending(job: Job) -> str:
-    """How a job ended and how long it took: exit 1 · 2.3 s."""
+    """Return how a job ended and how long it took, such as "exit 1 · 2.3 s"."""
     how = f"exit {job.exit_code}"
     if job.status in ("killed", "timeout") or job.exit_code is None:
         how = job.status

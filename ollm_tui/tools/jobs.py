@@ -1,4 +1,4 @@
-"""jobs: what runs in the background: listed, read, waited for, ended."""
+"""The tool jobs, which lists jobs, reads their output, waits for them and ends them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from ollm_tui.tools.job_printing import ending
 from ollm_tui.tools.planned import Planned
 
 WAIT_SECONDS = 30.0
+"""How long to wait for a job if the model does not say."""
 LISTED = 20
+"""How many jobs are listed at most, the latest first."""
 CODE_CHARACTERS = 80
 
 
@@ -31,7 +33,7 @@ class _Arguments(Arguments, frozen=True):
 
 
 class JobsTool:
-    """The jobs of one session."""
+    """Shows and ends the jobs of one session."""
 
     spec = spec_of("jobs", "See and end background jobs.", _Arguments)
 
@@ -39,29 +41,30 @@ class JobsTool:
         self._jobs = jobs
         self._session_id = session_id
         self._timeout_seconds = timeout_seconds
-        # What is read in parts can be made safe only here: a secret may lie across a border.
+        # Output is read in parts, and a secret may lie across the border of two: only here, where
+        # a part is read together with what came before it, can it be found.
         self._redactor = Redactor()
 
     async def plan(self, args: Mapping[str, Any]) -> PlannedCall:
-        """Find the job that is meant."""
-        wanted = understood(self.spec.name, _Arguments, args)
-        if wanted.action == "list":
+        """Find the job that is meant. ToolError if there is none."""
+        arguments = understood(self.spec.name, _Arguments, args)
+        if arguments.action == "list":
             return Planned(Action(effect="none", title="list jobs", subject=""), self._list)
-        job = self._find(wanted.job)
-        since = _offsets(wanted.since)
+        job = self._find(arguments.job)
+        since = _offsets(arguments.since)
 
         async def work(_tell: Tell) -> ToolOutcome:
             try:
-                if wanted.action == "wait":
-                    await self._jobs.wait(job.id, min(wanted.seconds, self._timeout_seconds))
-                elif wanted.action == "kill":
+                if arguments.action == "wait":
+                    await self._jobs.wait(job.id, min(arguments.seconds, self._timeout_seconds))
+                elif arguments.action == "kill":
                     await self._jobs.kill(job.id)
             except JobError as error:
                 raise ToolError(error.message, error.hint) from error
-            return self._printed(job.id, *since, changed=wanted.action == "kill")
+            return self._printed(job.id, *since, changed=arguments.action == "kill")
 
         subject = f"job {job.sequence}: {job.code}"
-        if wanted.action == "kill":
+        if arguments.action == "kill":
             return Planned(Action(effect="run", title="end", subject=subject), work)
         return Planned(Action(effect="none", title="read", subject=subject), work)
 
@@ -79,16 +82,17 @@ class JobsTool:
         except JobError:
             return []  # no shell was needed so far
 
-    def _find(self, wanted: str) -> Job:
-        if not wanted:
+    def _find(self, name: str) -> Job:
+        if not name:
             raise ToolError("jobs needs job: its number, as action list shows it")
-        number = wanted.lower().removeprefix("job").strip(" #")
+        number = name.lower().removeprefix("job").strip(" #")
         for job in self._all():
-            if wanted == job.id or number == str(job.sequence):
+            if name == job.id or number == str(job.sequence):
                 return job
-        raise ToolError(f"there is no job {one_line(wanted)!r}; jobs with action list shows all")
+        raise ToolError(f"there is no job {one_line(name)!r}; jobs with action list shows all")
 
     def _printed(self, job_id: str, out: int, err: int, *, changed: bool) -> ToolOutcome:
+        # Read from a bit earlier, so that a secret which begins there is recognised as a whole.
         output = self._jobs.job_output(job_id, max(out - LEAD_BYTES, 0), max(err - LEAD_BYTES, 0))
         job = output.job
         ended = not job.running
@@ -109,7 +113,7 @@ def _lost(part: StreamPart, asked: int) -> str:
 
 
 def _offsets(since: str) -> tuple[int, int]:
-    """Where both streams were read up to; one number is meant for stdout."""
+    """Return the offsets in stdout and stderr; a single number is the one in stdout."""
     try:
         out, _, err = since.partition("+")
         return max(int(out or 0), 0), max(int(err or 0), 0)

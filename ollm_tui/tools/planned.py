@@ -1,4 +1,4 @@
-"""A call that was understood: what it would do, and the work that does it."""
+"""A planned call for most tools: what the call would do, and the function that does it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ Work = Callable[[Tell], Awaitable[ToolOutcome]]
 
 @dataclass(frozen=True)
 class Planned:
-    """Most tools need no more than this."""
+    """A planned call made of an action and a function."""
 
     action: Action
     work: Work
 
     async def run(self, tell: Tell) -> ToolOutcome:
-        """Do it."""
+        """Do what the action says."""
         return await self.work(tell)

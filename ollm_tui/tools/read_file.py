@@ -1,4 +1,4 @@
-"""read_file: a page of a text with line numbers, or a picture."""
+"""The tool read_file, which shows a page of a text with line numbers, or a picture."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ from ollm_tui.tools.text_content import binary_kind, image_kind, size_in_words, 
 PAGE_LINES = 200
 MOST_LINES = 2_000
 PAGE_CHARACTERS = 40_000
-"""A page that is longer ends earlier."""
+"""A page ends before the line that would make it longer than this."""
 LINE_CHARACTERS = 2_000
 LARGEST_PICTURE = 5_000_000
+"""In bytes."""
 
 
 class _Arguments(Arguments, frozen=True):
@@ -35,7 +36,7 @@ class _Arguments(Arguments, frozen=True):
 
 
 class ReadFile:
-    """Reads what lies in the scope; remembers what was read."""
+    """Reads files in the scope and remembers what was read."""
 
     spec = spec_of("read_file", "Read a file, 200 lines at a time.", _Arguments)
 
@@ -51,16 +52,16 @@ class ReadFile:
         self._sees_pictures = sees_pictures
 
     async def plan(self, args: Mapping[str, Any]) -> PlannedCall:
-        """Find the file; nothing of it is read yet."""
-        wanted = understood(self.spec.name, _Arguments, args)
-        place = await asyncio.to_thread(self._scope.find, wanted.path)
+        """Find the file; it is not read yet."""
+        arguments = understood(self.spec.name, _Arguments, args)
+        place = await asyncio.to_thread(self._scope.find, arguments.path)
 
         async def work(_tell: Tell) -> ToolOutcome:
-            return await asyncio.to_thread(self._read, place, wanted)
+            return await asyncio.to_thread(self._read, place, arguments)
 
         return Planned(Action(effect="read", title="read", subject=place.name), work)
 
-    def _read(self, place: Place, wanted: _Arguments) -> ToolOutcome:
+    def _read(self, place: Place, arguments: _Arguments) -> ToolOutcome:
         found = readable_file(place)
         if found is None or found.data is None:
             raise ToolError(f"there is no file {place.name}; find_files shows what there is")
@@ -68,7 +69,7 @@ class ReadFile:
         content = text_content(found.data)
         if content is None or image_kind(found.data):
             return self._not_a_text(place, found.data)
-        return _page(content.text, wanted.start, wanted.lines)
+        return _page(content.text, arguments.start, arguments.lines)
 
     def _not_a_text(self, place: Place, data: bytes) -> ToolOutcome:
         kind, size = image_kind(data), size_in_words(len(data))
@@ -85,6 +86,7 @@ class ReadFile:
 
 
 def _page(text: str, start: int, count: int) -> ToolOutcome:
+    # A line end at the end of the text begins no further line.
     lines = text.split("\n")
     if not lines[-1]:
         lines.pop()
@@ -103,7 +105,7 @@ def _page(text: str, start: int, count: int) -> ToolOutcome:
 
 
 def _shown(lines: Sequence[str], first: int, count: int) -> list[str]:
-    """Lines with their numbers, as many as a page has room for; at least one."""
+    """Return lines with their numbers, as many as fit on a page but at least one."""
     shown: list[str] = []
     room = PAGE_CHARACTERS
     for number, line in enumerate(lines[first - 1 : first - 1 + count], first):

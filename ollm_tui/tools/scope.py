@@ -1,4 +1,4 @@
-"""Where tools may go: the directories of the scope, and the files that really lie in them."""
+"""The scope: the directories that tools may touch, and the files that really lie in them."""
 
 from __future__ import annotations
 
@@ -13,24 +13,25 @@ from ollm_tui.storage.files.beneath import Beneath, FoundFile
 from ollm_tui.tools.call_arguments import one_line
 
 LONGEST_PATH = 4096
+"""In characters; PATH_MAX of Linux."""
 
 
 class Place(NamedTuple):
-    """A file in the scope, with every link followed already. From here on no link is."""
+    """A file in the scope. Links were followed to find it; none is followed to open it."""
 
     files: Beneath
     path: str
-    """Below the directory of the scope; empty: the directory itself."""
+    """The path below the directory of the scope; empty for the directory itself."""
     name: str
-    """As it is shown: relative to the project where it lies in there."""
+    """The path as it is shown: relative to the project if the file lies in it."""
 
     @property
     def whole(self) -> Path:
-        """Where it is."""
+        """The absolute path."""
         return self.files.root / self.path
 
     def read(self, most_bytes: int) -> FoundFile | None:
-        """The file; None if there is nothing. ToolError for whatever is no file."""
+        """Read the file; None if there is nothing. ToolError if it is not a regular file."""
         try:
             if not self.path:
                 raise IsADirectoryError(errno.EISDIR, "it is a directory")
@@ -44,7 +45,7 @@ class Place(NamedTuple):
             raise ToolError(f"{self.name} cannot be read: {reason(error)}") from error
 
     def write(self, data: bytes, mode: int | None) -> None:
-        """Put a file there, whole or not at all. ToolError if that cannot be done."""
+        """Write the file whole or not at all. ToolError if that fails."""
         try:
             self.files.write(self.path, data, mode)
         except (OSError, ValueError) as error:
@@ -52,25 +53,26 @@ class Place(NamedTuple):
 
 
 class Scope:
-    """The directories tools may touch. Relative paths go from the project's root."""
+    """The directories tools may touch. Relative paths start at the project's root."""
 
     def __init__(self, root: Path, directories: Iterable[Path] = (Path(),)) -> None:
         self.root = root.resolve()
         found = sorted({(self.root / directory).resolve() for directory in directories})
         outermost = [each for each in found if not any(up in found for up in each.parents)]
-        # What lies in a directory could be exchanged by a tool; what it lies in could not.
+        # A directory inside of another could be replaced by a link with a tool, so only the
+        # outermost ones are opened by their path.
         self._files = {directory: Beneath(directory) for directory in outermost}
 
     @property
     def directories(self) -> tuple[Path, ...]:
-        """The directories, none inside of another."""
+        """The directories of the scope, none inside of another."""
         return tuple(self._files)
 
     def find(self, path: str) -> Place:
-        """Where a path leads that a model named. ToolError if that is not in the scope.
+        """Find the file a model named. ToolError if it is not in the scope.
 
-        What stands there is opened later and may be another thing by then: every step is
-        opened without following links, so that it is still in the scope.
+        The file is opened later and may have been replaced by then. Every step of its path is
+        opened without following links, so that it cannot lead out of the scope.
         """
         if "\0" in path or len(path) > LONGEST_PATH:
             raise ToolError("that is no path: it is too long, or has a NUL character in it")
@@ -89,17 +91,17 @@ class Scope:
         )
 
     def holds(self, whole: Path) -> bool:
-        """Whether a path lies in the scope, wherever its links lead."""
+        """Return whether a path lies in the scope after its links are followed."""
         real = Path(os.path.realpath(whole))
         return any(real.is_relative_to(directory) for directory in self._files)
 
     def name_of(self, whole: Path) -> str:
-        """A path as it is shown."""
+        """Return a path as it is shown."""
         inside = whole.relative_to(self.root) if whole.is_relative_to(self.root) else whole
         return one_line(inside.as_posix())
 
 
 def reason(error: OSError | ValueError) -> str:
-    """Why something failed, in words."""
+    """Return why something failed, in words of the system."""
     words = error.strerror if isinstance(error, OSError) else str(error)
     return (words or "it failed").lower()

@@ -1,4 +1,4 @@
-"""The files of the scope as discovery finds them, chosen by a glob, a folder or some words."""
+"""The files of the scope that are not ignored, and choosing some by a glob, folder or words."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from ollm_tui.services.files.project_files import ProjectFiles
 from ollm_tui.tools.scope import Scope
 
 MOST_ALIKE = 100
+"""How many paths are returned that only resemble the words."""
 _WILD = re.compile(r"[*?\[{]")
 
 
 def is_glob(pattern: str) -> bool:
-    """Whether a pattern has wildcards."""
+    """Return whether a pattern has wildcards."""
     return _WILD.search(pattern) is not None
 
 
 class ScopeFiles:
-    """What is not ignored. Paths are relative to the project, or whole where they lie elsewhere."""
+    """Lists files of the scope. Paths are relative to the project, or absolute outside of it."""
 
     def __init__(self, scope: Scope, project: ProjectFiles) -> None:
         self._root = scope.root
@@ -34,11 +35,11 @@ class ScopeFiles:
 
     @property
     def unreadable(self) -> int:
-        """How many folders could not be read, of those looked at so far."""
+        """The number of folders that could not be read so far."""
         return sum(files.unreadable for files in (self._project, *self._others.values()))
 
     async def paths(self) -> list[str]:
-        """Every file, sorted."""
+        """Return every file that is not ignored, sorted."""
         found = [path for path in await self._project.paths() if self._is_inside(path)]
         for directory, files in self._others.items():
             paths = (directory / path for path in await files.paths())
@@ -46,7 +47,7 @@ class ScopeFiles:
         return sorted(found)
 
     def split(self, path: str) -> tuple[str, str]:
-        """The directory of the scope one of our paths lies in, and the way from there."""
+        """Split a path of ours into its directory of the scope and the path below that."""
         whole = self._root / path
         directory = next(each for each in self._directories if whole.is_relative_to(each))
         return str(directory), whole.relative_to(directory).as_posix()
@@ -56,7 +57,7 @@ class ScopeFiles:
         return any(whole.is_relative_to(directory) for directory in self._inside)
 
     def relative(self, pattern: str) -> str:
-        """What a model wrote, as our paths are written."""
+        """Return a pattern of the model as our paths are written; empty for the whole project."""
         pattern = pattern.strip().removeprefix("./")
         if pattern.startswith(f"{self._root}/"):
             return pattern.removeprefix(f"{self._root}/")
@@ -64,10 +65,10 @@ class ScopeFiles:
 
 
 def chosen(paths: Sequence[str], pattern: str) -> list[str]:
-    """The paths that fit: a glob, a folder with a slash at its end, or words in any order.
+    """Return the paths that match a glob, a folder with a slash at its end, or words in any order.
 
-    Words that no path has are looked for letter by letter, the most alike first. ToolError for a
-    glob that would take too long.
+    If no path has all the words, similar paths are returned, the most similar first. ToolError
+    for a glob that would take too long.
     """
     if not pattern:
         return list(paths)
@@ -85,6 +86,7 @@ def _fitting(paths: Iterable[str], pattern: str) -> list[str]:
         raise ToolError(error.message, error.hint) from error
     folders: dict[str, list[str]] = {}
     for path in paths:
+        # -1, because the slash at the end of a folder belongs to its name.
         cut = path.rfind("/", 0, -1) + 1
         folders.setdefault(path[:cut], []).append(path[cut:])
     return sorted(

@@ -1,4 +1,4 @@
-"""search_text: lines that fit a regular expression."""
+"""The tool search_text, which finds the lines of files that match a regular expression."""
 
 from __future__ import annotations
 
@@ -23,9 +23,12 @@ from ollm_tui.tools.scope import Scope
 from ollm_tui.tools.scope_files import ScopeFiles, chosen, is_glob
 
 USUAL, MOST = 50, 500
+"""How many lines are shown without a limit from the model, and at most with one."""
 SECONDS = 20.0
+"""How long one search may take."""
 COMMAND = (sys.executable, "-S", "-P", "-m", "ollm_tui.tools.text_scan")
-"""-S: the standard library is enough; -P: a file of the project must not pass for ours."""
+"""-S, because the standard library is enough; -P, because a file of the project must not be
+imported in place of one of our modules."""
 
 
 class _Arguments(Arguments, frozen=True):
@@ -35,14 +38,18 @@ class _Arguments(Arguments, frozen=True):
 
 
 class _File(NamedTuple):
+    """A file to search: a directory of the scope, the path below it, and the name that is shown."""
+
     root: str
     path: str
     name: str
 
 
 class _Withheld:
-    """Files that keep secrets, among those that were found something in: to look at the names of
-    all that are searched would take longer than the search."""
+    """Decides which files with matches are withheld because they keep secrets.
+
+    Only files with matches are looked at: to look at all would take longer than the search.
+    """
 
     def __init__(self, files: Iterable[_File]) -> None:
         self._paths = {file.name: file.path for file in files}
@@ -50,11 +57,11 @@ class _Withheld:
 
     @property
     def names(self) -> list[str]:
-        """Those that were asked for."""
+        """The files that were withheld so far."""
         return [name for name, is_held in self._known.items() if is_held]
 
     def holds(self, name: str | None) -> bool:
-        """Whether lines of a file are not for the model."""
+        """Return whether the lines of a file must not be shown to the model."""
         if name not in self._paths:
             return False
         if name not in self._known:
@@ -63,7 +70,7 @@ class _Withheld:
 
 
 class SearchText:
-    """Searches what lies in the scope and is not ignored."""
+    """Searches the files of the scope that are not ignored."""
 
     spec = spec_of("search_text", "Find lines in the project's files.", _Arguments)
 
@@ -73,29 +80,29 @@ class SearchText:
         self._seconds = seconds
 
     async def plan(self, args: Mapping[str, Any]) -> PlannedCall:
-        """Nothing is searched yet."""
-        wanted = understood(self.spec.name, _Arguments, args)
-        if not wanted.pattern:
+        """Check the arguments; nothing is searched yet. ToolError if there is no pattern."""
+        arguments = understood(self.spec.name, _Arguments, args)
+        if not arguments.pattern:
             raise ToolError("search_text needs pattern: what to look for")
 
-        named = await self._named(wanted.path)
+        named = await self._named(arguments.path)
 
         async def work(_tell: Tell) -> ToolOutcome:
-            return await self._search(wanted, await self._chosen(wanted.path), named)
+            return await self._search(arguments, await self._chosen(arguments.path), named)
 
-        subject = f"{wanted.pattern} in {wanted.path or '.'}"
+        subject = f"{arguments.pattern} in {arguments.path or '.'}"
         action = Action(effect="read", title="search for", subject=subject, reads=named)
         return Planned(action, work)
 
     async def _named(self, path: str) -> tuple[str, ...]:
-        """What a model named, and where that leads."""
+        """Return the path the model named and the file it leads to, as the action lists them."""
         pattern = self._files.relative(path)
         if not pattern or is_glob(pattern):
             return (pattern or ".",)
         return (pattern, (await asyncio.to_thread(self._scope.find, pattern)).name)
 
     async def _chosen(self, path: str) -> list[_File]:
-        """A file by its name, ignored or not, or all that fit. Links in a list are left out."""
+        """Return the files to search: one named file, ignored or not, or all files that match."""
         pattern = self._files.relative(path)
         paths = [each for each in await self._files.paths() if not each.endswith("/")]
         if is_glob(pattern):
@@ -111,12 +118,12 @@ class SearchText:
         return [_File(*self._files.split(each), one_line(each)) for each in paths]
 
     async def _search(
-        self, wanted: _Arguments, files: list[_File], named: tuple[str, ...]
+        self, arguments: _Arguments, files: list[_File], named: tuple[str, ...]
     ) -> ToolOutcome:
-        # Where secrets are named, the user was asked.
+        # The user was asked about a path that names secrets, so nothing is withheld then.
         withheld = _Withheld(() if any(map(names_secrets, named)) else files)
-        limit = min(max(wanted.limit, 1), MOST)
-        question = {"pattern": wanted.pattern, "files": files, "limit": limit}
+        limit = min(max(arguments.limit, 1), MOST)
+        question = {"pattern": arguments.pattern, "files": files, "limit": limit}
         lines: list[str] = []
         end: dict[str, Any] = {}
         try:
@@ -135,7 +142,7 @@ class SearchText:
 
 
 async def _answers(question: bytes) -> AsyncIterator[dict[str, Any]]:
-    """What the search says, line by line. Its process ends with this."""
+    """Yield the answers of the search process, which ends with this generator."""
     process = await asyncio.create_subprocess_exec(
         *COMMAND,
         stdin=asyncio.subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""tasks: the goal of the session and its steps."""
+"""The tool tasks, which keeps the goal of the session and its steps."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from ollm_tui.tools.planned import Planned
 
 
 class Goals(Protocol):
-    """Who keeps the goals of a session. Errors are UsageErrors."""
+    """The goals of a session. Its methods raise UsageError, for instance without an active goal."""
 
     @property
     def active(self) -> Goal | None:
-        """The goal that is worked on."""
+        """The goal that is worked on, if any."""
         ...
 
     async def set_goal(self, text: str) -> Goal:
-        """Work on something new."""
+        """Set a new active goal."""
         ...
 
     async def complete_goal(self) -> None:
-        """The active goal is reached."""
+        """Mark the active goal as reached."""
         ...
 
     async def add_subtask(self, text: str) -> Subtask:
-        """One more step of the active goal."""
+        """Add a step to the active goal."""
         ...
 
     async def finish_subtask(self, subtask_id: str, done: bool = True) -> None:
-        """A step is done."""
+        """Mark a step as done, or as not done."""
         ...
 
 
@@ -45,7 +45,7 @@ class _Arguments(Arguments, frozen=True):
 
 
 class Tasks:
-    """Sets the goal, adds steps, ticks them off."""
+    """Sets the goal, adds steps and marks them as done."""
 
     spec = spec_of("tasks", "Keep the session's goal and its steps.", _Arguments)
 
@@ -53,44 +53,46 @@ class Tasks:
         self._goals = goals
 
     async def plan(self, args: Mapping[str, Any]) -> PlannedCall:
-        """Nothing is changed yet."""
-        wanted = understood(self.spec.name, _Arguments, args)
-        if wanted.action in ("goal", "add", "done") and not wanted.text.strip():
-            raise ToolError(f"tasks with action {wanted.action} needs text: what it is about")
+        """Check the arguments; nothing is changed yet. ToolError if the text is missing."""
+        arguments = understood(self.spec.name, _Arguments, args)
+        if arguments.action in ("goal", "add", "done") and not arguments.text.strip():
+            raise ToolError(f"tasks with action {arguments.action} needs text: what it is about")
 
         async def work(_tell: Tell) -> ToolOutcome:
             try:
-                await self._do(wanted)
+                await self._do(arguments)
             except UsageError as error:
                 raise ToolError(f"{error.message}; tasks with action goal sets one") from error
             text = _listed(self._goals.active)
-            return ToolOutcome(text=text, changed=wanted.action != "list", summary=wanted.action)
+            return ToolOutcome(
+                text=text, changed=arguments.action != "list", summary=arguments.action
+            )
 
-        subject = f"{wanted.action} {wanted.text}".strip()
+        subject = f"{arguments.action} {arguments.text}".strip()
         return Planned(Action(effect="none", title="note", subject=subject), work)
 
-    async def _do(self, wanted: _Arguments) -> None:
-        match wanted.action:
+    async def _do(self, arguments: _Arguments) -> None:
+        match arguments.action:
             case "goal":
-                await self._goals.set_goal(wanted.text)
+                await self._goals.set_goal(arguments.text)
             case "add":
-                await self._goals.add_subtask(wanted.text)
+                await self._goals.add_subtask(arguments.text)
             case "done":
-                await self._goals.finish_subtask(_step(self._goals.active, wanted.text).id)
+                await self._goals.finish_subtask(_step(self._goals.active, arguments.text).id)
             case "reached":
                 await self._goals.complete_goal()
             case "list":
                 pass
 
 
-def _step(goal: Goal | None, wanted: str) -> Subtask:
-    """A step by its number or its words."""
+def _step(goal: Goal | None, name: str) -> Subtask:
+    """Find a step by its number or its text. ToolError if there is none."""
     steps = goal.subtasks if goal else ()
-    words = " ".join(wanted.casefold().split())
+    words = " ".join(name.casefold().split())
     for number, step in enumerate(steps, 1):
         if words in (str(number), f"{number}.", step.text.casefold()):
             return step
-    raise ToolError(f"there is no step {one_line(wanted)!r}; tasks with action list shows them")
+    raise ToolError(f"there is no step {one_line(name)!r}; tasks with action list shows them")
 
 
 def _listed(goal: Goal | None) -> str:

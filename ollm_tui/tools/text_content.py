@@ -1,4 +1,6 @@
-"""The text in a file's bytes, and back: encoding, byte order mark and line ends are kept."""
+"""Decoding a file's bytes into text and back, with the encoding, byte order mark and line ends
+kept; and naming what is not a text.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from ollm_tui.core.errors import ToolError
 from ollm_tui.services.files.mentioned_file import IMAGES
 
 UNREADABLE_SHARE = 0.1
-"""Of control characters, in what is no UTF-8: with more it is no text."""
+"""If bytes are no UTF-8 and have a larger share of control characters, they are no text."""
 KINDS: Mapping[bytes, str] = MappingProxyType(
     {
         b"\x7fELF": "a program",
@@ -30,24 +32,25 @@ KINDS: Mapping[bytes, str] = MappingProxyType(
         b"wOF": "a font",
     }
 )
-"""How files begin that nobody can read as a text."""
+"""The first bytes of files that are not text, and what such a file is."""
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+# Without tab, line feed, form feed, return, escape and NEL, which stand in texts too.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f-\x84\x86-\x9f]")
 
 
 @dataclass(frozen=True)
 class TextContent:
-    """A text with its line ends as they are, and how it was written."""
+    """A decoded text with its line ends unchanged, and how to encode it again."""
 
     text: str
     encoding: str = "utf-8"
     mark: bytes = b""
-    """The byte order mark it begins with."""
+    """The byte order mark the file begins with."""
 
     @property
     def ends_with_returns(self) -> bool:
@@ -56,7 +59,7 @@ class TextContent:
         return returns > self.text.count("\n") - returns
 
     def bytes_of(self, text: str) -> bytes:
-        """Another text, written the same way. ToolError if that encoding cannot."""
+        """Encode another text in the same way. ToolError if the encoding lacks a character."""
         try:
             return self.mark + text.encode(self.encoding)
         except UnicodeEncodeError as error:
@@ -67,7 +70,7 @@ class TextContent:
 
 
 def text_content(data: bytes) -> TextContent | None:
-    """The text in some bytes; None if they are no text."""
+    """Decode bytes; None if they are no text."""
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             text = _decoded(data.removeprefix(mark), encoding)
@@ -77,6 +80,7 @@ def text_content(data: bytes) -> TextContent | None:
     text = _decoded(data, "utf-8")
     if text is not None:
         return TextContent(text)
+    # Latin-1 decodes any bytes and gives back the same ones: even a wrong guess damages nothing.
     text = data.decode("latin-1")
     if len(_CONTROLS.findall(text)) > len(text) * UNREADABLE_SHARE:
         return None
@@ -84,20 +88,21 @@ def text_content(data: bytes) -> TextContent | None:
 
 
 def image_kind(data: bytes) -> str | None:
-    """The media type of a picture that models can look at."""
+    """Return the media type of a picture; None if it is none that models can look at."""
+    # RIFF is also the beginning of WAV and AVI files.
     kind = next((kind for start, kind in IMAGES.items() if data.startswith(start)), None)
     return None if kind == "image/webp" and data[8:12] != b"WEBP" else kind
 
 
 def binary_kind(data: bytes) -> str:
-    """What a file that is no text is, as far as its beginning tells."""
+    """Return what a file that is no text is, in words, by its first bytes."""
     if image := image_kind(data):
         return f"a picture ({image})"
     return next((kind for start, kind in KINDS.items() if data.startswith(start)), "binary data")
 
 
 def size_in_words(size: int) -> str:
-    """A number of bytes in few characters."""
+    """Return a number of bytes in few characters, such as "1.2 MB"."""
     for limit, unit in ((1_000_000, "MB"), (1_000, "kB")):
         if size >= limit:
             return f"{size / limit:.1f} {unit}"

@@ -1,7 +1,7 @@
-"""Finding the place in a text that a model means, though it did not write it out exactly.
+"""Finding the piece of a text that a model wants to replace, even if it was not copied exactly.
 
-First exactly; then line by line without regard to white space; then the one block that is
-almost the same. What is found is one place, or it is an error.
+First the exact text is looked for, then the same lines without regard to white space, then one
+block of lines that is almost the same. More than one match is an error.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from ollm_tui.core.errors import ToolError
 from ollm_tui.core.intake import clean
 
 CLOSE = 0.93
-"""How alike a block has to be, from 0 to 1."""
+"""How similar a block has to be to be taken, from 0 to 1."""
 SHORTEST_CLOSE = 20
-"""Characters a block has to have: short ones are like too much."""
+"""The fewest characters for a match by similarity: short texts resemble too much."""
 MOST_COMPARED = 20_000_000
-"""Lines of the text times characters of the block; more would take too long."""
+"""The most lines of the text times characters of the block; more would take too long."""
 SHOWN_CLOSEST = 0.5
-"""Lines that are less alike are no help."""
+"""How similar the closest lines have to be to be shown; others would be no help."""
 _INDENT = re.compile(r"[ \t]*")
 
 
 class Span(NamedTuple):
-    """Characters of a text, and what they become."""
+    """A range of characters in a text, and its replacement."""
 
     start: int
     end: int
@@ -37,18 +37,18 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True)
 class Change:
-    """What an edit comes to."""
+    """The result of an edit."""
 
     text: str
     line: int
-    """The first line that changed, from 1."""
+    """The number of the first changed line, from 1."""
     places: int = 1
     is_exact: bool = True
 
 
 def edited(text: str, old: str, new: str, *, every: bool = False) -> Change:
-    """A text with `old` replaced by `new`, its line ends kept. ToolError if there is no one
-    place that is meant."""
+    """Replace `old` by `new` in a text and keep its line ends. ToolError if `old` is not found
+    or, without `every`, found more than once."""
     plain = _Plain(text)
     old, new = (part.replace("\r\n", "\n") for part in (old, new))
     if not old:
@@ -67,11 +67,12 @@ def edited(text: str, old: str, new: str, *, every: bool = False) -> Change:
 
 
 class _Plain:
-    """A text without the returns before line ends, and the way back to the text as it was."""
+    """A text without the carriage returns at line ends, and the way back to the original."""
 
     def __init__(self, whole: str) -> None:
         self._whole = whole
         self.text = whole.replace("\r\n", "\n")
+        # Positions in the plain text: each return before has made it one character shorter.
         returns = re.finditer("\r\n", whole)
         self._returns = [found.start() - count for count, found in enumerate(returns)]
 
@@ -92,14 +93,14 @@ class _Plain:
         return place + bisect_left(self._returns, place)
 
     def _with_ends(self, new: str, replaced: str) -> str:
-        """New lines end as those they take the place of, or as most of the text does."""
+        """Give new lines the line ends of those they replace, or those of most of the text."""
         sample = replaced if "\n" in replaced else self._whole
         returns = sample.count("\r\n")
         return new.replace("\n", "\r\n") if returns > sample.count("\n") - returns else new
 
 
 class _Lines:
-    """A text by its lines: those without regard to white space find the same place."""
+    """The lines of a text, compared without regard to white space."""
 
     def __init__(self, text: str) -> None:
         self._lines = text.split("\n")
@@ -109,56 +110,59 @@ class _Lines:
             self._starts.append(self._starts[-1] + len(line) + 1)
 
     def span(self, old: str, new: str) -> Span:
-        """The one place that is meant, and what it becomes."""
+        """Find the one match of `old`. ToolError if there is none or more than one."""
         lines = old.split("\n")
         takes_end = len(lines) > 1 and not lines[-1]
         if takes_end:
             lines.pop()
-        wanted = [_bare(line) for line in lines]
-        if not any(wanted):
+        sought = [_bare(line) for line in lines]
+        if not any(sought):
             raise ToolError("old is only white space, and not there like this; add lines around it")
-        first = self._same(wanted)
+        first = self._same(sought)
         if first is None:
-            first = self._close(wanted)
+            first = self._close(sought)
         matched = self._lines[first : first + len(lines)]
         fitting = _indented(new, lines, matched)
         start, end = self._starts[first], self._starts[first + len(lines)] - 1
         if takes_end and first + len(lines) < len(self._lines):
             end += 1
         elif takes_end:
+            # The last line of the text has no line end that could be replaced.
             fitting = fitting.removesuffix("\n")
         return Span(start, end, fitting)
 
-    def _same(self, wanted: Sequence[str]) -> int | None:
+    def _same(self, sought: Sequence[str]) -> int | None:
         found = [
             first
-            for first in self._firsts(len(wanted))
-            if self._bare[first] == wanted[0] and self._bare[first : first + len(wanted)] == wanted
+            for first in self._firsts(len(sought))
+            if self._bare[first] == sought[0] and self._bare[first : first + len(sought)] == sought
         ]
         if len(found) > 1:
             raise _alike([first + 1 for first in found])
         return found[0] if found else None
 
-    def _close(self, wanted: Sequence[str]) -> int:
-        ranked = sorted(self._likeness(wanted), reverse=True)
+    def _close(self, sought: Sequence[str]) -> int:
+        ranked = sorted(self._likeness(sought), reverse=True)
         close = [place for place in ranked if place[0] >= CLOSE]
-        # Blocks that overlap the best one are the same place, moved by a line.
-        others = [each for each in close[1:] if abs(each[1] - close[0][1]) >= len(wanted)]
+        # A block that overlaps the best one is the same match, shifted by a few lines.
+        others = [each for each in close[1:] if abs(each[1] - close[0][1]) >= len(sought)]
         if others:
             raise _alike([first + 1 for _, first in (close[0], *others)])
-        if close and len("\n".join(wanted)) >= SHORTEST_CLOSE:
+        if close and len("\n".join(sought)) >= SHORTEST_CLOSE:
             return close[0][1]
-        raise ToolError(f"old is not in the file{self._closest(ranked[:1], len(wanted))}")
+        raise ToolError(f"old is not in the file{self._closest(ranked[:1], len(sought))}")
 
-    def _likeness(self, wanted: Sequence[str]) -> Iterator[tuple[float, int]]:
-        """How alike each block is that has as many lines; only what may be shown or taken."""
-        block = "\n".join(wanted)
+    def _likeness(self, sought: Sequence[str]) -> Iterator[tuple[float, int]]:
+        """Yield the similarity and first line of blocks with as many lines as `sought`; only those
+        that may be shown or taken."""
+        block = "\n".join(sought)
         if len(self._bare) * len(block) > MOST_COMPARED:
             return
         matcher = SequenceMatcher(None, "", block, autojunk=False)
         best = SHOWN_CLOSEST
-        for first in self._firsts(len(wanted)):
-            matcher.set_seq1("\n".join(self._bare[first : first + len(wanted)]))
+        for first in self._firsts(len(sought)):
+            matcher.set_seq1("\n".join(self._bare[first : first + len(sought)]))
+            # Everything from CLOSE on has to be seen, or a second match would be missed.
             least = min(best, CLOSE)
             if matcher.real_quick_ratio() >= least and matcher.quick_ratio() >= least:
                 likeness = matcher.ratio()
@@ -179,7 +183,7 @@ class _Lines:
 
 
 def _starts(text: str, old: str) -> list[int]:
-    """Where a text stands, without those that overlap."""
+    """Return where `old` begins in a text, without overlapping matches."""
     found: list[int] = []
     place = text.find(old)
     while place >= 0:
@@ -193,7 +197,7 @@ def _bare(line: str) -> str:
 
 
 def _indented(new: str, old: Sequence[str], matched: Sequence[str]) -> str:
-    """New lines moved as the old ones have to be moved to stand where they were found."""
+    """Indent new lines as the old ones have to be indented to match the lines that were found."""
     moves: dict[str, str] = {}
     for ours, theirs in zip(old, matched, strict=True):
         if ours.strip():
@@ -205,7 +209,7 @@ def _indented(new: str, old: Sequence[str], matched: Sequence[str]) -> str:
 
 
 def _moved(line: str, moves: dict[str, str]) -> str:
-    """A line with the indent its like has; deeper ones keep what they have more."""
+    """Replace the longest known indent of a line; what it is indented more stays."""
     if not line.strip():
         return line
     indent = _indent(line)
@@ -216,7 +220,7 @@ def _moved(line: str, moves: dict[str, str]) -> str:
 
 
 def _least(lines: Sequence[str]) -> str:
-    """The smallest indent of some lines."""
+    """Return the smallest indent of lines that are not blank."""
     return min((_indent(line) for line in lines if line.strip()), key=len, default="")
 
 

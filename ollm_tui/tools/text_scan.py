@@ -1,6 +1,6 @@
-"""The search itself, in a process of its own: a pattern that never ends is ended with it.
+"""The process behind search_text: a pattern that takes for ever can be ended with it.
 
-Only the standard library is needed. One JSON value comes in on stdin, one goes out per line.
+It reads one JSON value on stdin and writes one per line. It needs only the standard library.
 """
 
 from __future__ import annotations
@@ -17,21 +17,23 @@ from ollm_tui.storage.files.beneath import Beneath
 
 LARGEST_FILE = 5_000_000
 MOST_MEMORY = 2 * 1024**3
+"""In bytes of address space."""
 MOST_SECONDS = 120
-"""Should nobody be there any more to end it."""
+"""CPU time, for the case that the parent is gone and cannot end the search."""
 SHOWN_CHARACTERS = 200
+"""How much of a long line is shown."""
 BEFORE_CHARACTERS = 60
-"""Shown of a long line before what was found in it."""
+"""How much of that stands before the match."""
 
 
 def main() -> None:
-    """Answer the one question on stdin."""
+    """Answer the question on stdin."""
     _bound(resource.RLIMIT_AS, MOST_MEMORY)
     _bound(resource.RLIMIT_CPU, MOST_SECONDS)
     question = json.load(sys.stdin.buffer)
     for answer in answers(question):
         sys.stdout.write(json.dumps(answer) + "\n")
-        sys.stdout.flush()
+        sys.stdout.flush()  # what is found until the search is ended has to arrive
 
 
 def _bound(what: int, most: int) -> None:
@@ -43,7 +45,7 @@ def _bound(what: int, most: int) -> None:
 
 
 def answers(question: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """What was found, as it is found; at last how many files there were."""
+    """Yield each match as it is found, and at the end how many files were searched."""
     pattern, is_plain = _compiled(question["pattern"])
     left = question["limit"]
     count = 0
@@ -62,7 +64,7 @@ def answers(question: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _compiled(pattern: str) -> tuple[re.Pattern[str], bool]:
-    """The pattern, and whether it is searched as it is because it is no expression."""
+    """Compile a pattern; also return whether it is no expression and taken as plain text."""
     try:
         return re.compile(pattern), False
     except (re.error, OverflowError, RecursionError):
@@ -70,7 +72,7 @@ def _compiled(pattern: str) -> tuple[re.Pattern[str], bool]:
 
 
 def _lines(files: Beneath, path: str) -> list[str] | None:
-    """The lines of a text; None for whatever else there may be."""
+    """Return the lines of a text file; None if it is missing, too large or binary."""
     try:
         found = files.read(path, LARGEST_FILE)
     except (OSError, ValueError):

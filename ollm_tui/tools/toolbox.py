@@ -1,4 +1,4 @@
-"""All tools of one session, joined with what they work on."""
+"""Making all tools of one session from what they work on."""
 
 from __future__ import annotations
 
@@ -32,28 +32,28 @@ class ToolEnvironment:
     """Where the tools of a session work, and with what."""
 
     root: Path
-    """The project; relative paths go from here."""
+    """The folder of the project; relative paths start here."""
     scope: tuple[Path, ...] = (Path(),)
-    """Directories tools may touch."""
+    """The directories that tools may touch."""
     jobs: JobRegistry
     session_id: str
     open_shell: Callable[[], Awaitable[None]]
-    """Has the session's shell ready."""
+    """Opens the session's shell unless it is open."""
     goals: Goals
     discovery: ProjectFiles
     """The files of the project."""
     sees_pictures: Callable[[], bool] = lambda: False
     """Whether the model that asks can look at pictures."""
     timeout_seconds: float = TIMEOUT_SECONDS
-    """Longest run of one call."""
+    """The longest time one call may take."""
     confinement: Confinement | None = None
-    """The walls around what exec runs."""
+    """The sandbox around what exec runs, if there is one."""
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
-    """Of which git gets what it needs."""
+    """The environment from which git gets the variables it needs."""
 
 
 def toolbox(place: ToolEnvironment) -> tuple[Tool, ...]:
-    """Every tool there is, the most useful first: a small window has no room for the last."""
+    """Return every tool, the most useful first: a small window has no room for the last ones."""
     scope = Scope(place.root, place.scope)
     memory = FilesRead()
     files = ScopeFiles(scope, place.discovery)

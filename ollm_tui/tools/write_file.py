@@ -1,4 +1,4 @@
-"""write_file: a whole file, new or in place of what is there."""
+"""The tool write_file, which creates a file or replaces its whole text."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ollm_tui.tools.call_arguments import Arguments, spec_of, understood
 from ollm_tui.tools.planned_write import (
     FilesRead,
     PlannedWrite,
+    plan_write,
     readable_file,
     refuse_marks,
-    unified_diff,
+    text_in,
 )
 from ollm_tui.tools.scope import Scope
-from ollm_tui.tools.text_content import TextContent, binary_kind, text_content
 
 
 class _Arguments(Arguments, frozen=True):
@@ -28,7 +28,7 @@ class _Arguments(Arguments, frozen=True):
 
 
 class WriteFile:
-    """Writes what lies in the scope, unless it changed since it was read."""
+    """Writes files in the scope, unless they changed since they were read."""
 
     spec = spec_of("write_file", "Create a file, or replace all of its text.", _Arguments)
 
@@ -37,26 +37,19 @@ class WriteFile:
         self._memory = memory
 
     async def plan(self, args: Mapping[str, Any]) -> PlannedCall:
-        """Compare the new text with what is there."""
-        wanted = understood(self.spec.name, _Arguments, args)
-        return await asyncio.to_thread(self._plan, wanted)
+        """Compare the new text with the file; nothing is written yet."""
+        arguments = understood(self.spec.name, _Arguments, args)
+        return await asyncio.to_thread(self._plan, arguments)
 
-    def _plan(self, wanted: _Arguments) -> PlannedWrite:
-        place = self._scope.find(wanted.path)
+    def _plan(self, arguments: _Arguments) -> PlannedWrite:
+        place = self._scope.find(arguments.path)
         before = readable_file(place)
-        data = before.data if before else None
-        if self._memory.is_outdated(place.whole, data):
+        if self._memory.is_outdated(place.whole, before.data if before else None):
             raise ToolError(f"{place.name} changed since it was read; read it again, then retry")
-        old = TextContent("") if data is None else text_content(data)
-        if old is None:
-            raise ToolError(f"{place.name} is {binary_kind(data or b'')}, not a text")
-        new = wanted.content
+        old, new = text_in(place, before), arguments.content
         refuse_marks(place.name, old.text, new)
-        # Returns are not shown to the model, so it cannot know that they have to be there.
+        # read_file does not show carriage returns, so the model cannot know that they are there.
         if old.ends_with_returns and "\r\n" not in new:
             new = new.replace("\n", "\r\n")
-        after = old.bytes_of(new)
-        if after == data:
-            raise ToolError(f"{place.name} has exactly this text already")
-        diff = unified_diff(place.name, old.text, new)
-        return PlannedWrite(place, self._memory, before, after, diff)
+        unchanged = "has exactly this text already"
+        return plan_write(place, self._memory, before, old=old, new=new, unchanged=unchanged)

@@ -1,1 +1,1 @@
-"""llama.cpp in a child process: its server, its model files, and where those come from."""
+"""llama.cpp in a child process: its server, its model files and their download."""

@@ -1,4 +1,4 @@
-"""The header of a GGUF model file: what the model is called and how large its window may be."""
+"""Reading the header of a GGUF model file: facts about the model, and its vocabulary."""
 
 from __future__ import annotations
 
@@ -12,16 +12,51 @@ import msgspec
 from ollm_tui.core.errors import Unavailable
 from ollm_tui.core.provider import BYTE_LEVEL, Vocabulary
 
+# Numbers of the GGUF format: kinds of values, the bytes each takes, and how integers are packed.
 _MAGIC = b"GGUF"
 _STRING, _ARRAY = 8, 9
 _INTEGER = 5
 _SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
+_INTEGERS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 10: "<Q", 11: "<q"}
 _LENGTH = struct.Struct("<Q")
 _PREFIX = "tokenizer.ggml."
+_MAX_ENTRIES = 100_000
+_MAX_STRING_BYTES = 1 << 20
+_MAX_ARRAY_LENGTH = 1 << 32
+"""More of anything means a damaged file; without limits it could claim any amount of memory."""
+
+
+class ModelHeader(msgspec.Struct, frozen=True):
+    """What a model file says about itself; None where it says nothing."""
+
+    architecture: str | None = None
+    parameters: str | None = None
+    max_window: int | None = None
+
+
+def read_header(path: Path) -> ModelHeader:
+    """Read the header of `path`. Unavailable if it is not a whole GGUF header."""
+    try:
+        with path.open("rb") as file:
+            values = _read_values(file)
+    except OSError as error:
+        raise Unavailable(f"{path.name} cannot be read: {error.strerror}") from error
+    except (ValueError, struct.error) as error:
+        raise Unavailable(
+            f"{path.name} is not a model file, or it is damaged",
+            "a model file is a whole .gguf file; fetch it again",
+        ) from error
+    architecture = _text(values.get("general.architecture"))
+    window = values.get(f"{architecture}.context_length")
+    return ModelHeader(
+        architecture=architecture,
+        parameters=_text(values.get("general.size_label")),
+        max_window=window if isinstance(window, int) and window > 0 else None,
+    )
 
 
 def read_vocabulary(path: Path) -> Vocabulary | None:
-    """The vocabulary of a model file; None if there is none that can be counted with."""
+    """Read the vocabulary of a model file; None if tokens cannot be counted with it."""
     try:
         with (
             path.open("rb") as file,
@@ -33,11 +68,11 @@ def read_vocabulary(path: Path) -> Vocabulary | None:
 
 
 class _Header:
-    """A place in a header that moves on as it is read. ValueError where it makes no sense."""
+    """Reads a mapped header from its beginning on. ValueError if it is damaged."""
 
     def __init__(self, data: mmap.mmap) -> None:
         self._data = data
-        self._place = 0
+        self._position = 0
 
     def vocabulary(self) -> Vocabulary | None:
         if self._take(4) != _MAGIC:
@@ -58,7 +93,7 @@ class _Header:
                 case _:
                     self._skip(kind)
             if tokens and kinds:
-                break  # every writer puts the merges after them; they are long and not needed
+                break  # the merges that follow are long and not needed
         if texts.get("model") != BYTE_LEVEL or len(tokens) != len(kinds):
             return None
         return Vocabulary(texts.get("pre", ""), tokens, kinds)
@@ -99,51 +134,16 @@ class _Header:
         return self._take(self._number()).decode("utf-8", errors="replace")
 
     def _take(self, length: int) -> bytes:
-        end = self._place + length
+        end = self._position + length
         if end > len(self._data):
             raise ValueError("the file ends too early")
-        taken = self._data[self._place : end]
-        self._place = end
+        taken = self._data[self._position : end]
+        self._position = end
         return taken
 
 
-_INTEGERS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 10: "<Q", 11: "<q"}
-_MAX_ENTRIES = 100_000
-_MAX_STRING_BYTES = 1 << 20
-_MAX_ARRAY_LENGTH = 1 << 32
-"""More of anything means a damaged file; without limits it could ask for any memory."""
-
-
-class ModelHeader(msgspec.Struct, frozen=True):
-    """What a model file says about itself; None where it says nothing."""
-
-    architecture: str | None = None
-    parameters: str | None = None
-    max_window: int | None = None
-
-
-def read_header(path: Path) -> ModelHeader:
-    """Read the header of `path`. Unavailable if it is not a whole GGUF header."""
-    try:
-        with path.open("rb") as file:
-            values = _read_values(file)
-    except OSError as error:
-        raise Unavailable(f"{path.name} cannot be read: {error.strerror}") from error
-    except (ValueError, struct.error) as error:
-        raise Unavailable(
-            f"{path.name} is not a model file, or it is damaged",
-            "a model file is a whole .gguf file; fetch it again",
-        ) from error
-    architecture = _text(values.get("general.architecture"))
-    window = values.get(f"{architecture}.context_length")
-    return ModelHeader(
-        architecture=architecture,
-        parameters=_text(values.get("general.size_label")),
-        max_window=window if isinstance(window, int) and window > 0 else None,
-    )
-
-
 def _text(value: str | int | None) -> str | None:
+    """Return the printable characters of a text: it is shown in a terminal."""
     if not isinstance(value, str):
         return None
     return "".join(character for character in value if character.isprintable()) or None
@@ -159,7 +159,7 @@ def _read_values(file: BinaryIO) -> dict[str, str | int]:
     for _ in range(entries):
         key = _read_string(file)
         if key.startswith("tokenizer."):
-            # Every writer puts the vocabulary last, and it takes longer than all the rest.
+            # The vocabulary comes last and takes longer to read than all the rest.
             break
         value = _read_value(file, _read_number(file, "<I"))
         if value is not None:
@@ -168,7 +168,7 @@ def _read_values(file: BinaryIO) -> dict[str, str | int]:
 
 
 def _read_value(file: BinaryIO, kind: int) -> str | int | None:
-    """One value; None for the kinds nobody asks for, which are skipped."""
+    """Read one value; kinds that are not used are skipped and give None."""
     if kind == _STRING:
         return _read_string(file)
     if kind == _ARRAY:

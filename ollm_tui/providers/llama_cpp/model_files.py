@@ -1,4 +1,4 @@
-"""The model files on disk: the known ones and the user's own, by name."""
+"""The model files on disk, by name: known models and the user's own files."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ SUFFIX = ".gguf"
 
 
 class ModelFile(msgspec.Struct, frozen=True, kw_only=True):
-    """A model file that is here and can be run."""
+    """A model file that is installed and can be run."""
 
     name: str
     path: Path
     max_window: int | None = None
     temperature: float | None = None
-    """Used when the request does not say one."""
+    """Used if the request does not set one."""
     max_output: int | None = None
-    """The same for the longest answer: the smallest models know no end when they err."""
+    """The longest answer in tokens, if the request sets none."""
 
 
 class ModelFiles:
-    """The models directory. Known models have fixed file names; others go by their stem."""
+    """The models directory. Known models have fixed file names; others are named by their stem."""
 
     def __init__(
         self,
@@ -47,11 +47,11 @@ class ModelFiles:
         self._pip_command = pip_command
 
     def known(self, name: str) -> KnownModel | None:
-        """The catalogue's entry, whether the file is here or not."""
+        """Return the catalogue's entry, whether the file is installed or not."""
         return self._known.get(name)
 
     def path(self, name: str) -> Path:
-        """Where the file of this model is or would be. ModelMissing if that is no name."""
+        """Return where the file of a model is or would be. ModelMissing if the name is invalid."""
         known = self._known.get(name)
         if known is not None:
             return self._directory / known.file_name
@@ -60,14 +60,14 @@ class ModelFiles:
         return self._directory / f"{name}{SUFFIX}"
 
     def is_installed(self, name: str) -> bool:
-        """Whether the file is here, and as long as it should be."""
+        """Return whether the file exists and has the right length; its hash is not checked."""
         known = self._known.get(name)
         if known is None:
             return _is_file_name(name) and self.path(name).is_file()
         return _length(self.path(name)) == known.size_bytes
 
     def find(self, name: str) -> ModelFile:
-        """The file to run. ModelMissing if it is not here, Unavailable if it is damaged."""
+        """Return the file to run. ModelMissing if there is none, Unavailable if it is damaged."""
         path, known = self.path(name), self._known.get(name)
         length = _length(path)
         if length is None:
@@ -89,7 +89,7 @@ class ModelFiles:
         )
 
     def list_models(self) -> tuple[ModelInfo, ...]:
-        """The known models, then the user's own files by name."""
+        """Return the known models, then the user's own files by name."""
         taken = {model.file_name for model in self._known.values()}
         own = sorted(
             path
@@ -102,7 +102,7 @@ class ModelFiles:
         )
 
     async def pull(self, name: str) -> AsyncGenerator[PullProgress, None]:
-        """Fetch a known model, unless it is here and whole."""
+        """Download a known model, unless it is installed and undamaged."""
         known = self._known.get(name)
         if known is None:
             names = ", ".join(self._known)
@@ -117,7 +117,10 @@ class ModelFiles:
                 yield step
 
     async def verify(self, name: str) -> None:
-        """Read the whole file and compare its hash; an own file only has to be a model file."""
+        """Compare the hash of a known model; the user's own file only has to be a model file.
+
+        BadAnswer if the hash is wrong.
+        """
         path, known = self.find(name).path, self._known.get(name)
         if known is not None and await asyncio.to_thread(_sha256, path) != known.sha256:
             raise BadAnswer(
@@ -156,7 +159,7 @@ def _own_info(path: Path) -> ModelInfo:
 
 
 def _is_file_name(name: str) -> bool:
-    """No way out of the directory, and nothing that cannot be shown."""
+    """Return whether a name stays in the directory and can be shown in a terminal."""
     return name.isprintable() and name[:1] not in ("", ".") and not set(name) & set("/\\")
 
 

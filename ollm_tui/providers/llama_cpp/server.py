@@ -1,7 +1,7 @@
 """The child process that runs llama.cpp: `python -m ollm_tui.providers.llama_cpp.server`.
 
-One JSON line on stdin says what to run, one JSON line on stdout says the port or what went
-wrong. The process ends when its stdin does.
+It reads one JSON line with the order on stdin and answers with one JSON line: the port, or what
+went wrong. It ends when its stdin is closed.
 """
 
 from __future__ import annotations
@@ -19,20 +19,22 @@ from urllib.parse import urlsplit
 import msgspec
 
 NICENESS = 5
+"""The server must not slow down the rest of the machine."""
 SLEEP_IDLE_SECONDS = 300
-"""After that the model leaves memory; the next request brings it back."""
+"""After this time without a request the model is unloaded; the next one loads it again."""
 BATCH_TOKENS = 128
-"""Between two batches the server notices that nobody listens any more."""
+"""Small, because only between two batches the server notices that the client is gone."""
 PROMPT_CACHE_MEGABYTES = 256
-"""The server's own 8 GB would let memory grow with every conversation."""
+"""With the server's default of 8 GB, memory would grow with every conversation."""
 ERRORS_ONLY = 1
-"""The server's quietest level that still says why a model cannot be loaded."""
+"""The quietest log level that still says why a model cannot be loaded."""
 
 _PR_SET_PDEATHSIG = 1
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
-    """What the parent asks for. The key never stands in arguments, which everyone can see."""
+    """What the parent asks for. It comes on stdin, because any user can see the arguments of a
+    process and one field is the key."""
 
     parent: int
     path: str
@@ -42,7 +44,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """The port of a server that is ready, or why there is none."""
+    """The port of a server that is ready, or why it did not start."""
 
     port: int | None = None
     engine_missing: bool = False
@@ -58,7 +60,7 @@ class _Threads(Protocol):
 
 
 class _Parameters(Protocol):
-    """The part of xllamacpp's CommonParams that is used here; it ships no types."""
+    """The part of xllamacpp's CommonParams that is used here; the package has no types."""
 
     model: _ModelSource
     model_alias: set[str]
@@ -93,12 +95,13 @@ class _Engine(Protocol):
 
 
 def main() -> None:
-    """Serve until the parent is gone."""
+    """Serve until the parent closes stdin or ends."""
     _ask_for_death_with_parent()
     line = sys.stdin.buffer.readline()
     if not line:
         return
     order = msgspec.json.decode(line, type=Order)
+    # The parent may have ended before the child asked to end with it.
     if os.getppid() != order.parent:
         return
     threading.Thread(target=_exit_at_end_of_input, daemon=True).start()
@@ -118,7 +121,7 @@ def main() -> None:
 
 
 def _serve(order: Order) -> _Server:
-    # Late, because the caller has to be told when the engine is not installed.
+    # Imported late, so that the parent can be told if the engine is not installed.
     engine = cast(_Engine, importlib.import_module("xllamacpp"))
     return engine.Server(_parameters(engine.CommonParams(), order))
 
@@ -127,16 +130,17 @@ def _parameters(parameters: _Parameters, order: Order) -> _Parameters:
     parameters.model.path = order.path
     parameters.model_alias = {order.name}
     parameters.n_ctx = order.window
-    # Fitting may choose another window than the one asked for, and takes half of the start.
+    # Fitting may choose another window than requested, and takes half of the start-up time.
     parameters.fit_params = False
     parameters.n_parallel = 1
     parameters.n_batch = parameters.n_ubatch = BATCH_TOKENS
+    # Writing tokens is faster with one thread on a busy machine; reading the prompt uses all.
     parameters.cpuparams.n_threads = 1
     parameters.cpuparams_batch.n_threads = _cores()
     parameters.hostnames = ["127.0.0.1"]
-    parameters.port = 0
+    parameters.port = 0  # any free port; the answer says which
     parameters.api_keys = [order.key]
-    # The default reflects any origin: every web page could talk to the server.
+    # By default the server accepts every origin: any web page could talk to it.
     parameters.cors_origins = "http://127.0.0.1"
     parameters.cors_credentials = False
     parameters.ui = False
@@ -153,7 +157,7 @@ def _cores() -> int:
 
 
 def _ask_for_death_with_parent() -> None:
-    """Linux kills the child with its parent; elsewhere the end of stdin has to do."""
+    """Let Linux kill this process with its parent; elsewhere the end of stdin has to do."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
@@ -166,7 +170,7 @@ def _exit_at_end_of_input() -> None:
 
 
 def _keep_stdout_for_the_answer() -> int:
-    """A private descriptor for the answer; what libraries print goes to stderr."""
+    """Return a private descriptor for the answer; what libraries print goes to stderr."""
     stdout = os.dup(1)
     os.dup2(2, 1)
     return stdout

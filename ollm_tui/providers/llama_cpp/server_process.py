@@ -1,4 +1,4 @@
-"""One llama.cpp server in a child process: how it starts, how it ends, why it did not start."""
+"""Starting, sharing and ending the llama.cpp server, and saying why it failed."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from ollm_tui.providers.llama_cpp.server import Answer, Order
 from ollm_tui.providers.wire.http_errors import one_line
 
 START_SECONDS = 300.0
-"""A large model on a slow disk takes minutes; more than this means it hangs."""
+"""A large model on a slow disk takes minutes; longer than this means that it hangs."""
 STOP_SECONDS = 2.0
+"""How long a server may take to end by itself before it is killed."""
 NOTICE_SECONDS = 1.0
-"""How long after a broken connection the end of the process may take to be seen."""
+"""How long after a broken connection to wait for the end of the process."""
 SERVER_COMMAND = (sys.executable, "-P", "-m", "ollm_tui.providers.llama_cpp.server")
-"""-P: a file in the project folder must not pass for one of our modules."""
-
+"""-P, because a file in the project folder must not be imported in place of our modules."""
 _PASSED_VARIABLES = frozenset({"PATH", "HOME", "LANG", "TMPDIR", "VIRTUAL_ENV", "LD_LIBRARY_PATH"})
 _PASSED_PREFIXES = ("LC_", "OMP_")
 _KEPT_ERROR_BYTES = 8192
@@ -41,15 +41,68 @@ _MEMORY_HINT = "choose a smaller window or a smaller model, or close other progr
 
 
 class ServerTarget(msgspec.Struct, frozen=True, kw_only=True):
-    """What a server is started for; another window or file needs another server."""
+    """What a server runs; another file or window needs another server."""
 
     name: str
     path: Path
     window: int
 
 
+class ServerSlot:
+    """Holds at most one server; it is started when it is needed and kept for later requests."""
+
+    def __init__(self, command: Sequence[str] = SERVER_COMMAND) -> None:
+        self._command = command
+        self._server: ServerProcess | None = None
+        self._users = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._changing = asyncio.Lock()
+
+    @property
+    def server(self) -> ServerProcess | None:
+        """The running server, if any."""
+        return self._server if self._server is not None and self._server.alive else None
+
+    @property
+    def busy(self) -> bool:
+        """Whether a request uses the server or waits for a new one."""
+        return self._users > 0 or self._changing.locked()
+
+    def serves(self, target: ServerTarget) -> bool:
+        """Return whether a server for exactly this target runs."""
+        return self.server is not None and self.server.target == target
+
+    @asynccontextmanager
+    async def use(self, target: ServerTarget) -> AsyncGenerator[ServerProcess, None]:
+        """Use a server for `target`; it is not replaced by another as long as it is in use."""
+        async with self._changing:
+            server = self.server
+            if server is None or server.target != target:
+                await self._idle.wait()
+                await self._stop()
+                server = self._server = await start_server(target, self._command)
+            self._users += 1
+            self._idle.clear()
+        try:
+            yield server
+        finally:
+            self._users -= 1
+            if not self._users:
+                self._idle.set()
+
+    async def close(self) -> None:
+        """End the server, even if it is in use."""
+        await self._stop()
+
+    async def _stop(self) -> None:
+        server, self._server = self._server, None
+        if server is not None:
+            await server.stop()
+
+
 class ServerProcess:
-    """A running server: `port` and `key` are how to talk to it."""
+    """A server process; `port` and `key` are needed to talk to it."""
 
     def __init__(self, target: ServerTarget, process: Process) -> None:
         self.target = target
@@ -61,16 +114,16 @@ class ServerProcess:
 
     @property
     def pid(self) -> int:
-        """The number of the process."""
+        """The id of the process."""
         return self._process.pid
 
     @property
     def alive(self) -> bool:
-        """Whether the process has not ended, as far as the loop has seen."""
+        """Whether the process runs, as far as the event loop has noticed."""
         return self._process.returncode is None
 
     async def start(self) -> None:
-        """Hand over the order and wait for the answer. Unavailable if there is no server."""
+        """Send the order and wait for the answer. Unavailable if the server did not start."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(msgspec.json.encode(self._order()) + b"\n")
@@ -93,7 +146,7 @@ class ServerProcess:
         self.port = answer.port
 
     async def has_ended(self) -> bool:
-        """Whether the process is gone, after a moment for its end to be seen."""
+        """Return whether the process has ended, after a moment for its end to be noticed."""
         try:
             await asyncio.wait_for(self._process.wait(), NOTICE_SECONDS)
         except TimeoutError:
@@ -101,7 +154,8 @@ class ServerProcess:
         return True
 
     def ended(self, when: str) -> Unavailable:
-        """The error for a process that ended by itself."""
+        """Return the error for a process that ended by itself."""
+        # A SIGKILL that is not ours comes most likely from the kernel's out-of-memory killer.
         code = self._process.returncode or 0
         if code == -signal.SIGKILL or _OUT_OF_MEMORY.search(self._error_text()):
             return Unavailable(
@@ -114,7 +168,7 @@ class ServerProcess:
         )
 
     async def stop(self, patience_seconds: float = STOP_SECONDS) -> None:
-        """End the process: gently, then hard. Also when the caller is being cancelled."""
+        """Close stdin and wait, then kill the process, also if the caller is cancelled."""
         try:
             if self.alive and self._process.stdin is not None:
                 self._process.stdin.close()
@@ -127,7 +181,7 @@ class ServerProcess:
         await self._collector
 
     def _kill(self) -> None:
-        """Not Process.kill: that one reaps a child that has just ended, and its code is lost."""
+        """Kill the process. Process.kill would reap a child that just ended and lose its code."""
         try:
             if self.alive:
                 os.kill(self._process.pid, signal.SIGKILL)
@@ -169,7 +223,7 @@ class ServerProcess:
 
 
 def no_engine(detail: str = "") -> Unavailable:
-    """The error where the package that runs models is not installed."""
+    """Return the error for a missing package xllamacpp."""
     return Unavailable(
         f"the engine of the embedded models is not installed{_detail(detail)}",
         "pip install 'ollm-tui[local]'",
@@ -179,7 +233,7 @@ def no_engine(detail: str = "") -> Unavailable:
 async def start_server(
     target: ServerTarget, command: Sequence[str] = SERVER_COMMAND
 ) -> ServerProcess:
-    """Start a server; it dies with this process. Unavailable with a hint if it cannot."""
+    """Start a server, which ends with this process. Unavailable if it does not start."""
     process = await asyncio.create_subprocess_exec(
         *command,
         stdin=PIPE,
@@ -187,7 +241,7 @@ async def start_server(
         stderr=PIPE,
         env=server_environment(os.environ),
         cwd="/",
-        # Ctrl+C in the terminal is meant for the answer, not for the server.
+        # A group of its own: Ctrl+C in the terminal is meant for the answer, not for the server.
         start_new_session=True,
     )
     server = ServerProcess(target, process)
@@ -200,72 +254,20 @@ async def start_server(
 
 
 def server_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """What the child needs of the environment, and nothing that could be a secret."""
+    """Return the variables the child needs, and none that could be a secret."""
     kept = {
         name: value
         for name, value in environment.items()
         if name in _PASSED_VARIABLES or name.startswith(_PASSED_PREFIXES)
     }
-    # Waiting threads would burn the cores that the rest of the machine needs: 6 times slower.
+    # By default waiting threads spin, and on a busy machine answers are 6 times slower. It has
+    # to be set before the engine is loaded.
     kept["OMP_WAIT_POLICY"] = "passive"
     kept["PYTHONPATH"] = str(Path(ollm_tui.__file__).parent.parent)
     return kept
 
 
 def _detail(foreign: str) -> str:
-    """What others said, as the end of a message."""
+    """Return foreign words as the end of a message; nothing if there are none."""
     plain = one_line(foreign)
     return f": {plain}" if plain else ""
-
-
-class ServerSlot:
-    """At most one server, started when somebody needs it and kept for the next."""
-
-    def __init__(self, command: Sequence[str] = SERVER_COMMAND) -> None:
-        self._command = command
-        self._server: ServerProcess | None = None
-        self._users = 0
-        self._idle = asyncio.Event()
-        self._idle.set()
-        self._changing = asyncio.Lock()
-
-    @property
-    def server(self) -> ServerProcess | None:
-        """The server that runs now."""
-        return self._server if self._server is not None and self._server.alive else None
-
-    @property
-    def busy(self) -> bool:
-        """Whether a request is using the server, or waiting for another one."""
-        return self._users > 0 or self._changing.locked()
-
-    def serves(self, target: ServerTarget) -> bool:
-        """Whether a server for exactly this runs already."""
-        return self.server is not None and self.server.target == target
-
-    @asynccontextmanager
-    async def use(self, target: ServerTarget) -> AsyncGenerator[ServerProcess, None]:
-        """A server for `target`; it is not exchanged for another as long as it is in use."""
-        async with self._changing:
-            server = self.server
-            if server is None or server.target != target:
-                await self._idle.wait()
-                await self._stop()
-                server = self._server = await start_server(target, self._command)
-            self._users += 1
-            self._idle.clear()
-        try:
-            yield server
-        finally:
-            self._users -= 1
-            if not self._users:
-                self._idle.set()
-
-    async def close(self) -> None:
-        """End the server, whoever uses it."""
-        await self._stop()
-
-    async def _stop(self) -> None:
-        server, self._server = self._server, None
-        if server is not None:
-            await server.stop()

@@ -1,1 +1,1 @@
-"""What all model servers share on the wire: HTTP, streamed lines, JSON fields, tool calls."""
+"""What providers share when they talk to servers: HTTP, streams, JSON fields, tool calls."""

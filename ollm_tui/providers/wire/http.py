@@ -1,21 +1,22 @@
-"""One HTTP connection to a model server: timeouts, retries before the first byte, and
-failures as the program's errors. Closing an answer closes its socket, so the server stops.
+"""The HTTP connection to a model server: timeouts, retries before the first byte, and failures
+as the program's errors. Closing an answer closes its socket, so that the server stops.
 """
 
 from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import aclosing, asynccontextmanager
 from ipaddress import ip_address
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import httpx
 import msgspec
 
 from ollm_tui.core.errors import AuthFailed, BadAnswer, ProviderError, Unavailable
 from ollm_tui.providers.wire.http_errors import Refusal, message_of, one_line, refusal_error
+from ollm_tui.providers.wire.json_fields import Tree
 from ollm_tui.providers.wire.stream_lines import (
     MAX_LINE_BYTES,
     LineSplitter,
@@ -25,10 +26,12 @@ from ollm_tui.providers.wire.stream_lines import (
 
 CONNECT_SECONDS = 3.0
 ASK_SECONDS = 15.0
-"""How long a short question, such as which models there are, may take."""
+"""How long the server may be silent after a short question, such as for its models."""
 TRIES = 3
 RETRY_SECONDS = 0.4
+"""The wait before the second try, with some chance in it; it doubles with each try."""
 MAX_RETRY_AFTER_SECONDS = 30.0
+"""If the server asks for a longer wait, the request fails at once."""
 MAX_ERROR_BYTES = 64 * 1024
 DRAIN_SECONDS = 0.2
 MAX_PORT = 65535
@@ -36,12 +39,14 @@ MAX_PORT = 65535
 _OK = 200
 _PASSING_STATUS = frozenset({429, 502, 503, 504})
 _NO_ADDRESS = (httpx.InvalidURL, UnicodeError)
-"""Host names that the system's resolver cannot even look at."""
+"""Raised for addresses that are invalid; UnicodeError by the resolver, for some host names."""
 _BROKEN = (httpx.NetworkError, httpx.RemoteProtocolError)
+
+E = TypeVar("E")
 
 
 class _PassingError(Exception):
-    """A failure that may pass: nothing of the answer has been seen yet."""
+    """A failure that may pass, before anything of the answer has arrived: worth another try."""
 
     def __init__(self, error: ProviderError, wait_seconds: float | None = None) -> None:
         super().__init__()
@@ -50,7 +55,7 @@ class _PassingError(Exception):
 
 
 class RefusedError(Exception):
-    """The server said no; callers that can do with less look at why before they give up."""
+    """The server refused a request; a caller may look at the reason and ask for less."""
 
     def __init__(self, refusal: Refusal, error: ProviderError) -> None:
         super().__init__()
@@ -59,7 +64,7 @@ class RefusedError(Exception):
 
 
 class Connection:
-    """A server and how to talk to it; the client behind it is made at the first request."""
+    """The connection to one server; the HTTP client is made at the first request."""
 
     def __init__(
         self,
@@ -85,7 +90,7 @@ class Connection:
         self._client: httpx.AsyncClient | None = None
 
     async def lines(self, path: str, body: Mapping[str, Any]) -> AsyncGenerator[bytes, None]:
-        """POST, and the lines of the answer as they come. RefusedError if it says no."""
+        """Send a POST request and yield the lines of the answer. RefusedError if it is refused."""
         splitter = LineSplitter()
         async with self._answer("POST", path, body, self._inactivity_seconds) as chunks:
             try:
@@ -98,7 +103,7 @@ class Connection:
             yield line
 
     async def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        """One short question and its JSON answer."""
+        """Send a short request and return the JSON answer. ProviderError if that fails."""
         try:
             return await self._json(method, path, body)
         except RefusedError as refused:
@@ -109,14 +114,14 @@ class Connection:
     async def ask_if_there(
         self, method: str, path: str, body: Mapping[str, Any] | None = None
     ) -> Any | None:
-        """Like `ask`; None where the server has nothing to say to that."""
+        """Like `ask`, but None if the server refuses the request or sends no JSON."""
         try:
             return await self._json(method, path, body)
         except (UnreadableError, RefusedError):
             return None
 
     async def answers_within(self, path: str, seconds: float) -> bool:
-        """Whether the server is there; tried once, and never an error."""
+        """Return whether the server answers in time; tried once, never raises."""
         try:
             async with asyncio.timeout(seconds):
                 response = await self._open_client().get(path)
@@ -125,23 +130,23 @@ class Connection:
             return False
 
     async def close(self) -> None:
-        """Close the sockets that are kept for later."""
+        """Close the sockets that are kept open."""
         client, self._client = self._client, None
         if client is not None:
             await client.aclose()
 
     def bad_answer(self, what: str) -> BadAnswer:
-        """The server said something that makes no sense; `what` may be its own words."""
+        """Return the error for an answer that cannot be read; `what` may be the server's words."""
         return BadAnswer(
             f"{self.server} sent an answer that cannot be read: {self.foreign(what)}",
             "send again; if it stays, check that the provider's kind fits the server",
         )
 
     def foreign(self, text: str) -> str:
-        """The server's words as one safe line, without the keys it may have repeated."""
+        """Return the server's words as one safe line, without keys that it may have repeated."""
         for value in self._headers.values():
             secret = value.removeprefix("Bearer ")
-            if len(secret) >= 8:
+            if len(secret) >= 8:  # a shorter value may stand in any sentence
                 text = text.replace(secret, "[key]")
         return one_line(text)
 
@@ -180,7 +185,7 @@ class Connection:
     async def _first_bytes(
         self, method: str, path: str, body: Mapping[str, Any] | None, read_seconds: float
     ) -> tuple[httpx.Response, bytes, AsyncIterator[bytes]]:
-        """An answer that has begun. Only up to here is a request made again."""
+        """Return an answer that has begun; only up to here a request is tried again."""
         for attempt in range(1, TRIES + 1):
             try:
                 return await self._try(method, path, body, read_seconds)
@@ -188,6 +193,7 @@ class Connection:
                 wait = failure.wait_seconds
                 if wait is None:
                     backoff = self._retry_seconds * 2 ** (attempt - 1)
+                    # Some chance, so that clients that failed together do not return together.
                     wait = backoff * random.uniform(0.75, 1.25)
                 if attempt == TRIES or wait > MAX_RETRY_AFTER_SECONDS:
                     raise failure.error from failure.__cause__
@@ -210,12 +216,15 @@ class Connection:
                 if response.status_code != _OK:
                     await self._refuse(response)
                 rest = response.aiter_bytes()
+                # Waiting for the first byte here makes a failure before it worth another try.
                 return response, await anext(rest, b""), rest
             except BaseException:
                 await response.aclose()
                 raise
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-            down = Unavailable(f"{self.server} does not answer at {self._place()}", self._down_hint)
+            down = Unavailable(
+                f"{self.server} does not answer at {self._shown_address()}", self._down_hint
+            )
             raise _PassingError(down) from error
         except _BROKEN as error:
             broke = Unavailable(f"{self.server} closed the connection", self._down_hint)
@@ -283,19 +292,39 @@ class Connection:
 
     def _bad_address(self) -> Unavailable:
         return Unavailable(
-            f"{self._place()} is not an address that can be used",
+            f"{self._shown_address()} is not an address that can be used",
             f"correct the baseUrl of {self.server}",
         )
 
-    def _place(self) -> str:
-        """The address without user name and password."""
+    def _shown_address(self) -> str:
+        """Return the address without user name and password."""
         scheme, _, rest = self.base_url.partition("://")
         return one_line(f"{scheme}://{rest.rpartition('@')[2]}")
 
 
+async def until_accepted(
+    make_body: Callable[[], Awaitable[Tree]],
+    send: Callable[[Tree], AsyncGenerator[E, None]],
+    leave_out: Callable[[RefusedError, Tree], Awaitable[None]],
+) -> AsyncGenerator[E, None]:
+    """Send a request and yield its events; a refused request is made anew and sent again.
+
+    `leave_out` notes what the next body has to do without, or raises if that would not help.
+    """
+    while True:
+        body = await make_body()
+        try:
+            async with aclosing(send(body)) as events:
+                async for event in events:
+                    yield event
+            return
+        except RefusedError as refused:
+            await leave_out(refused, body)
+
+
 async def drain(rest: AsyncIterator[object]) -> None:
-    """Read what follows the end of an answer, if it comes at once: only a connection that
-    was read to its end can be used again.
+    """Read what follows the end of an answer if it comes soon: only a connection whose answer
+    was read to the end can be used again.
     """
     try:
         async with asyncio.timeout(DRAIN_SECONDS):
@@ -306,7 +335,7 @@ async def drain(rest: AsyncIterator[object]) -> None:
 
 
 def with_scheme(address: str) -> str:
-    """An address as people write it ("localhost:11434", "0.0.0.0", a slash at the end)."""
+    """Return an address with a scheme, from what people write ("localhost:11434", "0.0.0.0/")."""
     address = address.strip().rstrip("/")
     if "://" not in address:
         address = f"http://{address}"
@@ -314,7 +343,7 @@ def with_scheme(address: str) -> str:
 
 
 def is_loopback(base_url: str) -> bool:
-    """Whether an address is this machine's own."""
+    """Return whether an address is this machine's own."""
     try:
         host = httpx.URL(base_url).host
         return host == "localhost" or host.endswith(".localhost") or ip_address(host).is_loopback
@@ -327,7 +356,7 @@ def _timeout(read_seconds: float) -> httpx.Timeout:
 
 
 def _seconds(retry_after: str | None) -> float | None:
-    """Retry-After in its usual form; as a date it is too rare to be worth reading."""
+    """Return the seconds of Retry-After; a date, which is rare, is ignored."""
     try:
         return max(0.0, float(retry_after)) if retry_after else None
     except ValueError:

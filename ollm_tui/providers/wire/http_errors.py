@@ -1,4 +1,4 @@
-"""What a server's refusal means: status and body as one of the program's errors."""
+"""Turning a server's refusal, its status and body, into one of the program's errors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from ollm_tui.providers.wire.json_fields import as_tree, text_at
 from ollm_tui.providers.wire.stream_lines import UnreadableError, decode_json
 
 MAX_FOREIGN_CHARACTERS = 300
+"""How much of a server's words is shown."""
 
+# Each server words the same refusal differently, and some only in the text of a plain 400.
 _TOO_LONG = re.compile(
     r"exceed_context_size|context_length_exceeded|ContextWindowExceeded"
     r"|(?:prompt|input|request)\b.{0,60}\b(?:too long|longer than|exceed)"
@@ -46,7 +48,7 @@ _WINDOW_COUNTS = (
 
 
 class Refusal(msgspec.Struct, frozen=True):
-    """An answer that is an error: the status, and what the server said, already cleaned."""
+    """An error answer: the status and the server's words, already safe to show."""
 
     status: int
     text: str
@@ -54,7 +56,7 @@ class Refusal(msgspec.Struct, frozen=True):
 
 
 def one_line(text: str) -> str:
-    """Foreign text as one short line without anything a terminal would act on."""
+    """Return foreign text as one short line without anything a terminal would act on."""
     plain = "".join(c if c.isprintable() else " " for c in clean(text))
     line = " ".join(plain.split())
     if len(line) <= MAX_FOREIGN_CHARACTERS:
@@ -63,7 +65,7 @@ def one_line(text: str) -> str:
 
 
 def message_of(body: bytes) -> str:
-    """What an error body says, in any of the usual shapes; nothing for a web page."""
+    """Return the message of an error body in any of the usual shapes; empty for a web page."""
     try:
         return message_in(decode_json(body))
     except UnreadableError:
@@ -72,7 +74,7 @@ def message_of(body: bytes) -> str:
 
 
 def message_in(value: Any) -> str:
-    """The words of an error, with the kind and the counts that say a prompt is too long."""
+    """Return the message of an error, with the type and counts that say a prompt is too long."""
     if isinstance(value, str):
         return value
     fields = as_tree(value)
@@ -87,9 +89,10 @@ def message_in(value: Any) -> str:
 
 
 def refusal_error(server: str, refusal: Refusal) -> ProviderError:
-    """The error that stands for this refusal."""
+    """Return the error for a refusal."""
     status, said = refusal.status, refusal.text
     detail = f": {said}" if said else f" (HTTP {status})"
+    # First, because a prompt that is too long is told with several statuses.
     if status in (400, 413, 422, 500) and _TOO_LONG.search(said):
         return over_limit(server, said)
     if status in (401, 403):
@@ -114,7 +117,7 @@ def refusal_error(server: str, refusal: Refusal) -> ProviderError:
 
 
 def over_limit(server: str, said: str) -> OverLimit:
-    """The prompt does not fit; with the counts where the server said them."""
+    """Return the error for a prompt that does not fit, with the counts if the server said them."""
     prompt, window = _first_number(_PROMPT_COUNTS, said), _first_number(_WINDOW_COUNTS, said)
     counts = f" ({prompt} tokens, window {window})" if prompt and window else ""
     return OverLimit(

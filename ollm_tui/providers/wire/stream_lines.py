@@ -1,7 +1,7 @@
-"""Bytes of a streamed answer as lines, server-sent events and JSON.
+"""Splitting the bytes of a streamed answer into lines, server-sent events and JSON.
 
-Lines end at \\n and nowhere else: `httpx.Response.aiter_lines` also cuts at U+2028, U+2029
-and U+0085, which may stand unescaped inside JSON.
+Only \\n ends a line: `httpx.Response.aiter_lines` also splits at U+2028, U+2029 and U+0085,
+which may stand unescaped inside JSON.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ MAX_LINE_BYTES = 32 * 1024 * 1024
 
 
 class UnreadableError(ValueError):
-    """Bytes that are not what the protocol promises; the text says what is wrong."""
+    """Bytes that do not follow the protocol; the text says what is wrong."""
 
 
 class LineSplitter:
-    """Cuts a stream of byte chunks into lines; \\r\\n counts as \\n."""
+    """Splits a stream of byte chunks into lines; \\r\\n counts as \\n."""
 
     def __init__(self, max_bytes: int = MAX_LINE_BYTES) -> None:
         self._max_bytes = max_bytes
@@ -27,7 +27,7 @@ class LineSplitter:
         self._size = 0
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        """The lines that this chunk completes. UnreadableError if one grows past the limit."""
+        """Return the lines that a chunk completes. UnreadableError if one is too long."""
         *ended, rest = chunk.split(b"\n")
         lines: list[bytes] = []
         for piece in ended:
@@ -37,7 +37,7 @@ class LineSplitter:
         return lines
 
     def finish(self) -> list[bytes]:
-        """The last line, where the stream did not end with a line end."""
+        """Return the last line, if the stream did not end with a line end."""
         return [self._take()] if self._size else []
 
     def _add(self, piece: bytes) -> None:
@@ -55,17 +55,17 @@ class LineSplitter:
 
 
 class EventReader:
-    """The data of server-sent events, from lines.
+    """Reads the data of server-sent events from lines.
 
-    Comments and other fields are passed over. An `error:` field, which llama.cpp has used,
-    counts as data, and so does an event that the end of the stream cuts short.
+    Comments and other fields are ignored. An `error:` field, which llama.cpp has used, counts as
+    data, and so does an event that is cut short by the end of the stream.
     """
 
     def __init__(self) -> None:
         self._data: list[bytes] = []
 
     def feed(self, line: bytes) -> bytes | None:
-        """The data of the event that this line ends."""
+        """Return the data of the event that this line ends; None if it ends none."""
         if not line:
             return self.finish()
         field, _, value = line.partition(b":")
@@ -74,14 +74,14 @@ class EventReader:
         return None
 
     def finish(self) -> bytes | None:
-        """The data of an event that nothing ended."""
+        """Return the data of an event that has not been ended by an empty line."""
         data = b"\n".join(self._data)
         self._data.clear()
         return data or None
 
 
 def decode_json(data: bytes | str) -> Any:
-    """JSON as plain values, fit to be written again. UnreadableError if it is none."""
+    """Decode JSON into plain values that can be encoded again. UnreadableError if it is broken."""
     try:
         return msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
@@ -89,7 +89,7 @@ def decode_json(data: bytes | str) -> Any:
 
 
 def _decode_tolerantly(data: bytes | str) -> Any:
-    """Broken UTF-8 and halves of surrogate pairs become U+FFFD, the rest stays readable."""
+    """Decode JSON with U+FFFD in place of broken UTF-8 and halves of surrogate pairs."""
     text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
     try:
         plain = json.dumps(json.loads(text), ensure_ascii=False)

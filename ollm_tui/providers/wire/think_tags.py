@@ -1,4 +1,4 @@
-"""Thinking that a model writes into its answer between <think> and </think>."""
+"""Separating the thinking that a model writes into its answer between <think> and </think>."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ Delta = TextDelta | ReasoningDelta
 
 
 class ThinkTagSplitter:
-    """Parts an answer into words and thinking, wherever the chunks cut the tags.
+    """Splits an answer into text and thinking, even if a tag is cut between chunks.
 
-    A tag counts only where an answer begins or right after other thinking: an answer that
-    talks about <think> keeps it. White space around the tags belongs to nobody.
+    A tag counts only at the beginning of an answer or right after other thinking: an answer that
+    talks about <think> keeps it. White space around the tags is dropped.
     """
 
     def __init__(self) -> None:
@@ -22,10 +22,10 @@ class ThinkTagSplitter:
         self._thinking = False
         self._may_open = True
         self._at_edge = False
-        """Right behind a tag: white space is dropped."""
+        """Whether a tag comes right before: then white space is dropped."""
 
     def feed(self, text: str) -> list[Delta]:
-        """What is certain now; a beginning of a tag is held until more comes."""
+        """Return what is certain now; the beginning of a tag is held back until more comes."""
         self._held += text
         deltas: list[Delta] = []
         while self._held:
@@ -38,7 +38,7 @@ class ThinkTagSplitter:
         return deltas
 
     def finish(self) -> list[Delta]:
-        """What was still held: a beginning of a tag that never became one."""
+        """Return what was still held back: the beginning of a tag that never was completed."""
         held, self._held = self._held, ""
         if self._at_edge:
             held = held.lstrip()
@@ -75,6 +75,6 @@ class ThinkTagSplitter:
 
 
 def _beginning_at_end(text: str, tag: str) -> int:
-    """How many characters at the end of the text may be the beginning of the tag."""
+    """Return how many characters at the end of a text may be the beginning of a tag."""
     longest = min(len(text), len(tag) - 1)
     return next((n for n in range(longest, 0, -1) if text.endswith(tag[:n])), 0)

@@ -1,18 +1,35 @@
-"""Tool calls put together from the pieces servers stream."""
+"""Tools as requests offer them, and tool calls put together from the pieces servers stream."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 import msgspec
 
+from ollm_tui.core.provider import ToolSpec
 from ollm_tui.core.session.message import ToolCallPart, new_id
 from ollm_tui.providers.wire.json_fields import Tree, as_tree, int_at, text_at, tree_at
 from ollm_tui.providers.wire.stream_lines import UnreadableError, decode_json
 
 
+def offered_tools(tools: Sequence[ToolSpec]) -> list[Tree]:
+    """Return the `tools` field of a request, in the form that OpenAI and Ollama share."""
+    return [
+        {
+            "type": "function",
+            "function": {
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": tool.parameters,
+            },
+        }
+        for tool in tools
+    ]
+
+
 class _Unfinished:
-    """A call of which pieces have come."""
+    """A call of which some pieces have come."""
 
     def __init__(self, index: int | None) -> None:
         self.index = index
@@ -37,7 +54,7 @@ class ToolCallAssembly:
             self._take(piece)
 
     def finish(self) -> list[ToolCallPart]:
-        """The calls, whole; each with an id of its own."""
+        """Return the complete calls, each with an id of its own."""
         calls = [tool_call(c.call_id, c.name, c.arguments) for c in self._calls]
         self._calls.clear()
         return with_own_ids(calls)
@@ -47,6 +64,7 @@ class ToolCallAssembly:
         call_id, name = text_at(piece, "id"), text_at(fields, "name")
         call = self._call_for(int_at(piece, "index"), call_id, name)
         call.call_id = call.call_id or call_id
+        # A name may come in pieces, or whole with each piece.
         if name != call.name:
             call.name += name
         arguments = fields.get("arguments")
@@ -56,7 +74,7 @@ class ToolCallAssembly:
             call.arguments = json.dumps(arguments)
 
     def _call_for(self, index: int | None, call_id: str, name: str) -> _Unfinished:
-        """The call a piece belongs to; a new one if it fits none."""
+        """Return the call that a piece belongs to; a new one if it belongs to none."""
         fitting = [call for call in self._calls if call.index == index]
         if call_id:
             ids = {call_id} if index is None else {call_id, ""}
@@ -70,7 +88,7 @@ class ToolCallAssembly:
 
 
 def with_own_ids(calls: list[ToolCallPart]) -> list[ToolCallPart]:
-    """The calls of one answer, with new ids where one is missing or stands twice."""
+    """Return the calls of one answer, with new ids where one is missing or used twice."""
     seen = {""}
     owned: list[ToolCallPart] = []
     for call in calls:
@@ -81,7 +99,7 @@ def with_own_ids(calls: list[ToolCallPart]) -> list[ToolCallPart]:
 
 
 def tool_call(call_id: str, name: str, arguments: str) -> ToolCallPart:
-    """A call from its JSON arguments; what cannot be read as an object is kept as it came."""
+    """Make a call from its JSON arguments; what is no object is kept in `raw_arguments`."""
     name = name or "unnamed"
     try:
         args = decode_json(arguments.strip() or "{}")
