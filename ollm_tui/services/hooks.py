@@ -82,7 +82,7 @@ class HookNotice(NamedTuple):
 
 
 class HookAnswer(NamedTuple):
-    """The context entries of a hook; none at all removes those it made before."""
+    """The context entries that a hook printed; without any, its earlier plain text is removed."""
 
     hook: Hook
     entries: tuple[ContextEntry, ...]
