@@ -16,68 +16,13 @@ from ollm_tui.services.files.watcher import FileEvent, Watcher
 from ollm_tui.services.topic import Topic
 
 
-class Discovery:
-    """Batches of paths relative to the root, with slashes; those near to the root come first.
-
-    A repository inside of another one is not entered: it is one path with a slash at its end.
-    The work is done in a thread, which ends soon when the batches are not wanted any more.
-    """
-
-    def __init__(self, tree: Tree) -> None:
-        self._tree = tree
-
-    @property
-    def unreadable(self) -> int:
-        """How many folders could not be read so far."""
-        return self._tree.unreadable
-
-    async def __aiter__(self) -> AsyncGenerator[list[str]]:
-        loop = asyncio.get_running_loop()
-        found = asyncio.Queue[list[str] | None]()
-        left = Event()
-
-        def walk() -> None:
-            try:
-                if not self._tree.root.is_dir():
-                    raise UsageError(f"{self._tree.root} is not a folder", "give the path of one")
-                for batch in self._tree.walk():
-                    loop.call_soon_threadsafe(found.put_nowait, batch)
-                    if left.is_set():
-                        break
-            finally:
-                loop.call_soon_threadsafe(found.put_nowait, None)
-
-        walking = asyncio.create_task(asyncio.to_thread(walk))
-        try:
-            while batch := await found.get():
-                yield batch
-            await walking
-        finally:
-            left.set()
-            await asyncio.wait((walking,))
-
-
-def discover(
-    root: Path,
-    options: DiscoveryOptions | None = None,
-    *,
-    environ: Mapping[str, str] | None = None,
-) -> Discovery:
-    """All files of a project that are not ignored; UsageError if that cannot be looked for.
-
-    Of `environ`, or else of this process's environment, git gets what it needs to be found and
-    to find its settings.
-    """
-    environ = os.environ if environ is None else environ
-    return Discovery(Tree(root, options or DiscoveryOptions(), environ))
-
-
 class ProjectFiles:
     """A list that is right whenever it is asked for.
 
     Without watching, the times of all folders are compared; while watching, only what the
     system has told is looked at. With `watches`, watching begins when the files were first asked
-    for, where the system can tell. Every path is relative to the root.
+    for, where the system can tell. Every path is relative to the root, with slashes; a repository
+    inside of another one is not entered: it is one path with a slash at its end.
     """
 
     def __init__(
@@ -121,13 +66,14 @@ class ProjectFiles:
         return self._watcher.notice if self._watcher else ""
 
     async def batches(self) -> AsyncIterator[Sequence[str]]:
-        """All files: as they are found the first time, later all at once."""
+        """All files that are not ignored: the first time as they are found, those near to the root
+        first; later all at once. UsageError if the root is no folder."""
         async with self._one_at_a_time:
             if self._version >= 0:
                 yield await asyncio.to_thread(self._fresh_paths)
                 return
             found: list[str] = []
-            async with aclosing(aiter(Discovery(self._tree))) as batches:
+            async with aclosing(_walked(self._tree)) as batches:
                 async for batch in batches:
                     found += batch
                     yield batch
@@ -183,3 +129,33 @@ class ProjectFiles:
             if self._tree.version != self._version:
                 self._paths, self._version = self._tree.paths(), self._tree.version
         return self._paths
+
+
+async def _walked(tree: Tree) -> AsyncGenerator[list[str]]:
+    """Walk a tree in a thread and yield its batches. UsageError if the root is no folder.
+
+    When the generator is closed early, the thread ends after its current batch.
+    """
+    loop = asyncio.get_running_loop()
+    found = asyncio.Queue[list[str] | None]()
+    left = Event()
+
+    def walk() -> None:
+        try:
+            if not tree.root.is_dir():
+                raise UsageError(f"{tree.root} is not a folder", "give the path of one")
+            for batch in tree.walk():
+                loop.call_soon_threadsafe(found.put_nowait, batch)
+                if left.is_set():
+                    break
+        finally:
+            loop.call_soon_threadsafe(found.put_nowait, None)
+
+    walking = asyncio.create_task(asyncio.to_thread(walk))
+    try:
+        while batch := await found.get():
+            yield batch
+        await walking
+    finally:
+        left.set()
+        await asyncio.wait((walking,))
