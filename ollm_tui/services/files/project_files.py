@@ -1,4 +1,4 @@
-"""The files of one project: found once, then kept fresh, for all who ask again and again."""
+"""The files of one project: found once, then kept up to date by watching or comparing."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ollm_tui.services.topic import Topic
 
 
 class ProjectFiles:
-    """A list that is right whenever it is asked for.
+    """The list of a project's files, as they are on disk whenever it is asked for.
 
-    Without watching, the times of all folders are compared; while watching, only what the
-    system has told is looked at. With `watches`, watching begins when the files were first asked
-    for, where the system can tell. Every path is relative to the root, with slashes; a repository
-    inside of another one is not entered: it is one path with a slash at its end.
+    Without watching, the times of all folders are compared each time; while watching, only what
+    the system reported is looked at. With `watches`, watching begins after the files were first
+    asked for, if the system can report changes. Every path is relative to the root, with slashes.
+    A repository inside another one is not entered: it is one path that ends with a slash.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class ProjectFiles:
         self._version = -1
         self._watcher: Watcher | None = None
         self.events = Topic[Sequence[FileEvent]]()
-        """What happened to files, told in the event loop while watching."""
+        """Events of files, published in the event loop while watching."""
 
     @property
     def unreadable(self) -> int:
@@ -53,21 +53,24 @@ class ProjectFiles:
 
     @property
     def is_watched(self) -> bool:
-        """Whether asking again costs next to nothing."""
+        """Whether changes are watched, so that asking again costs next to nothing."""
         return self._watcher is not None
 
     def elsewhere(self, root: Path) -> ProjectFiles:
-        """The files of another folder, by the same rules; not watched."""
+        """Return the files of another folder, with the same options; they are not watched."""
         return ProjectFiles(root, self._options, environ=self._environ)
 
     @property
     def notice(self) -> str:
-        """What the user should know about how changes are noticed; mostly nothing."""
+        """A notice for the user about how changes are watched; mostly empty."""
         return self._watcher.notice if self._watcher else ""
 
     async def batches(self) -> AsyncIterator[Sequence[str]]:
-        """All files that are not ignored: the first time as they are found, those near to the root
-        first; later all at once. UsageError if the root is no folder."""
+        """Yield all files that are not ignored. UsageError if the root is no folder.
+
+        The first time they come as they are found, those near to the root first; later all at
+        once.
+        """
         async with self._one_at_a_time:
             if self._version >= 0:
                 yield await asyncio.to_thread(self._fresh_paths)
@@ -82,13 +85,13 @@ class ProjectFiles:
                 self._starting = asyncio.create_task(self._watch_if_told())
 
     async def paths(self) -> Sequence[str]:
-        """All files, as they are on disk now, in no certain order."""
+        """Return all files as they are on disk now, in no particular order."""
         async for _ in self.batches():
             pass
         return self._paths
 
     async def watch(self) -> None:
-        """Publish what happens to files from now on, until `close`."""
+        """Publish the events of files from now on, until `close`."""
         if self._watcher is None:
             await self.paths()
             loop = asyncio.get_running_loop()
@@ -97,14 +100,14 @@ class ProjectFiles:
                 try:
                     loop.call_soon_threadsafe(self.events.publish, events)
                 except RuntimeError:
-                    pass  # the loop has ended: nobody is there to be told
+                    pass  # the loop has ended: there are no listeners any more
 
             watcher = Watcher(self._tree, self._lock, report)
             await asyncio.to_thread(watcher.start)
             self._watcher = watcher
 
     async def close(self) -> None:
-        """Stop watching. Nothing of it is left behind."""
+        """Stop watching; the thread has ended when this returns."""
         self._watches = False
         if self._starting is not None:
             await asyncio.gather(self._starting, return_exceptions=True)
@@ -113,7 +116,7 @@ class ProjectFiles:
             await asyncio.to_thread(watcher.close)
 
     async def _watch_if_told(self) -> None:
-        """Where the system cannot tell, to look when somebody asks is cheaper than all the time."""
+        """Watch, unless that means polling: looking when somebody asks is cheaper."""
         await self.watch()
         if self.notice:
             watcher, self._watcher = self._watcher, None
@@ -121,6 +124,7 @@ class ProjectFiles:
                 await asyncio.to_thread(watcher.close)
 
     def _fresh_paths(self) -> Sequence[str]:
+        """Bring the tree up to date and return its files; runs in a thread."""
         with self._lock:
             if self._watcher:
                 self._watcher.catch_up()
