@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bench.measure import Outcome, Promise, interleaved, milliseconds
 from ollm_tui.services.files.fuzzy import PathIndex
-from ollm_tui.services.files.project_files import ProjectFiles, discover
+from ollm_tui.services.files.project_files import ProjectFiles
 
 FILES, FOLDERS = 100_000, 5_000
 ROUNDS = 7
@@ -119,7 +119,7 @@ def _cpu_seconds(work: Callable[[], object]) -> float:
 
 async def _discovery_seconds(root: Path) -> float:
     start = time.perf_counter()
-    async for _ in discover(root):
+    async for _ in ProjectFiles(root).batches():
         pass
     return time.perf_counter() - start
 

@@ -1,1 +1,1 @@
-"""Abilities built on storage: recording, listing, exporting, retention."""
+"""What the engine and the front ends build on: sessions, search, files, jobs, tokens, safety."""

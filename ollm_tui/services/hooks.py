@@ -1,7 +1,7 @@
-"""The user's own commands that run at certain events, and what they answer.
+"""Hooks: commands of the user that run at certain events and may add to the context.
 
-A hook gets JSON on stdin. What it prints is text, or {"context": [{"key", "content",
-"priority", "ttl"}]}; either becomes context. Its failure is told and is never more than that.
+A hook gets JSON on stdin. It prints plain text or {"context": [{"key", "content", "priority",
+"ttl"}]}; either becomes context. A hook that fails is reported and has no other effect.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ from ollm_tui.settings.schema import HookEvent
 
 LIMIT_SECONDS = 30.0
 MOST_BYTES = 64 * 1024
+"""The most bytes of output that a hook may print."""
 LARGEST_SCRIPT = 1_000_000
+"""A larger file (in bytes) is not looked at as a script."""
 LONGEST_NAME = 30
 NOT_TRUSTED = "it is not trusted yet: /trust looks at it"
 
@@ -37,14 +39,14 @@ log = logging.getLogger(__name__)
 
 
 class Hook(NamedTuple):
-    """A command, and when it runs."""
+    """A command and the event it runs at."""
 
     event: HookEvent
     command: str
 
     @property
     def key(self) -> str:
-        """The name of its context."""
+        """The key of its context, if it prints plain text: event and program name."""
         first = self.command.split(maxsplit=1)[:1]
         name = Path(first[0].strip("'\"")).name if first else ""
         plain = "".join(mark if mark.isalnum() or mark in "._-" else "_" for mark in name)
@@ -52,21 +54,21 @@ class Hook(NamedTuple):
 
 
 class HookContent(NamedTuple):
-    """What a hook would run, as it was when somebody looked."""
+    """The command of a hook and the scripts it runs, as they were when they were read."""
 
     hook: Hook
     scripts: tuple[tuple[Path, bytes], ...]
-    """The files it runs, as far as its words name them."""
+    """The scripts and files that the words of the command name."""
 
     @property
     def digest(self) -> str:
-        """Another one for every content."""
+        """A digest of command and scripts: it changes when one of them does."""
         scripts = (content for _, content in self.scripts)
         return digest_of((self.hook.command.encode("utf-8", "replace"), *scripts))
 
     @property
     def text(self) -> str:
-        """All of it, to be read."""
+        """Command and scripts as text, to be shown to the user."""
         files = (f"{path}\n\n{data.decode('utf-8', 'replace')}" for path, data in self.scripts)
         return "\n\n".join((f"{self.hook.event}: {self.hook.command}", *files))
 
@@ -80,26 +82,28 @@ class HookNotice(NamedTuple):
 
 
 class HookAnswer(NamedTuple):
-    """What a hook wants to have in the context; nothing takes its earlier words away."""
+    """The context entries that a hook printed; without any, its earlier plain text is removed."""
 
     hook: Hook
     entries: tuple[ContextEntry, ...]
 
 
 class HookFailed(Exception):
-    """A hook did not do its work, in words."""
+    """Raised when a hook fails; the text says why."""
 
 
-class _Wanted(msgspec.Struct, frozen=True):
+class _Printed(msgspec.Struct, frozen=True):
+    """A context entry as a hook prints it."""
+
     key: str
     content: str
     priority: int = USUAL_PRIORITY
     ttl: float | None = None
-    """Seconds."""
+    """Seconds until it expires."""
 
 
 class Hooks:
-    """The hooks of the settings. Only those the user said yes to are ever run."""
+    """The hooks of the settings. Only those that the user has trusted are ever run."""
 
     def __init__(
         self,
@@ -112,9 +116,9 @@ class Hooks:
         limit_seconds: float = LIMIT_SECONDS,
     ) -> None:
         self.all = tuple(Hook(event, line) for event, lines in commands.items() for line in lines)
-        """Every hook there is."""
+        """All hooks of the settings."""
         self.told = Topic[HookNotice]()
-        """What the user should know, one line each."""
+        """Notices for the user, one line each."""
         self._environment = environment
         self._folder = folder
         self._trust = trust
@@ -122,28 +126,29 @@ class Hooks:
         self._limit_seconds = limit_seconds
 
     def verdict(self, hook: Hook) -> Verdict | None:
-        """What the user said about a hook as it is now; None if that was never asked."""
+        """Return what the user decided about a hook as it is now; None if not asked yet."""
         return self._trust.verdict(f"hook:{hook.command}", self.content(hook).digest)
 
     def keep_verdict(self, content: HookContent, verdict: Verdict) -> None:
-        """The user said whether a hook may run, as long as it stays as it was shown."""
+        """Store whether a hook may run; this holds as long as it stays as it was shown."""
         self._trust.keep(f"hook:{content.hook.command}", content.digest, verdict)
 
     def content(self, hook: Hook) -> HookContent:
-        """What a hook would run now."""
+        """Read what a hook would run now."""
         found: list[tuple[Path, bytes]] = []
-        for place, word in enumerate(_words(hook.command)):
+        for number, word in enumerate(_words(hook.command)):
             path = self._folder / Path(word).expanduser()
-            if not place and "/" not in word:
+            if not number and "/" not in word:  # a program, which the system looks for in PATH
                 path = Path(shutil.which(word, path=self._environment.variables.get("PATH")) or "")
             content = _script(path)
-            # A program that is no script belongs to the system, and changes with it.
-            if content is not None and (place or "/" in word or content.startswith(b"#!")):
+            # A program that is no script belongs to the system and changes with its updates: then
+            # the user would have to trust the hook again.
+            if content is not None and (number or "/" in word or content.startswith(b"#!")):
                 found.append((path, content))
         return HookContent(hook, tuple(found))
 
     async def run(self, event: HookEvent, facts: Mapping[str, object]) -> list[HookAnswer]:
-        """Run the hooks of an event one after the other; says what they answered."""
+        """Run the hooks of an event one after the other and return their answers."""
         answers: list[HookAnswer] = []
         for hook in (hook for hook in self.all if hook.event == event):
             verdict = await asyncio.to_thread(self.verdict, hook)
@@ -151,18 +156,19 @@ class Hooks:
                 self.tell(hook, NOT_TRUSTED, is_untrusted=True)
             elif verdict == "always":
                 try:
-                    said = await self._said_by(hook, facts)
-                    answers.append(HookAnswer(hook, tuple(self._entries(hook, said))))
+                    printed = await self._output_of(hook, facts)
+                    answers.append(HookAnswer(hook, tuple(self._entries(hook, printed))))
                 except HookFailed as error:
                     self.tell(hook, str(error))
         return answers
 
     def tell(self, hook: Hook, words: str, *, is_untrusted: bool = False) -> None:
-        """Tell the user something about a hook."""
+        """Log a notice about a hook and publish it for the user."""
         log.warning("hook %s: %s", hook.command, words)
         self.told.publish(HookNotice(hook, clean(words), is_untrusted))
 
-    async def _said_by(self, hook: Hook, facts: Mapping[str, object]) -> str:
+    async def _output_of(self, hook: Hook, facts: Mapping[str, object]) -> str:
+        """Run a hook and return what it printed. HookFailed."""
         given = msgspec.json.encode({"event": hook.event, **facts}) + b"\n"
         words = _words(hook.command)
         if not words:
@@ -175,43 +181,46 @@ class Hooks:
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
-                start_new_session=True,
+                start_new_session=True,  # a group of its own, so that all of it can be killed
             )
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
             raise HookFailed(f"it cannot be started: {reason}") from error
         try:
             async with asyncio.timeout(self._limit_seconds):
-                return await self._conversation(process, given)
+                return await self._exchange(process, given)
         except TimeoutError:
             raise HookFailed(f"it took longer than {self._limit_seconds:g} seconds") from None
         finally:
             await _end(process)
 
-    async def _conversation(self, process: asyncio.subprocess.Process, given: bytes) -> str:
+    async def _exchange(self, process: asyncio.subprocess.Process, given: bytes) -> str:
+        """Write to stdin and read the output. HookFailed if the exit code is not 0."""
         assert process.stdin and process.stdout and process.stderr
-        _, said, complaint = await asyncio.gather(
+        # All three at once: a hook that waits with a full pipe would otherwise never end.
+        _, printed, complaint = await asyncio.gather(
             _write(process.stdin, given), _read(process.stdout), _read(process.stderr)
         )
         code = await process.wait()
         if code:
             last = clean(complaint.decode("utf-8", "replace")).strip().splitlines()[-1:]
             raise HookFailed(f"it failed (exit {code}){''.join(f': {line}' for line in last)}")
-        if len(said) > MOST_BYTES:
+        if len(printed) > MOST_BYTES:
             raise HookFailed(f"it said more than {MOST_BYTES // 1024} kB")
-        return self._redact(clean(said.decode("utf-8", "replace"))).strip()
+        return self._redact(clean(printed.decode("utf-8", "replace"))).strip()
 
-    def _entries(self, hook: Hook, said: str) -> Iterator[ContextEntry]:
-        """What a hook wants to have in the context; what cannot be used is told."""
+    def _entries(self, hook: Hook, printed: str) -> Iterator[ContextEntry]:
+        """Yield the context entries in the output of a hook; report those that are invalid."""
         moment = clock.now()
-        for wanted in self._wanted(hook, said):
+        for each in self._parsed(hook, printed):
+            # Cleaned again: escapes in JSON may stand for control characters.
             entry = ContextEntry(
-                key=" ".join(clean(wanted.key).split()),
-                content=clean(wanted.content).strip(),
+                key=" ".join(clean(each.key).split()),
+                content=clean(each.content).strip(),
                 added_at=moment,
-                priority=wanted.priority,
+                priority=each.priority,
                 source="hook",
-                expires_at=expiry(moment, wanted.ttl),
+                expires_at=expiry(moment, each.ttl),
             )
             if entry.problem:
                 name = entry.key[:LONGEST_NAME]
@@ -219,34 +228,36 @@ class Hooks:
             else:
                 yield entry
 
-    def _wanted(self, hook: Hook, said: str) -> Iterator[_Wanted]:
+    def _parsed(self, hook: Hook, printed: str) -> Iterator[_Printed]:
+        """Yield the entries of JSON output, or one entry with the whole text if it is none."""
         try:
-            tree: Any = msgspec.json.decode(said)
+            tree: Any = msgspec.json.decode(printed)
         except (msgspec.MsgspecError, RecursionError):
             tree = None
         if not isinstance(tree, dict):
-            if said:
-                yield _Wanted(hook.key, said)
+            if printed:
+                yield _Printed(hook.key, printed)
             return
         try:
             listed = msgspec.convert(tree, type=dict[str, Any]).get("context", [])
             for each in msgspec.convert(listed, type=list[Any]):
-                yield msgspec.convert(each, type=_Wanted)
+                yield msgspec.convert(each, type=_Printed)
         except msgspec.ValidationError as error:
             self.tell(hook, f"its context is left out: {error}")
 
 
 def _words(command: str) -> list[str]:
-    """Without a shell: what stands in the settings is what runs. Empty if it makes no sense."""
+    """Split a command into words, without a shell; empty if its quotes do not match."""
     try:
         first, *rest = shlex.split(command)
     except ValueError:
         return []
-    # Otherwise as it is: a Path would drop the ./ without which it is looked for elsewhere.
+    # Otherwise unchanged: a Path would drop "./", and the program would be looked for in PATH.
     return [str(Path(first).expanduser()) if first.startswith("~") else first, *rest]
 
 
 def _script(path: Path) -> bytes | None:
+    """Return the content of a file; None if it is no file, too large or not readable."""
     try:
         if not path.is_file() or path.stat().st_size > LARGEST_SCRIPT:
             return None
@@ -256,14 +267,14 @@ def _script(path: Path) -> bytes | None:
 
 
 async def _write(stream: asyncio.StreamWriter, data: bytes) -> None:
-    with suppress(ConnectionError):  # it need not read what it is told
+    with suppress(ConnectionError):  # a hook need not read its input
         stream.write(data)
         await stream.drain()
     stream.close()
 
 
 async def _read(stream: asyncio.StreamReader) -> bytes:
-    """Up to one byte more than is allowed; the rest is thrown away, so that nobody waits."""
+    """Read up to one byte more than is allowed; the rest is dropped, so that the hook can end."""
     kept = b""
     while chunk := await stream.read(MOST_BYTES):
         kept += chunk[: MOST_BYTES + 1 - len(kept)]
@@ -271,7 +282,7 @@ async def _read(stream: asyncio.StreamReader) -> bytes:
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """Nothing that a hook started outlives it."""
+    """Kill a hook and everything it started in its process group."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     await process.wait()

@@ -1,4 +1,7 @@
-"""The log: one JSON line an event in logs/ollm.log, rotating, redacted, never on the screen."""
+"""The log file logs/ollm.log: one JSON line per event, rotating, with secrets redacted.
+
+Nothing is logged to the screen.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +21,14 @@ from ollm_tui.services.redaction.redactor import Redactor
 from ollm_tui.storage.store_layout import FILE_MODE, make_directory
 
 LOG_BYTES = 1_000_000
+"""The size at which the log is rotated."""
 LOG_FILES = 3
+"""How many rotated files are kept."""
 PACKAGE = "ollm_tui"
 
 
 class JsonLines(logging.Formatter):
-    """Level, time, service, operation, session, error, message and hint, as one line of JSON."""
+    """Formats a record as one line of JSON: time, level, service, operation, message and more."""
 
     def __init__(self, redactor: Redactor, *, traces: bool = False) -> None:
         super().__init__()
@@ -31,7 +36,7 @@ class JsonLines(logging.Formatter):
         self._traces = traces
 
     def format(self, record: logging.LogRecord) -> str:
-        """One line; foreign text in it cannot begin another one."""
+        """Return one line; JSON escapes line ends, so foreign text cannot begin another one."""
         error = record.exc_info[1] if record.exc_info else None
         fields: dict[str, object] = {
             "time": clock.now(),
@@ -47,7 +52,7 @@ class JsonLines(logging.Formatter):
             fields["detail"] = self._redacted(str(error))
         if isinstance(error, OllmError) and error.hint:
             fields["hint"] = self._redacted(error.hint)
-        # What was foreseen needs no trace, unless somebody is looking for more.
+        # Expected errors need no trace, except in debug mode.
         if record.exc_info and (self._traces or not isinstance(error, OllmError | OSError)):
             fields["trace"] = self._redacted(self.formatException(record.exc_info))
         return json.dumps(fields)
@@ -56,7 +61,7 @@ class JsonLines(logging.Formatter):
 def start_logging(
     home: Path, *, debug: bool = False, environ: Mapping[str, str] = os.environ
 ) -> None:
-    """Log into the home directory; a home that cannot be written is no reason to stop."""
+    """Start logging into `home`; if it cannot be written, nothing is logged."""
     logger = logging.getLogger(PACKAGE)
     logger.propagate = False
     logger.setLevel(logging.DEBUG if debug else logging.INFO)
@@ -78,7 +83,7 @@ def start_logging(
 
 
 def recent_events(home: Path, most: int = 500) -> list[dict[str, str]]:
-    """The newest events of the log, the newest first; lines that are no event are left out."""
+    """Return up to `most` events of the log, the newest first; damaged lines are left out."""
     try:
         lines = (home / "logs" / "ollm.log").read_bytes().splitlines()
     except OSError:
@@ -96,7 +101,7 @@ def recent_events(home: Path, most: int = 500) -> list[dict[str, str]]:
 
 
 class _PrivateFile(RotatingFileHandler):
-    """Each file of the rotation is readable by this user only."""
+    """A rotating log whose files are readable by this user only."""
 
     def _open(self) -> TextIOWrapper:
         Path(self.baseFilename).touch(mode=FILE_MODE)

@@ -1,4 +1,4 @@
-"""A small publish and subscribe, for what outlives a turn."""
+"""A small publish-and-subscribe topic, for events that are not part of a turn."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ E = TypeVar("E")
 
 
 class Topic(Generic[E]):
-    """Those who listen are called in the order they came, in the publisher's thread."""
+    """Calls its listeners in the order they subscribed, in the publisher's thread."""
 
     def __init__(self) -> None:
         self._listeners: list[Callable[[E], None]] = []
 
     def subscribe(self, listener: Callable[[E], None]) -> Callable[[], None]:
-        """Listen from now on; the answer is called to stop."""
+        """Add a listener and return the function that removes it."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
     def publish(self, event: E) -> None:
-        """Tell everybody."""
+        """Call all listeners with an event."""
+        # A copy: a listener may unsubscribe while it is called.
         for listener in tuple(self._listeners):
             listener(event)

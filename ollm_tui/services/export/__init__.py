@@ -1,1 +1,1 @@
-"""Conversations as files to keep or to share: JSON, Markdown, HTML."""
+"""Exports conversations as JSON, Markdown or HTML files, without secrets."""

@@ -1,4 +1,4 @@
-"""What an exported conversation is made of, before it becomes Markdown or HTML."""
+"""The blocks of an exported conversation, from which Markdown and HTML are made."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ class Block:
     """A piece of a message; all foreign text in it is clean."""
 
     kind: Literal["words", "folded", "data", "note"]
-    """words: Markdown of the user or the model · folded: the same, to be opened under its label ·
-    data: shown as it is · note: label and name."""
+    """`words`: Markdown of the user or the model. `folded`: the same, hidden under its label.
+    `data`: shown verbatim. `note`: only label and name."""
     text: str = ""
     label: str = ""
-    """Our own words for what it is."""
+    """What the block is, in words of this program."""
     name: str = ""
-    """What the label is about: foreign, in one line."""
+    """What the label is about, such as a tool's name: foreign text in one line."""
     language: str = ""
 
 
 def document_title(session: Session, branch: Sequence[Message]) -> str:
-    """The session's title or one made from the user's first words, in one line."""
+    """Return the session's title, or one made from the user's first words, in one line."""
     if session.title:
         return one_line(session.title)
     first = next((message.text for message in branch if message.role == "user"), "")
@@ -60,7 +60,7 @@ def document_title(session: Session, branch: Sequence[Message]) -> str:
 
 
 def document_head(session: Session, branch: Sequence[Message]) -> list[tuple[str, str]]:
-    """The facts that stand above the conversation, with their names."""
+    """Return names and values of the facts that are shown above the conversation."""
     count = f"{len(branch):,}"
     if len(session.messages) > len(branch):
         count += f" (of {len(session.messages):,} on all branches)"
@@ -78,13 +78,13 @@ def document_head(session: Session, branch: Sequence[Message]) -> list[tuple[str
 
 
 def speaker(message: Message) -> str:
-    """Whose message it is, and of which model."""
+    """Return the role of a message's author, with the model if it is known."""
     name = message.role.capitalize()
     return one_line(f"{name} ({message.model})") if message.model else name
 
 
 def moment(time: str) -> str:
-    """A time for the eye; one that cannot be read stays as it is."""
+    """Return a time in readable form; one that cannot be parsed stays as it is."""
     try:
         return clock.parse(time).astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     except (ValueError, OverflowError):
@@ -92,7 +92,7 @@ def moment(time: str) -> str:
 
 
 def blocks(message: Message) -> Iterator[Block]:
-    """The pieces of a message in their order, and how it ended if that was not well."""
+    """Yield the blocks of a message in order, then a note if it is not complete."""
     for part in message.parts:
         block = _block(part)
         if block.text or block.label:
@@ -102,7 +102,7 @@ def blocks(message: Message) -> Iterator[Block]:
 
 
 def one_line(text: str) -> str:
-    """A foreign text as a label."""
+    """Return a foreign text cleaned and in one line."""
     return " ".join(clean(text).split())
 
 
@@ -148,30 +148,31 @@ def _json(value: Any) -> str:
 
 
 class CompressionMark(NamedTuple):
-    """One compression, in words; all foreign text in it is clean."""
+    """One compression as it is shown; all foreign text in it is clean."""
 
     words: str
     at: str
     blocks: tuple[Block, ...]
-    """Its checkpoints."""
+    """The checkpoints it made."""
 
 
 def compressions_after(
     session: Session, branch: Sequence[Message]
 ) -> dict[str, list[CompressionMark]]:
-    """The compressions on a branch, by the message each came after."""
+    """Return the compressions on a branch, by the id of the message each came after."""
     found: dict[str, list[CompressionMark]] = {}
     ids = {message.id for message in branch}
     for compression in session.metadata.compression_history:
         if compression.before == compression.after:
-            continue  # a restore brought it along from elsewhere
-        place = compression.last or _by_time(compression, branch)
-        if place in ids:
-            found.setdefault(place, []).append(_mark(compression))
+            continue  # added by a restore to bring checkpoints along: nothing was compressed
+        last = compression.last or _by_time(compression, branch)
+        if last in ids:
+            found.setdefault(last, []).append(_mark(compression))
     return found
 
 
 def _by_time(compression: Compression, branch: Sequence[Message]) -> str:
+    """Return the last message before a compression whose record does not name it."""
     before = [message.id for message in branch if message.timestamp <= compression.at]
     return before[-1] if before else ""
 

@@ -1,4 +1,4 @@
-"""A session as one file to keep or to hand on: JSON, Markdown or an HTML page."""
+"""Exports a session as one file: JSON, Markdown or an HTML page."""
 
 from __future__ import annotations
 
@@ -20,11 +20,15 @@ ExportFormat = Literal["json", "md", "html"]
 
 
 def export_session(session: Session, branch: Sequence[Message], export_format: ExportFormat) -> str:
-    """The text of the file, without secrets. JSON holds all branches and can be imported again;
-    the others show `branch`, the messages from the first to the current one."""
+    """Return the text of the file, without secrets.
+
+    JSON holds all branches and can be imported again; the other formats show `branch`, the
+    messages from the first to the current one.
+    """
     redactor = Redactor.knowing(os.environ)
     if export_format == "json":
         return json_document(to_tree(without_secrets(session, redactor)))
+    # Only the branch is redacted: the other messages are not shown, but counted in the head.
     shown = without_secrets(replace(session, messages=tuple(branch)), redactor)
     branch, session = shown.messages, replace(shown, messages=session.messages)
     if export_format == "md":

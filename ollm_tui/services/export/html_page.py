@@ -1,4 +1,4 @@
-"""A conversation as one HTML page that needs nothing else: no script, no other resource."""
+"""A conversation as one self-contained HTML page, without scripts or other resources."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ hr { border: 0; border-top: 1px solid var(--line); }
 
 
 def html_page(session: Session, branch: Sequence[Message]) -> str:
-    """The page. Every foreign text in it is escaped, and the page may load nothing."""
+    """Return the page. All foreign text in it is escaped, and its policy lets it load nothing."""
     title = escape(document_title(session, branch))
     facts = document_head(session, branch)
     head = "\n".join(f"<dt>{name}</dt><dd>{escape(value)}</dd>" for name, value in facts)
@@ -104,6 +104,7 @@ def html_page(session: Session, branch: Sequence[Message]) -> str:
 
 
 def _policy() -> str:
+    """Return a content security policy that allows only the page's own style sheet."""
     digest = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
     return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
 
@@ -115,7 +116,7 @@ def _article(message: Message) -> str:
 
 
 def _aside(mark: CompressionMark) -> str:
-    """What happened between two messages."""
+    """Return a compression, which is shown between two messages."""
     head = f"<p>{escape(mark.words)}<time>{escape(moment(mark.at))}</time></p>"
     body = "\n".join(map(_block_html, mark.blocks))
     return f"<aside>\n{head}\n{body}\n</aside>"

@@ -1,6 +1,6 @@
-"""A small, safe part of Markdown as HTML: text is escaped first and formatted then.
+"""Converts a small, safe part of Markdown to HTML: text is escaped first, formatted afterwards.
 
-Headings, lists, rules, paragraphs, quotes, tables, code, bold, italic and web links.
+Knows headings, lists, rules, paragraphs, quotes, tables, code, bold, italic and web links.
 """
 
 from __future__ import annotations
@@ -11,51 +11,14 @@ from dataclasses import dataclass, field
 from html import escape
 from itertools import groupby
 
-_DIVIDER = re.compile(r"[ \t]*\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*$")
-_PIPE = re.compile(r"(?<!\\)\|")
-
-
-def is_table(lines: Sequence[str]) -> bool:
-    """Whether lines that begin with a pipe are a table; a divider below the head makes it one."""
-    return len(lines) > 1 and _DIVIDER.match(lines[1]) is not None
-
-
-def table_html(lines: Sequence[str], inline: Callable[[str], str]) -> str:
-    """The table; `inline` makes HTML of what stands in a cell."""
-    head, divider, *body = map(_cells, lines)
-    classes = [_class_of(cell) for cell in divider[: len(head)]]
-    classes += [""] * (len(head) - len(classes))
-
-    def row(cells: Sequence[str], tag: str) -> str:
-        filled = [*cells, *[""] * len(head)][: len(head)]
-        parts = (
-            f"<{tag}{kind}>{inline(cell)}</{tag}>"
-            for kind, cell in zip(classes, filled, strict=True)
-        )
-        return f"<tr>{''.join(parts)}</tr>"
-
-    rows = "\n".join(row(cells, "td") for cells in body)
-    top = f"<thead>{row(head, 'th')}</thead>"
-    return f'<div class="wide"><table>\n{top}\n<tbody>\n{rows}\n</tbody>\n</table></div>'
-
-
-def _cells(line: str) -> list[str]:
-    inside = line.strip().removeprefix("|").removesuffix("|")
-    return [cell.strip().replace("\\|", "|") for cell in _PIPE.split(inside)]
-
-
-def _class_of(divider: str) -> str:
-    if not divider.endswith(":"):
-        return ""
-    return ' class="middle"' if divider.startswith(":") else ' class="right"'
-
-
 _FENCE = re.compile(r"([ \t]*)(`{3,}|~{3,})[^`]*$")
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+\S")
 _CLOSING_MARKS = re.compile(r"[ \t]#+$")
 _ITEM = re.compile(r"([ \t]*)(?:[-*+]|(\d{1,9})[.)])[ \t]+(.*)$")
 _RULE = re.compile(r"[ \t]*([-*_])[ \t]*\1[ \t]*\1[ \t\-*_]*$")
 _QUOTE = re.compile(r"[ \t]*(?:>[ \t]?)+")
+_DIVIDER = re.compile(r"[ \t]*\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*$")
+_PIPE = re.compile(r"(?<!\\)\|")
 # Made for escaped text: no quote and no angle bracket can be in it. Each alternative stops
 # at its own mark, so that no input takes more than linear time.
 _URL = r"https?://(?:&amp;|[^\s&()\[\]`*])+"
@@ -71,7 +34,7 @@ _INLINE = re.compile(
 
 @dataclass
 class _Segment:
-    """Lines inside of one fence, or between fences."""
+    """The lines inside one code fence, or between two."""
 
     fence: str = ""
     indent: str = ""
@@ -80,17 +43,18 @@ class _Segment:
 
 
 def markdown_html(text: str) -> str:
-    """Foreign Markdown as HTML in which nothing of the text is markup."""
+    """Return foreign Markdown as HTML; markup in the text itself is escaped."""
     return "\n".join(_segment_html(segment) for segment in _segments(text))
 
 
 def unclosed_fence(text: str) -> str:
-    """The line that ends the code block a text leaves open; nothing if it leaves none."""
+    """Return the line that closes the code block a text leaves open; empty if there is none."""
     *_, last = _segments(text)
     return last.indent + last.fence if last.fence and not last.closed else ""
 
 
 def _segments(text: str) -> list[_Segment]:
+    """Split a text into code blocks and what is between them; there is at least one segment."""
     segments = [_Segment()]
     for line in text.split("\n"):
         current = segments[-1]
@@ -128,6 +92,7 @@ def _classified(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 def _kind(line: str, before: str) -> str:
+    """Return what a line is; `before` is the kind of the line above."""
     text = line.strip()
     if not text:
         return "blank"
@@ -165,7 +130,7 @@ def _group_html(kind: str, lines: list[str]) -> str:
 def _heading_html(line: str) -> str:
     marked = line.strip()
     text = marked.lstrip("#")
-    # The page's own headings are the first two levels.
+    # The first two levels are those of the page itself: its title and the speakers.
     level = min(6, len(marked) - len(text) + 2)
     return f"<h{level}>{_inline_html(_CLOSING_MARKS.sub('', text).strip())}</h{level}>"
 
@@ -185,11 +150,48 @@ def _list_html(kind: str, lines: list[str]) -> str:
     return f"<{kind}{start}>\n{body}</{kind}>"
 
 
+def is_table(lines: Sequence[str]) -> bool:
+    """Return whether lines that begin with a pipe are a table: the second one is a divider."""
+    return len(lines) > 1 and _DIVIDER.match(lines[1]) is not None
+
+
+def table_html(lines: Sequence[str], inline: Callable[[str], str]) -> str:
+    """Return a table; `inline` makes HTML of the text in a cell."""
+    head, divider, *body = map(_cells, lines)
+    classes = [_class_of(cell) for cell in divider[: len(head)]]
+    classes += [""] * (len(head) - len(classes))
+
+    def row(cells: Sequence[str], tag: str) -> str:
+        # As GitHub does: missing cells are empty, and those beyond the head are dropped.
+        filled = [*cells, *[""] * len(head)][: len(head)]
+        parts = (
+            f"<{tag}{kind}>{inline(cell)}</{tag}>"
+            for kind, cell in zip(classes, filled, strict=True)
+        )
+        return f"<tr>{''.join(parts)}</tr>"
+
+    rows = "\n".join(row(cells, "td") for cells in body)
+    top = f"<thead>{row(head, 'th')}</thead>"
+    return f'<div class="wide"><table>\n{top}\n<tbody>\n{rows}\n</tbody>\n</table></div>'
+
+
+def _cells(line: str) -> list[str]:
+    inside = line.strip().removeprefix("|").removesuffix("|")
+    return [cell.strip().replace("\\|", "|") for cell in _PIPE.split(inside)]
+
+
+def _class_of(divider: str) -> str:
+    if not divider.endswith(":"):
+        return ""
+    return ' class="middle"' if divider.startswith(":") else ' class="right"'
+
+
 def _inline_html(text: str) -> str:
     return _INLINE.sub(_formatted, escape(text))
 
 
 def _formatted(found: re.Match[str]) -> str:
+    """Return the HTML of one match of `_INLINE`."""
     group, text = found.lastgroup, found[found.lastgroup or 0]
     if group == "code":
         return f"<code>{text}</code>"

@@ -1,4 +1,4 @@
-"""A conversation as a Markdown document; the words of user and model stand in it unaltered."""
+"""A conversation as a Markdown document, with the texts of user and model unaltered."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BACKTICKS = re.compile("`+")
 
 
 def markdown_document(session: Session, branch: Sequence[Message]) -> str:
-    """The document, ending with a line end."""
+    """Return the document, ending with a line end."""
     return "\n\n".join(_pieces(session, branch)) + "\n"
 
 
@@ -41,7 +41,7 @@ def _pieces(session: Session, branch: Sequence[Message]) -> Iterator[str]:
 def _piece(block: Block) -> str:
     match block.kind:
         case "words":
-            # A reply that ended inside a code block must not take the rest along.
+            # A reply that ended inside a code block must not draw the rest of the document into it.
             closing = unclosed_fence(block.text)
             return f"{block.text}\n{closing}" if closing else block.text
         case "folded":
@@ -59,13 +59,14 @@ def _caption(block: Block) -> str:
 
 
 def _fenced(text: str, language: str = "") -> str:
+    """Return a text as a code block, with a fence longer than any run of backticks in it."""
     mark = "`" * max(3, _longest_run(text) + 1)
     line_end = "" if text.endswith("\n") else "\n"
     return f"{mark}{language}\n{text}{line_end}{mark}"
 
 
 def _code(text: str) -> str:
-    """A foreign name: as code it is shown and not obeyed."""
+    """Return a foreign name as inline code, so that no Markdown in it takes effect."""
     mark = "`" * (_longest_run(text) + 1)
     space = " " if "`" in text else ""
     return f"{mark}{space}{text}{space}{mark}"

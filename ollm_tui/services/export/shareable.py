@@ -1,4 +1,4 @@
-"""A session as it may leave the machine: every secret in it is replaced by its mark."""
+"""Hides the secrets of a session before it leaves the machine, and writes JSON documents."""
 
 from __future__ import annotations
 
@@ -14,25 +14,27 @@ from ollm_tui.services.redaction.redactor import Redactor
 
 
 def json_document(tree: Any) -> str:
-    """The text of a JSON file, ending with a line end."""
+    """Return the text of a JSON file, ending with a line end."""
     text = json.dumps(tree, indent=2, ensure_ascii=False)
-    # Escapes keep the value and let the file be shown in a terminal and written as UTF-8.
+    # Control characters and lone surrogates as escapes: the value stays the same, and the file can
+    # be shown in a terminal and written as UTF-8.
     return UNSAFE.sub(lambda found: json.dumps(found[0])[1:-1], text) + "\n"
 
 
 _TELLING = re.compile(r"pass|pwd|secret|token|key|auth|cred|cookie", re.IGNORECASE)
+"""Names of fields whose value may be a secret although it does not look like one."""
 _IMAGE = re.compile(r"image/")
 
 
 def without_secrets(session: Session, redactor: Redactor) -> Session:
-    """The same session where there is nothing to hide."""
+    """Return a session with a mark in place of every secret; the same object if it has none."""
     tree = to_tree(session)
     hidden = hide_secrets(tree, redactor)
     return session if hidden == tree else session_from_tree(hidden)
 
 
 def hide_secrets(tree: Tree, redactor: Redactor) -> Tree:
-    """Parsed JSON with a mark in the place of every secret."""
+    """Return parsed JSON with a mark in place of every secret."""
     return cast(Tree, _hidden(tree, "", redactor))
 
 
@@ -52,9 +54,11 @@ def _hidden(value: object, name: str, redactor: Redactor) -> object:
 
 
 def _text(text: str, name: str, redactor: Redactor) -> str:
-    # Where there is no secret, every character stays: also one a terminal would act on.
+    """Return the text of a field without secrets; `name` is the name of the field."""
+    # Redacting also cleans a text. Without a secret every character has to stay as it is.
     if redactor.find(text):
         return redactor.redact(text)
+    # The redactor knows such a secret only by its name: it is shown both, as an assignment.
     if _TELLING.search(name) and '"' not in text:
         beginning = f'{name}="'
         if redactor.find(f'{beginning}{text}"'):

@@ -1,1 +1,1 @@
-"""The files of a project: found, watched, matched, and compared before and after tools."""
+"""The files of a project: finding, watching and matching them, and tracking what tools change."""

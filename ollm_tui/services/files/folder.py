@@ -1,4 +1,4 @@
-"""Reading one folder of a project: which of its files count, and which folders to look into."""
+"""Reads one folder of a project: which of its files count, and which folders to look into."""
 
 from __future__ import annotations
 
@@ -26,20 +26,23 @@ _IGNORE_FILES = frozenset((GIT_IGNORE, OWN_IGNORE))
 
 RACY_NANOSECONDS = 100_000_000
 COARSE_RACY_NANOSECONDS = 2_000_000_000
-"""A folder written this shortly before it was read may be written again without a new time."""
+"""A folder written this shortly before it was read may be written again without a new time.
+
+The coarse one is for file systems that store whole seconds.
+"""
 
 
 class Waiting(NamedTuple):
-    """A folder that is still to be read, and the rules that come to it from above."""
+    """A folder that is still to be read, and the rules that hold from above."""
 
     path: str
-    """Relative to the root: "" or with a slash at its end."""
+    """The path relative to the root: "" or ending with a slash."""
     depth: int
     scope: Scope
 
 
 class Folder(NamedTuple):
-    """What a folder contained when it was read."""
+    """The content of a folder when it was read."""
 
     path: str
     depth: int
@@ -48,16 +51,16 @@ class Folder(NamedTuple):
     identity: tuple[int, int]
     """Device and inode."""
     written: int = -1
-    """When its list of names changed last; -1 when that may happen again unseen."""
+    """When its list of names changed last (ns); -1 if it may change without a new time."""
     ignore_files: Mapping[str, Stamp] = NOTHING_READ
     files: tuple[str, ...] = ()
-    """Names. A repository inside of another one is a single file without a name."""
+    """Names of files. A repository inside another one is a single file with an empty name."""
     folders: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
-    """Links to folders, where they are followed."""
+    """Names of links to folders, if they are followed."""
 
     def paths(self) -> list[str]:
-        """Its files, relative to the root."""
+        """Return its files, relative to the root."""
         path = self.path
         return [path + name for name in self.files]
 
@@ -71,15 +74,17 @@ class FolderReader:
         self._ignore_files = ignore_files
         self._choice = PathChoice(options.include)
         self.tracked: Mapping[str, set[str]] = {}
-        """By folder, names that are in the index of git and therefore never ignored by it."""
+        """Names by folder that are in git's index, so that git never ignores them."""
         self.unreadable: set[str] = set()
         """Folders that could not be read."""
 
     def read(self, waiting: Waiting) -> Folder | None:
-        """What is in a folder; None when it is not there any more."""
+        """Read a folder; None if it does not exist any more."""
         path, depth, scope = waiting
         place = self.base + path
         self.unreadable.discard(path)
+        # Time and status before the names: a change in between makes the folder stale, never
+        # unnoticed.
         now = time.time_ns()
         try:
             found = os.lstat(place)
@@ -109,7 +114,7 @@ class FolderReader:
         return Folder(path, depth, scope, identity, written, stamps, *names)
 
     def _counting(self, path: str, files: list[str], scope: Scope) -> list[str]:
-        """The files of a folder that are neither ignored nor unwanted."""
+        """Return the files of a folder that are neither ignored nor left out by globs."""
         kept = scope.kept(path, files, folders=False)
         if path in self.tracked:
             ignored = self.tracked[path].intersection(files).difference(kept)
@@ -117,19 +122,22 @@ class FolderReader:
         return self._choice.kept(path, kept)
 
     def scope_if_tracked(self, path: str, cut: int, above: Scope) -> Scope | None:
-        """The rules in a folder git ignores, named from `cut` on; None if we ignore it as well."""
+        """Return the rules in a folder that git ignores; None if own rules ignore it, too.
+
+        `cut` is the index in `path` at which the folder's name begins.
+        """
         if not above.kept(path[:cut], [path[cut:-1]], folders=True, tracked=True):
             return None
         return self._ignore_files.inside(above, path, self.base + path, (OWN_IGNORE,))[0]
 
     def tracked_files(self, path: str, names: Iterable[str], scope: Scope) -> list[str]:
-        """The files of a folder git ignores that are in its index, and still there."""
+        """Return the files in a folder that git ignores, that are in its index and still exist."""
         kept = scope.kept(path, sorted(names), folders=False, tracked=True)
         paths = [path + name for name in self._choice.kept(path, kept)]
         return [found for found in paths if _is_file_or_link(self.base + found)]
 
     def _names(self, place: str) -> tuple[list[str], list[str], list[str]]:
-        """The names of files (also links), folders, and of links to folders if followed."""
+        """Return the names of files (also links), folders, and links to folders if followed."""
         files: list[str] = []
         folders: list[str] = []
         links: list[str] = []
@@ -148,7 +156,7 @@ class FolderReader:
 def _leads_to_folder(link: os.DirEntry[str]) -> bool:
     try:
         return link.is_dir()
-    except OSError:  # to itself, or through a folder that is closed to us
+    except OSError:  # a loop, or a folder on the way that may not be read
         return False
 
 
@@ -160,6 +168,7 @@ def _is_file_or_link(path: str) -> bool:
 
 
 def _in_order(names: list[str]) -> tuple[str, ...]:
+    """Return names sorted and without `.git`, which is never listed."""
     if not names:
         return ()
     if GIT_FOLDER in names:
@@ -168,7 +177,7 @@ def _in_order(names: list[str]) -> tuple[str, ...]:
 
 
 def _settled(written: int, now: int) -> int:
-    """The time a folder was written, unless it is so young that it may not tell the next write."""
+    """Return when a folder was written; -1 if another write just now might get the same time."""
     coarse = written % 1_000_000_000 == 0
     racy = COARSE_RACY_NANOSECONDS if coarse else RACY_NANOSECONDS
     return written if now - written > racy else -1

@@ -1,4 +1,4 @@
-"""What the system tells about watched folders, before anybody looks what it means."""
+"""Events of watched folders: the interface, and inotify as Linux provides it."""
 
 from __future__ import annotations
 
@@ -16,77 +16,80 @@ from ollm_tui.services.files.ignore_files import GIT_IGNORE, OWN_IGNORE
 
 @dataclass
 class Hints:
-    """Places to look at. They may be out of date: only what is on disk counts."""
+    """Folders and files to look at. Hints may be outdated: only what is on disk counts."""
 
     folders: set[str] = field(default_factory=set[str])
-    """Folders in which a name appeared or went away, or an ignore file changed."""
+    """Folders in which a name appeared or disappeared, or an ignore file changed."""
     replaced: set[str] = field(default_factory=set[str])
-    """Folders that may be another one of the same name now."""
+    """Folders whose place another folder may have taken."""
     files: set[str] = field(default_factory=set[str])
-    """Files that were written or put in place."""
+    """Files that were written, created or moved in."""
     everything: bool = False
-    """Something was missed, or is never told: look at all."""
+    """Events were lost, or are never reported: everything has to be looked at."""
 
     def __bool__(self) -> bool:
         return bool(self.everything or self.folders or self.replaced or self.files)
 
 
 class FolderListener(Protocol):
-    """Is told which folders are looked into, so that it can watch them."""
+    """Gets to know which folders are looked into, so that it can watch them."""
 
     def entering(self, folder: str) -> None:
-        """A folder is about to be read, maybe not for the first time."""
+        """Watch a folder that is about to be read, maybe not for the first time."""
         ...
 
     def left(self, folder: str) -> None:
-        """A folder is gone, or ignored now."""
+        """Stop watching a folder that is gone or ignored now."""
         ...
 
 
 class NoListener:
-    """For a tree that nobody watches."""
+    """The listener of a tree that is not watched."""
 
     def entering(self, folder: str) -> None:
-        """Nobody wants to know."""
+        """Do nothing."""
 
     def left(self, folder: str) -> None:
-        """Nobody wants to know."""
+        """Do nothing."""
 
 
 class FolderEvents(FolderListener, Protocol):
-    """Tells what happens in the folders that are looked into."""
+    """Reports what happens in the folders that are looked into."""
 
     @property
     def exhausted(self) -> bool:
-        """Whether it could not watch a folder because the system allows no more."""
+        """Whether a folder could not be watched because the system allows no more watches."""
         ...
 
     def wait(self, seconds: float | None) -> bool:
-        """Sleep until there is something, or `wake` was called, or the time is over."""
+        """Sleep until there are events, `wake` is called or the time is over."""
         ...
 
     def collect(self, hints: Hints) -> bool:
-        """Add what has happened until now; False if nothing has."""
+        """Add all events so far to the hints; return whether there were any."""
         ...
 
     def is_being_written(self, path: str) -> bool:
-        """Whether somebody is known to be in the middle of writing a file."""
+        """Return whether a file is known to be in the middle of being written."""
         ...
 
     def wake(self) -> None:
-        """End the sleep of another thread."""
+        """End the `wait` of another thread."""
         ...
 
     def close(self) -> None:
-        """Give everything back to the system."""
+        """Release all resources."""
         ...
 
 
+# The header of `struct inotify_event`; the name follows it, padded with NULs.
 _EVENT = struct.Struct("iIII")
 _READ_BYTES = 1 << 16
 
 
 class _Happened(IntFlag):
+    """The flags of inotify (IN_MODIFY and so on)."""
+
     MODIFY = 0x2
     CLOSE_WRITE = 0x8
     MOVED_FROM = 0x40
@@ -102,12 +105,13 @@ _WRITTEN = _Happened.MODIFY | _Happened.CLOSE_WRITE
 _BEGUN = _Happened.CREATE | _Happened.MODIFY
 _APPEARED = _Happened.CREATE | _Happened.MOVED_TO
 _NAMES_CHANGED = _APPEARED | _Happened.DELETE | _Happened.MOVED_FROM
+# IN_ONLYDIR and IN_EXCL_UNLINK.
 _ONLY_FOLDERS, _NOT_UNLINKED = 0x0100_0000, 0x0400_0000
 _MASK = _WRITTEN | _NAMES_CHANGED | _ONLY_FOLDERS | _NOT_UNLINKED
 
 
 class Inotify:
-    """One inotify instance. OSError when the system has none to give."""
+    """One inotify instance, used by ctypes. OSError if the system has none (left)."""
 
     def __init__(self, base: str) -> None:
         self._base = base
@@ -117,6 +121,7 @@ class Inotify:
         self._descriptor = self._library.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
         if self._descriptor < 0:
             raise OSError(ctypes.get_errno(), "no more inotify instances")
+        # A pipe ends the sleep in `poll`: its second end is written to by `wake`.
         self._waking, self._wakened = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self._poll = select.poll()
         for descriptor in (self._descriptor, self._waking):
@@ -124,12 +129,12 @@ class Inotify:
         self._folders: dict[int, str] = {}
         self._watches: dict[str, int] = {}
         self._being_written: dict[str, set[str]] = {}
-        """By folder, names of files that somebody has begun to write and not closed yet."""
+        """Names by folder of files that were written to and not closed since."""
         self.exhausted = False
-        """A folder could not be watched: there are as many as the system allows."""
+        """Whether a folder could not be watched because the system allows no more watches."""
 
     def entering(self, folder: str) -> None:
-        """Watch a folder. One that was renamed keeps its number and gets its new name here."""
+        """Watch a folder. One that was renamed keeps its watch and gets its new name here."""
         place = os.fsencode(self._base + folder)
         watch = self._library.inotify_add_watch(self._descriptor, place, int(_MASK))
         if watch >= 0:
@@ -139,7 +144,7 @@ class Inotify:
             self.exhausted = True
 
     def left(self, folder: str) -> None:
-        """Do not watch a folder any more, unless its watch has become that of another."""
+        """Stop watching a folder, unless its watch now belongs to a new name of it."""
         self._being_written.pop(folder, None)
         watch = self._watches.pop(folder, -1)
         if self._folders.get(watch) == folder:
@@ -147,14 +152,14 @@ class Inotify:
             self._library.inotify_rm_watch(self._descriptor, watch)
 
     def wait(self, seconds: float | None) -> bool:
-        """Sleep until something happens; True if it did."""
+        """Sleep until there are events, `wake` is called or the time is over."""
         ready = dict(self._poll.poll(None if seconds is None else seconds * 1000))
         if self._waking in ready:
             os.read(self._waking, _READ_BYTES)
         return bool(ready)
 
     def collect(self, hints: Hints) -> bool:
-        """Read what has happened."""
+        """Add all events so far to the hints; return whether there were any."""
         some = False
         while data := self._read():
             some = True
@@ -167,19 +172,19 @@ class Inotify:
         return some
 
     def is_being_written(self, path: str) -> bool:
-        """Whether a file was written to and not closed since."""
+        """Return whether a file was written to and not closed since."""
         cut = path.rfind("/") + 1
         return path[cut:] in self._being_written.get(path[:cut], ())
 
     def wake(self) -> None:
-        """End the sleep."""
+        """End the `wait` of another thread."""
         try:
             os.write(self._wakened, b"!")
         except BlockingIOError:
-            pass  # full of calls to wake already
+            pass  # the pipe is full: the other thread is going to wake anyway
 
     def close(self) -> None:
-        """Give the descriptors back."""
+        """Close the descriptors."""
         for descriptor in (self._descriptor, self._waking, self._wakened):
             os.close(descriptor)
 
@@ -190,12 +195,13 @@ class Inotify:
             return b""
 
     def _note(self, hints: Hints, watch: int, happened: _Happened, name: str) -> None:
+        """Add one event to the hints."""
         if happened & _Happened.OVERFLOW:
             hints.everything = True
             return
         folder = self._folders.get(watch)
         if folder is None:
-            return
+            return  # an event that was under way when the watch was removed
         if happened & _Happened.IGNORED:  # the folder is gone
             del self._folders[watch]
             hints.folders.add(folder)

@@ -13,15 +13,15 @@ LONGEST_PATTERN = 1_000
 MOST_PATTERNS = 200
 MOST_WILDCARDS = 32
 MOST_DOUBLE_STARS = 8
-"""More than anybody writes by hand. What is longer takes its time on every single path."""
+"""Limits beyond what is written by hand: larger patterns would be slow on every single path."""
 
 _INNERMOST_BRACES = re.compile(r"(?<!\\)\{([^{}]*,[^{}]*)\}")
 
 
 def rules_of(patterns: Iterable[str]) -> RuleSet:
-    """Globs as rules; UsageError when one could take too long.
+    """Return globs as rules; UsageError if they are too many or too complicated.
 
-    They read as in an ignore file: without a slash inside they fit at any depth.
+    They mean the same as in an ignore file: without a slash inside they fit at any depth.
     """
     expanded = [single for pattern in patterns for single in _expanded(pattern)]
     if len(expanded) > MOST_PATTERNS:
@@ -33,9 +33,10 @@ def rules_of(patterns: Iterable[str]) -> RuleSet:
 
 
 def _expanded(pattern: str) -> list[str]:
-    """Braces written out: `*.{a,b}` are two patterns."""
+    """Return a pattern with its braces expanded: `*.{a,b}` are two patterns."""
     _check(pattern)
     waiting, done = [pattern.removeprefix("./")], list[str]()
+    # Braces multiply: the limit ends this early, and `rules_of` then refuses the result.
     while waiting and len(waiting) + len(done) <= MOST_PATTERNS:
         current = waiting.pop()
         if braces := _INNERMOST_BRACES.search(current):
@@ -47,6 +48,7 @@ def _expanded(pattern: str) -> list[str]:
 
 
 def _check(pattern: str) -> None:
+    """Raise UsageError if a pattern is over one of the limits."""
     double = len(re.findall(r"\*\*+", pattern))
     wild = len(re.findall(r"\*+|[?\[]", pattern))
     if "\0" in pattern:
@@ -64,22 +66,23 @@ def _check(pattern: str) -> None:
 
 
 class PathChoice:
-    """Files chosen by globs. One that fits a folder chooses all below it; none choose all."""
+    """Chooses files by globs: a glob that fits a folder chooses all below; without globs all."""
 
     def __init__(self, patterns: Iterable[str]) -> None:
         self._rules = rules_of(patterns)
         self._folders: dict[str, bool] = {"": False}
 
     def kept(self, folder: str, names: list[str]) -> list[str]:
-        """The files in a folder ("" or ending in /) that are chosen."""
+        """Return the files in a folder ("" or ending in /) that are chosen."""
         if not self._rules:
             return names
         below = self._chooses_below(folder)
-        place, seen = as_git_sees(folder), [as_git_sees(name) for name in names]
-        verdicts = self._rules.verdicts(place, seen, folders=False)
+        raw_folder, seen = as_git_sees(folder), [as_git_sees(name) for name in names]
+        verdicts = self._rules.verdicts(raw_folder, seen, folders=False)
         return [name for name, known in zip(names, seen, strict=True) if verdicts.get(known, below)]
 
     def _chooses_below(self, folder: str) -> bool:
+        """Return whether a glob chooses a folder or one above it."""
         if folder not in self._folders:
             parent, slash, name = folder.removesuffix("/").rpartition("/")
             seen = as_git_sees(name)

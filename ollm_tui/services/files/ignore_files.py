@@ -1,4 +1,4 @@
-"""Reading ignore files: those of folders, and those that hold in a whole repository."""
+"""Reads ignore files: those in folders, and those that hold in a whole repository."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ from ollm_tui.services.files.repository import Repository, find_repository
 
 GIT_IGNORE, OWN_IGNORE = ".gitignore", ".ollmignore"
 LARGEST_BYTES = 16_000_000
+"""Bytes of an ignore file that are read."""
 
 _TRUE = frozenset(("true", "yes", "on", "1"))
+"""What git takes for true in its settings."""
 
 Stamp = tuple[int, int, int] | None
-"""What changes when a file does: time, size, inode; None when it is not there."""
-
+"""Time (ns), size and inode of a file, which change when it does; None if it does not exist."""
 
 NOTHING_READ: Mapping[str, Stamp] = MappingProxyType({})
 
 
 def stamp_of(path: str) -> Stamp:
-    """The stamp of a file, or of what a link leads to."""
+    """Return the stamp of a file, or of what a link leads to."""
     try:
         found = Path(path).stat()
     except (OSError, ValueError):
@@ -35,18 +36,18 @@ def stamp_of(path: str) -> Stamp:
 
 
 class Scope(NamedTuple):
-    """The rules that hold in a folder. What one of the three ignores is ignored."""
+    """The rules that hold in a folder: what one of the three ignores is ignored."""
 
     git: IgnoreRules
     own: IgnoreRules
     always: IgnoreRules
-    """The built-in ones, and the globs the caller does not want: no file changes these."""
+    """The built-in ones and the exclude globs of the options: no ignore file overrides these."""
     in_repository: bool = False
 
     def kept(
         self, folder: str, names: list[str], *, folders: bool, tracked: bool = False
     ) -> list[str]:
-        """The names in a folder that are not ignored. What git has `tracked` it never ignores."""
+        """Return the names in a folder that are not ignored; git never ignores `tracked` ones."""
         if not names:
             return names
         ignored = self.always.ignored(folder, names, folders=folders)
@@ -57,7 +58,7 @@ class Scope(NamedTuple):
 
 
 class IgnoreFiles:
-    """Reads the ignore files of one project; remembers when what it read was written."""
+    """Reads the ignore files of one project and remembers the stamps of those outside of it."""
 
     def __init__(self, root: Path, always: RuleSet, environ: Mapping[str, str]) -> None:
         self._root = root
@@ -65,22 +66,23 @@ class IgnoreFiles:
         self._environ = environ
         self._program = GitProgram(environ)
         self._known: dict[tuple[bytes, bool], RuleSet] = {}
+        """Rules by content and case: the same content is parsed only once."""
         self._outer: dict[str, Stamp] = {}
         self.repository: Repository | None = None
-        """The one the root lies in, unless that ignores the root."""
+        """The repository that the root lies in, unless it ignores the root."""
 
     def outermost(self) -> Scope:
-        """What holds at the root from above it. Its own ignore files are not read yet."""
+        """Return the rules that hold at the root from above, without its own ignore files."""
         self._outer.clear()
         self.repository = find_repository(self._root)
         if self.repository:
             scope, lead = self.in_repository(self.repository), ""
             for name in self._root.resolve().relative_to(self.repository.top).parts:
-                place = f"{self.repository.top}/{lead}"
-                scope, stamps = self.inside(scope, lead, place, (GIT_IGNORE, OWN_IGNORE))
+                above = f"{self.repository.top}/{lead}"
+                scope, stamps = self.inside(scope, lead, above, (GIT_IGNORE, OWN_IGNORE))
                 self._outer.update(stamps)
                 if scope.git.ignored(lead, [name], folders=True):
-                    break
+                    break  # nothing of it would be found: it is looked at as no repository
                 lead = f"{lead}{name}/"
             else:
                 return scope._replace(git=scope.git.below(lead), own=scope.own.below(lead))
@@ -88,14 +90,18 @@ class IgnoreFiles:
         return Scope(IgnoreRules(), IgnoreRules(), self._always)
 
     def have_changed(self) -> bool:
-        """Whether a file above the root, or one for all repositories, is another than it was."""
+        """Return whether an ignore file outside the root, or of git's settings, has changed."""
         return any(stamp_of(path) != stamp for path, stamp in self._outer.items())
 
     def in_repository(self, repository: Repository, folder: str = "") -> Scope:
-        """What holds at the top of a repository, which lies in a folder: the user's own rules."""
+        """Return the rules at the top of a repository: the user's excludes and its own.
+
+        `folder` is where the repository lies, relative to the root.
+        """
         settings = self._program.core_settings(str(repository.top))
         fold_case = settings.get("ignorecase", "").lower() in _TRUE
         rules = IgnoreRules(fold_case=fold_case)
+        # Later rules are stronger: git lets those of the repository override the user's.
         for path in (
             self._excludes_file(settings, repository),
             str(repository.common / "info/exclude"),
@@ -107,7 +113,10 @@ class IgnoreFiles:
     def inside(
         self, scope: Scope, folder: str, place: str, names: Collection[str]
     ) -> tuple[Scope, Mapping[str, Stamp]]:
-        """The scope with the ignore files of a folder, and the stamps of those."""
+        """Return the scope with the ignore files of a folder, and the stamps of these.
+
+        `place` is the folder on disk, `folder` its path relative to the root.
+        """
         stamps: dict[str, Stamp] = {}
         git, own = scope.git, scope.own
         if GIT_IGNORE in names:
@@ -122,6 +131,7 @@ class IgnoreFiles:
         return scope._replace(git=git, own=own), stamps
 
     def _excludes_file(self, settings: Mapping[str, str], repository: Repository) -> str:
+        """Return the file with the user's own excludes, found as git finds it."""
         home = self._environ.get("HOME", "")
         if "excludesfile" in settings:
             path = settings["excludesfile"]
@@ -130,7 +140,10 @@ class IgnoreFiles:
         return f"{self._environ.get('XDG_CONFIG_HOME') or home + '/.config'}/git/ignore"
 
     def _read(self, path: str, fold_case: bool, *, follow: bool = True) -> RuleSet:
-        """The rules of a file. In work trees git does not follow links to ignore files."""
+        """Read the rules of a file.
+
+        In work trees git does not follow links to ignore files: then `follow` is false.
+        """
         content = _content(path, 0 if follow else os.O_NOFOLLOW)
         key = content, fold_case
         if key not in self._known:
@@ -140,7 +153,7 @@ class IgnoreFiles:
 
 def _content(path: str, flags: int) -> bytes:
     try:
-        # Not blocking: a pipe with such a name would stop everything.
+        # Without blocking: opening a FIFO of such a name would wait for ever.
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | flags)
     except (OSError, ValueError):
         return b""

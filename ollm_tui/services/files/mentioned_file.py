@@ -1,4 +1,4 @@
-"""Files and folders the user names with @: found, looked at, and made into attachments."""
+"""Files and folders that the user mentions with @: previews and attachments of them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,13 @@ from ollm_tui.core.session.message import Attachment
 from ollm_tui.services.tokens.careful_estimate import careful_estimate
 
 LARGEST = 1_000_000
+"""Bytes of the largest file that can be attached."""
 GLANCE_BYTES = 4096
+"""Bytes that are read for a preview."""
 MOST_LISTED = 500
+"""Files that the listing of a folder names."""
 GARBLED_SHARE = 0.1
+"""With more than this share of invalid characters a file is no text."""
 IMAGES: Mapping[bytes, str] = MappingProxyType(
     {
         b"\x89PNG\r\n\x1a\n": "image/png",
@@ -28,19 +32,19 @@ IMAGES: Mapping[bytes, str] = MappingProxyType(
         b"RIFF": "image/webp",
     }
 )
-"""How files begin that models can look at."""
+"""The first bytes of images that models can read, and their media types."""
 IMAGE_KINDS = ", ".join(kind.removeprefix("image/") for kind in IMAGES.values())
 
 
 class FilePreview(NamedTuple):
-    """What one sees of a file before it is taken: about how many tokens, and how it begins."""
+    """What a list shows of a file: about how many tokens it has, and how it begins."""
 
     tokens: int | None
     words: str
 
 
 def place_of(root: Path, named: str) -> Path | None:
-    """Where a name leads that was typed in full; None if there is nothing."""
+    """Return the path that was typed in full; None if it does not exist."""
     try:
         path = root / Path(named).expanduser()
         return path if path.exists() else None
@@ -49,7 +53,7 @@ def place_of(root: Path, named: str) -> Path | None:
 
 
 def name_of(root: Path, path: Path) -> str:
-    """A path as it is shown: relative to the project where it lies in there."""
+    """Return a path as it is shown: relative to the project if it is inside."""
     whole = Path(os.path.normpath(path))
     inside = whole.relative_to(root) if whole.is_relative_to(root) else whole
     slash = "/" if path.is_dir() and inside.name else ""
@@ -57,8 +61,9 @@ def name_of(root: Path, path: Path) -> str:
 
 
 def read_mention(root: Path, path: Path) -> Attachment:
-    """A file as an attachment. UsageError, in words, if it cannot be one."""
+    """Return a file as an attachment. UsageError if it cannot be one."""
     name = name_of(root, path)
+    # A link in the project must not lead to a file outside of it unnoticed.
     is_inside = path.is_relative_to(root) and ".." not in path.parts
     if is_inside and not path.resolve().is_relative_to(root.resolve()):
         hint = f"type the whole path if you mean it: {visible(str(path.resolve()))}"
@@ -79,7 +84,7 @@ def read_mention(root: Path, path: Path) -> Attachment:
 
 
 def listing(name: str, path: Path, files: Sequence[str]) -> Attachment:
-    """A folder as an attachment: the paths below it."""
+    """Return a folder as an attachment: a list of the paths below it."""
     lines = list(files[:MOST_LISTED])
     if len(files) > MOST_LISTED:
         lines.append(f"… and {len(files) - MOST_LISTED:,} more")
@@ -88,7 +93,7 @@ def listing(name: str, path: Path, files: Sequence[str]) -> Attachment:
 
 
 def glance_at_file(path: Path) -> FilePreview:
-    """What a list shows of a file; never an error."""
+    """Return the preview of a file; problems are shown in its words and never raised."""
     try:
         size = path.stat().st_size
         data = _read(path, "", GLANCE_BYTES)
@@ -101,18 +106,19 @@ def glance_at_file(path: Path) -> FilePreview:
     text = _as_text(data)
     if text is None:
         return FilePreview(None, "not a text")
+    # Estimated from the beginning, in proportion to the size of the whole file.
     tokens = careful_estimate(text) * max(1, size / max(1, len(data)))
     return FilePreview(round(tokens), _first_line(text))
 
 
 def glance_at_folder(files: Sequence[str]) -> FilePreview:
-    """What a list shows of a folder: how many files its listing has."""
+    """Return the preview of a folder: tokens and number of files of its listing."""
     shown = "\n".join(files[:MOST_LISTED])
     return FilePreview(round(careful_estimate(shown)), f"a list of {counted(len(files), 'file')}")
 
 
 def folders_of(paths: Iterable[str]) -> list[str]:
-    """Every folder that files lie in, each with a slash at its end."""
+    """Return every folder that the files lie in, each with a slash at its end."""
     found: dict[str, None] = {}
     for path in paths:
         cut = path.rfind("/", 0, -1)
@@ -123,7 +129,10 @@ def folders_of(paths: Iterable[str]) -> list[str]:
 
 
 def _read(path: Path, name: str, most: int) -> bytes:
-    """The beginning of a regular file; a FIFO in its place is refused, not waited for."""
+    """Read the beginning of a regular file. UsageError.
+
+    Opened without blocking: a FIFO is refused instead of waited for.
+    """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as file:
@@ -141,7 +150,7 @@ def _image_kind(data: bytes) -> str | None:
 
 
 def _as_text(data: bytes) -> str | None:
-    """What can be read as a text; None for anything else."""
+    """Return data as a text; None if it is none."""
     if b"\0" in data:
         return None
     text = data.decode("utf-8", "replace")
@@ -151,5 +160,6 @@ def _as_text(data: bytes) -> str | None:
 
 
 def _first_line(text: str) -> str:
+    """Return the first line with a letter or digit in it."""
     lines = (" ".join(line.split()) for line in text.splitlines())
     return next((line for line in lines if any(mark.isalnum() for mark in line)), "")

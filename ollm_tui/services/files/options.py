@@ -1,4 +1,4 @@
-"""What is looked for in a project."""
+"""The options for finding the files of a project."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ _DEFAULTS = FileDiscovery()
 
 @dataclass(frozen=True)
 class DiscoveryOptions:
-    """How deep, through links or not, and which files."""
+    """How deep to look, whether to follow links, and which files count."""
 
     max_depth: int = _DEFAULTS.max_depth
-    """Folders below the root that are looked into: 0 is the root alone."""
+    """Levels of folders below the root that are looked into: 0 is the root alone."""
     follow_symlinks: bool = _DEFAULTS.follow_symlinks
-    """Look into folders behind links, each real folder once. Otherwise links are listed only."""
+    """Whether folders behind links are looked into, each real one once; else links are listed."""
     builtin_ignores: tuple[str, ...] = _DEFAULTS.builtin_ignores
-    """Ignored everywhere, whatever ignore files say."""
+    """Patterns that are ignored everywhere, whatever ignore files say."""
     include: tuple[str, ...] = ()
-    """Globs; with any, only files that fit one, or that lie in a folder that does."""
+    """Globs; if there are any, only files count that fit one or lie in a folder that does."""
     exclude: tuple[str, ...] = ()
     """Globs of files and folders that are left out."""
 
     @classmethod
     def from_settings(cls, settings: Settings) -> DiscoveryOptions:
-        """As the user wants it."""
+        """Make the options from the user's settings."""
         return cls(
             max_depth=settings.file_discovery.max_depth,
             follow_symlinks=settings.file_discovery.follow_symlinks,

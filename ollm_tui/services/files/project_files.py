@@ -1,4 +1,4 @@
-"""The files of one project: found once, then kept fresh, for all who ask again and again."""
+"""The files of one project: found once, then kept up to date by watching or comparing."""
 
 from __future__ import annotations
 
@@ -16,68 +16,13 @@ from ollm_tui.services.files.watcher import FileEvent, Watcher
 from ollm_tui.services.topic import Topic
 
 
-class Discovery:
-    """Batches of paths relative to the root, with slashes; those near to the root come first.
-
-    A repository inside of another one is not entered: it is one path with a slash at its end.
-    The work is done in a thread, which ends soon when the batches are not wanted any more.
-    """
-
-    def __init__(self, tree: Tree) -> None:
-        self._tree = tree
-
-    @property
-    def unreadable(self) -> int:
-        """How many folders could not be read so far."""
-        return self._tree.unreadable
-
-    async def __aiter__(self) -> AsyncGenerator[list[str]]:
-        loop = asyncio.get_running_loop()
-        found = asyncio.Queue[list[str] | None]()
-        left = Event()
-
-        def walk() -> None:
-            try:
-                if not self._tree.root.is_dir():
-                    raise UsageError(f"{self._tree.root} is not a folder", "give the path of one")
-                for batch in self._tree.walk():
-                    loop.call_soon_threadsafe(found.put_nowait, batch)
-                    if left.is_set():
-                        break
-            finally:
-                loop.call_soon_threadsafe(found.put_nowait, None)
-
-        walking = asyncio.create_task(asyncio.to_thread(walk))
-        try:
-            while batch := await found.get():
-                yield batch
-            await walking
-        finally:
-            left.set()
-            await asyncio.wait((walking,))
-
-
-def discover(
-    root: Path,
-    options: DiscoveryOptions | None = None,
-    *,
-    environ: Mapping[str, str] | None = None,
-) -> Discovery:
-    """All files of a project that are not ignored; UsageError if that cannot be looked for.
-
-    Of `environ`, or else of this process's environment, git gets what it needs to be found and
-    to find its settings.
-    """
-    environ = os.environ if environ is None else environ
-    return Discovery(Tree(root, options or DiscoveryOptions(), environ))
-
-
 class ProjectFiles:
-    """A list that is right whenever it is asked for.
+    """The list of a project's files, as they are on disk whenever it is asked for.
 
-    Without watching, the times of all folders are compared; while watching, only what the
-    system has told is looked at. With `watches`, watching begins when the files were first asked
-    for, where the system can tell. Every path is relative to the root.
+    Without watching, the times of all folders are compared each time; while watching, only what
+    the system reported is looked at. With `watches`, watching begins after the files were first
+    asked for, if the system can report changes. Every path is relative to the root, with slashes.
+    A repository inside another one is not entered: it is one path that ends with a slash.
     """
 
     def __init__(
@@ -99,7 +44,7 @@ class ProjectFiles:
         self._version = -1
         self._watcher: Watcher | None = None
         self.events = Topic[Sequence[FileEvent]]()
-        """What happened to files, told in the event loop while watching."""
+        """Events of files, published in the event loop while watching."""
 
     @property
     def unreadable(self) -> int:
@@ -108,26 +53,30 @@ class ProjectFiles:
 
     @property
     def is_watched(self) -> bool:
-        """Whether asking again costs next to nothing."""
+        """Whether changes are watched, so that asking again costs next to nothing."""
         return self._watcher is not None
 
     def elsewhere(self, root: Path) -> ProjectFiles:
-        """The files of another folder, by the same rules; not watched."""
+        """Return the files of another folder, with the same options; they are not watched."""
         return ProjectFiles(root, self._options, environ=self._environ)
 
     @property
     def notice(self) -> str:
-        """What the user should know about how changes are noticed; mostly nothing."""
+        """A notice for the user about how changes are watched; mostly empty."""
         return self._watcher.notice if self._watcher else ""
 
     async def batches(self) -> AsyncIterator[Sequence[str]]:
-        """All files: as they are found the first time, later all at once."""
+        """Yield all files that are not ignored. UsageError if the root is no folder.
+
+        The first time they come as they are found, those near to the root first; later all at
+        once.
+        """
         async with self._one_at_a_time:
             if self._version >= 0:
                 yield await asyncio.to_thread(self._fresh_paths)
                 return
             found: list[str] = []
-            async with aclosing(aiter(Discovery(self._tree))) as batches:
+            async with aclosing(_walked(self._tree)) as batches:
                 async for batch in batches:
                     found += batch
                     yield batch
@@ -136,13 +85,13 @@ class ProjectFiles:
                 self._starting = asyncio.create_task(self._watch_if_told())
 
     async def paths(self) -> Sequence[str]:
-        """All files, as they are on disk now, in no certain order."""
+        """Return all files as they are on disk now, in no particular order."""
         async for _ in self.batches():
             pass
         return self._paths
 
     async def watch(self) -> None:
-        """Publish what happens to files from now on, until `close`."""
+        """Publish the events of files from now on, until `close`."""
         if self._watcher is None:
             await self.paths()
             loop = asyncio.get_running_loop()
@@ -151,14 +100,14 @@ class ProjectFiles:
                 try:
                     loop.call_soon_threadsafe(self.events.publish, events)
                 except RuntimeError:
-                    pass  # the loop has ended: nobody is there to be told
+                    pass  # the loop has ended: there are no listeners any more
 
             watcher = Watcher(self._tree, self._lock, report)
             await asyncio.to_thread(watcher.start)
             self._watcher = watcher
 
     async def close(self) -> None:
-        """Stop watching. Nothing of it is left behind."""
+        """Stop watching; the thread has ended when this returns."""
         self._watches = False
         if self._starting is not None:
             await asyncio.gather(self._starting, return_exceptions=True)
@@ -167,7 +116,7 @@ class ProjectFiles:
             await asyncio.to_thread(watcher.close)
 
     async def _watch_if_told(self) -> None:
-        """Where the system cannot tell, to look when somebody asks is cheaper than all the time."""
+        """Watch, unless that means polling: looking when somebody asks is cheaper."""
         await self.watch()
         if self.notice:
             watcher, self._watcher = self._watcher, None
@@ -175,6 +124,7 @@ class ProjectFiles:
                 await asyncio.to_thread(watcher.close)
 
     def _fresh_paths(self) -> Sequence[str]:
+        """Bring the tree up to date and return its files; runs in a thread."""
         with self._lock:
             if self._watcher:
                 self._watcher.catch_up()
@@ -183,3 +133,33 @@ class ProjectFiles:
             if self._tree.version != self._version:
                 self._paths, self._version = self._tree.paths(), self._tree.version
         return self._paths
+
+
+async def _walked(tree: Tree) -> AsyncGenerator[list[str]]:
+    """Walk a tree in a thread and yield its batches. UsageError if the root is no folder.
+
+    When the generator is closed early, the thread ends after its current batch.
+    """
+    loop = asyncio.get_running_loop()
+    found = asyncio.Queue[list[str] | None]()
+    left = Event()
+
+    def walk() -> None:
+        try:
+            if not tree.root.is_dir():
+                raise UsageError(f"{tree.root} is not a folder", "give the path of one")
+            for batch in tree.walk():
+                loop.call_soon_threadsafe(found.put_nowait, batch)
+                if left.is_set():
+                    break
+        finally:
+            loop.call_soon_threadsafe(found.put_nowait, None)
+
+    walking = asyncio.create_task(asyncio.to_thread(walk))
+    try:
+        while batch := await found.get():
+            yield batch
+        await walking
+    finally:
+        left.set()
+        await asyncio.wait((walking,))

@@ -1,4 +1,4 @@
-"""Where a repository begins, and what marks a folder as one."""
+"""Finds git repositories by their files, without running git."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ _HEAD = re.compile(rb"ref:\s*refs/|[0-9a-f]{40}")
 
 
 class Repository(NamedTuple):
-    """A work tree, and the two folders git keeps its own files in."""
+    """A work tree and the folders in which git keeps its own files."""
 
     top: Path
     git: Path
-    """Of this work tree: its index lies here."""
+    """The folder for this work tree; its index is here."""
     common: Path
-    """Of all its work trees."""
+    """The folder for all work trees of the repository; the same one if there is only one."""
 
 
 def find_repository(folder: Path) -> Repository | None:
-    """The repository a folder lies in."""
-    place = folder.resolve()
-    found = (repository_at(candidate) for candidate in (place, *place.parents))
+    """Return the repository that a folder lies in."""
+    start = folder.resolve()
+    found = (repository_at(candidate) for candidate in (start, *start.parents))
     return next(filter(None, found), None)
 
 
 def repository_at(folder: Path) -> Repository | None:
-    """The repository whose top a folder is."""
+    """Return the repository whose top folder this is; None if it is none."""
     git = folder / ".git"
     link = _read(git)
-    if link.startswith(b"gitdir: "):
+    if link.startswith(b"gitdir: "):  # a linked work tree or a submodule: .git is a file
         git = folder / _as_path(link.removeprefix(b"gitdir: "))
     common = git
     if link := _read(git / "commondir"):
         common = git / _as_path(link)
     head = _read(git / "HEAD")
     try:
-        if (git / "HEAD").is_symlink():  # as old programs wrote it
+        if (git / "HEAD").is_symlink():  # as old versions of git wrote it
             head = b"ref: " + os.fsencode((git / "HEAD").readlink())
         is_one = (common / "objects").is_dir() and (common / "refs").is_dir()
     except OSError:

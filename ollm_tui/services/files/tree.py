@@ -1,6 +1,6 @@
-"""All folders of a project that are looked into. Walks once; then looks only where it changed.
+"""The folders of a project: walked once, then read again only where something changed.
 
-Not for two threads at a time.
+Only one thread at a time may use a tree.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from ollm_tui.services.files.options import DiscoveryOptions
 from ollm_tui.services.files.repository import repository_at
 
 FIRST_BATCH, LARGEST_BATCH = 200, 20_000
-"""Paths handed over at once: the first ones soon, then twice as many each time."""
+"""Paths in a batch: few in the first one so that it comes soon, then twice as many each time."""
 
 
 @dataclass
 class Changes:
-    """What is different from the last time: files, relative to the root."""
+    """Files that were added and removed since the last time, relative to the root."""
 
     added: list[str] = field(default_factory=list[str])
     removed: list[str] = field(default_factory=list[str])
 
     def net(self) -> Changes:
-        """Without what was only taken out and put back."""
+        """Return the changes without files that were both removed and added."""
         both = set(self.added).intersection(self.removed)
         return Changes(
             [path for path in self.added if path not in both],
@@ -40,19 +40,19 @@ class Changes:
         )
 
     def then(self, later: Changes) -> Changes:
-        """Both, one after the other."""
+        """Return these changes followed by later ones, without what cancels out."""
         return Changes(self.added + later.added, self.removed + later.removed).net()
 
 
 class Tree:
-    """The folders below a root, by their relative path."""
+    """The folders below a root that are looked into, by their relative path."""
 
     def __init__(self, root: Path, options: DiscoveryOptions, environ: Mapping[str, str]) -> None:
         self.root = root
         self.folders: dict[str, Folder] = {}
         self.listener: FolderListener = NoListener()
         self.version = 0
-        """Another number whenever the list of files is another."""
+        """Grows whenever the list of files changes."""
         always = rules_of((*options.builtin_ignores, *options.exclude))
         self._program = GitProgram(environ)
         self._ignore_files = IgnoreFiles(root, always, environ)
@@ -63,7 +63,7 @@ class Tree:
         self._seen: set[tuple[int, int]] = set()
         self._index: Stamp = None
         self._hidden: list[str] = []
-        """Files in the index of git that lie in folders it ignores: listed, never looked into."""
+        """Files in git's index that lie in folders it ignores: they are listed without a walk."""
 
     @property
     def unreadable(self) -> int:
@@ -71,14 +71,14 @@ class Tree:
         return len(self._reader.unreadable)
 
     def paths(self) -> list[str]:
-        """All files, in no certain order."""
+        """Return all files, in no particular order."""
         found = list(self._hidden)
         for folder in self.folders.values():
             found += folder.paths()
         return found
 
     def paths_below(self, path: str) -> list[str]:
-        """The files in a folder and in all below it."""
+        """Return the files in a folder and in all folders below it."""
         found, below = list[str](), [path]
         while below:
             if folder := self.folders.get(below.pop()):
@@ -87,7 +87,7 @@ class Tree:
         return found
 
     def known(self, paths: Iterable[str]) -> set[str]:
-        """Which of some files are in the tree."""
+        """Return those of the files that are in the tree."""
         found: set[str] = set()
         for path, names in _by_folder(paths).items():
             if folder := self.folders.get(path):
@@ -95,7 +95,7 @@ class Tree:
         return found
 
     def was_replaced(self, path: str) -> bool:
-        """Whether a known folder is another one of the same name now."""
+        """Return whether another folder has taken the place of a known one."""
         if path not in self.folders:
             return False
         try:
@@ -105,7 +105,7 @@ class Tree:
         return self.folders[path].identity != (found.st_dev, found.st_ino)
 
     def walk(self) -> Iterator[list[str]]:
-        """Look into everything from the beginning, what is near to the root first."""
+        """Walk the whole tree anew and yield its files in batches, those near to the root first."""
         self.folders.clear()
         self._seen.clear()
         self._hidden = []
@@ -116,20 +116,21 @@ class Tree:
         if self._index is None:
             yield from self._explore(start)
             return
+        # Git answers while the walk goes on.
         with self._program.tracked_but_ignored(str(self.root)) as question:
             yield from self._explore(start)
             if found := self._with_tracked(question.answer()).added:
                 yield found
 
     def refresh(self) -> Changes:
-        """Look again wherever the times of folders or ignore files say that something changed."""
+        """Read again the folders whose time, or that of an ignore file in them, has changed."""
         changes = self.refresh_rules()
         return changes.then(
             self.look_again([path for path in self.folders if self._is_stale(path)])
         )
 
     def refresh_rules(self) -> Changes:
-        """Look again where rules from outside of the tree, or the index of git, say otherwise."""
+        """Read again what is affected by changes of rules outside the tree, or of git's index."""
         if self._ignore_files.have_changed() or self._has_other_repository():
             return self._walk_again()
         index = self._stamp_of_index()
@@ -140,7 +141,7 @@ class Tree:
             return self._with_tracked(question.answer())
 
     def look_again(self, paths: Iterable[str], replaced: Collection[str] = ()) -> Changes:
-        """Read some folders again, and what is new in them; `replaced` ones with all below."""
+        """Read some folders again, with new folders in them; `replaced` ones with all below."""
         changes = Changes()
         fresh: list[Waiting] = []
         for path in sorted({*paths, *replaced}):  # a folder before those in it
@@ -151,7 +152,7 @@ class Tree:
         return self._counted(changes)
 
     def _read_again(self, old: Folder, changes: Changes, replaced: bool) -> list[Waiting]:
-        """One folder: its files, the folders that are gone, and as answer those that are new."""
+        """Read one folder again; note its changes and return the new folders in it."""
         path = old.path
         self.listener.entering(path)
         new = self._reader.read(Waiting(path, old.depth, self._scope_above(path)))
@@ -162,6 +163,7 @@ class Tree:
         changes.removed += [path + name for name in set(old.files).difference(new.files)]
         changes.added += [path + name for name in new.files if name not in old.files]
         gone = set(_children(old)).difference(_children(new))
+        # Other rules may hold in all folders below: they are dropped and found anew.
         if replaced or _rules_differ(old, new):
             gone = set(_children(old))
         for child in gone:
@@ -170,7 +172,8 @@ class Tree:
         return [Waiting(child, new.depth + 1, new.scope) for child in children]
 
     def _explore(self, start: Iterable[Waiting]) -> Iterator[list[str]]:
-        """Look into folders and all below. Links come last: each real folder is read once."""
+        """Read folders and all below them; yield their files in batches."""
+        # Links come last: as each real folder is read once, it gets its real path if it has one.
         waiting, behind_links = deque(start), deque[Waiting]()
         batch: list[str] = []
         enough = FIRST_BATCH
@@ -189,6 +192,8 @@ class Tree:
             yield batch
 
     def _enter(self, waiting: Waiting) -> Folder | None:
+        """Read a folder; None if it is gone, or was read under another path."""
+        # Watched before it is read: what changes in between is then reported.
         self.listener.entering(waiting.path)
         folder = self._reader.read(waiting)
         if folder is None or (self._follows and folder.identity in self._seen):
@@ -199,7 +204,7 @@ class Tree:
         return folder
 
     def _drop(self, path: str, changes: Changes) -> None:
-        """Forget a folder and all below it."""
+        """Forget a folder and all folders below it; their files count as removed."""
         below = [path]
         while below:
             if folder := self.folders.pop(below.pop(), None):
@@ -216,11 +221,13 @@ class Tree:
         return self._counted(Changes(after, before))
 
     def _counted(self, changes: Changes) -> Changes:
+        """Return the net changes; if there are any, the tree gets a new version."""
         net = changes.net()
         self.version += bool(net.added or net.removed)
         return net
 
     def _is_stale(self, path: str) -> bool:
+        """Return whether a folder, or an ignore file in it, may have changed since it was read."""
         folder = self.folders[path]
         try:
             found = os.lstat(self._reader.base + path)
@@ -237,7 +244,7 @@ class Tree:
         return self.folders[parent].scope if path else self._outermost
 
     def _has_other_repository(self) -> bool:
-        """Whether the root became a repository of its own, or is none any more."""
+        """Return whether the root has become a repository of its own, or is one no more."""
         known, found = self._ignore_files.repository, repository_at(self.root.resolve())
         return found is not None if known is None else known.top == self.root and found is None
 
@@ -246,7 +253,7 @@ class Tree:
         return stamp_of(str(repository.git / "index")) if repository else None
 
     def _with_tracked(self, tracked: Iterable[str]) -> Changes:
-        """Take what is in the index of git though ignored, and say what that changes."""
+        """List the ignored files that are in git's index; return what that changes."""
         by_folder = _by_folder(tracked)
         affected = set(self._reader.tracked).union(by_folder).intersection(self.folders)
         self._reader.tracked = by_folder
@@ -267,7 +274,7 @@ class Tree:
         return found
 
     def _scope_in_ignored(self, path: str, known: dict[str, Scope | None]) -> Scope | None:
-        """What holds in a folder that git ignores; None when we ignore it as well."""
+        """Return the rules in a folder that git ignores; None if own rules ignore it, too."""
         if path in self.folders:
             return self.folders[path].scope
         if path not in known:

@@ -1,7 +1,7 @@
-"""Keeps a tree as it is on disk, and tells which files were added, changed and unlinked.
+"""Keeps a tree as it is on disk and reports files that were added, changed and removed.
 
-What the system tells is only a hint where to look; what counts is the difference to before.
-So renames, bursts and editors that write by renaming need no special care.
+Events of the system are only hints where to look; what counts is the difference to before. So
+renames, bursts, and editors that save by renaming need no special care.
 """
 
 from __future__ import annotations
@@ -16,65 +16,16 @@ from typing import Literal, NamedTuple
 from ollm_tui.services.files.folder_events import FolderEvents, Hints, Inotify, NoListener
 from ollm_tui.services.files.tree import Changes, Tree
 
-LEAST_SECONDS = 2.0
-REST_FOR_WORK = 20
-"""Rest that many times as long as the last look took: at most 5 % of a processor."""
-
-
-class Polling:
-    """Says after every rest that everything has to be looked at."""
-
-    exhausted = False
-
-    def __init__(self, least_seconds: float = LEAST_SECONDS) -> None:
-        self._least = least_seconds
-        self._wakened = Event()
-        self._due = False
-        self._began: float | None = None
-        self._rest = least_seconds
-
-    def entering(self, folder: str) -> None:
-        """All folders are looked at anyway."""
-
-    def left(self, folder: str) -> None:
-        """All folders are looked at anyway."""
-
-    def wait(self, seconds: float | None) -> bool:
-        """Rest until the next look; or only for some seconds."""
-        if self._began is not None:
-            self._rest = max(self._least, REST_FOR_WORK * (time.monotonic() - self._began))
-            self._began = None
-        self._wakened.wait(self._rest if seconds is None else seconds)
-        self._wakened.clear()
-        self._due = self._due or seconds is None
-        return self._due
-
-    def collect(self, hints: Hints) -> bool:
-        """Everything, once after each rest."""
-        if not self._due:
-            return False
-        self._due, hints.everything = False, True
-        self._began = time.monotonic()
-        return True
-
-    def is_being_written(self, path: str) -> bool:
-        """Nobody knows."""
-        return False
-
-    def wake(self) -> None:
-        """End the rest."""
-        self._wakened.set()
-
-    def close(self) -> None:
-        """There is nothing to give back."""
-
-
 QUIET_SECONDS = 0.1
+"""Changes are reported when nothing more has happened for this long."""
 LONGEST_SECONDS = 1.0
-"""Told when nothing more has happened for a while, or at the latest after this time."""
-
+"""Changes are reported after this time at the latest."""
 CLOCK_STEP_NANOSECONDS = 20_000_000
-"""Times of files are that coarse at most."""
+"""The largest step of the times that the system gives to files."""
+LEAST_SECONDS = 2.0
+"""The shortest pause between two polls."""
+REST_FOR_WORK = 20
+"""A pause is at least this many times as long as the last poll took: 5 % of a processor."""
 
 POLLING_NOTICE = (
     "the system cannot watch this many folders: changes are noticed some seconds later; "
@@ -83,25 +34,25 @@ POLLING_NOTICE = (
 
 
 class FileEvent(NamedTuple):
-    """What happened to a file; its path is relative to the root."""
+    """A change of a file; its path is relative to the root."""
 
     kind: Literal["add", "change", "unlink"]
     path: str
 
 
 class _Noted(NamedTuple):
-    """A file that something happened to."""
+    """A file that something happened to since it was last reported."""
 
     was_there: bool
     first: float
     last: float
-    """When it happened, for the first and for the last time."""
+    """When something happened for the first and for the last time (monotonic seconds)."""
 
 
 class Watcher:
     """Watches the folders of a tree, in a thread of its own, until it is closed.
 
-    Who else uses the tree holds the lock meanwhile.
+    Other users of the tree have to hold the lock meanwhile.
     """
 
     def __init__(
@@ -119,20 +70,21 @@ class Watcher:
         self._quiet_seconds = quiet_seconds
         self._hints = Hints()
         self._noted: dict[str, _Noted] = {}
-        """Files that something happened to since they were told last."""
+        """Files that something happened to since they were last reported."""
         self._closed = False
         self._times = _Times(tree.root)
         self._thread = Thread(target=self._run, name="file watcher", daemon=True)
 
     @property
     def notice(self) -> str:
-        """What the user should know about how it watches; mostly nothing."""
+        """A notice for the user about how changes are watched; mostly empty."""
         return POLLING_NOTICE if isinstance(self._events, Polling) else ""
 
     def start(self) -> None:
-        """Begin. What changed since the tree was walked is told, too."""
+        """Start the thread. What changed since the tree was walked is reported, too."""
         with self._lock:
             self._tree.listener = self._events
+            # Watched first, compared afterwards: nothing in between is missed.
             for folder in self._tree.folders:
                 self._events.entering(folder)
             self._note(self._tree.refresh())
@@ -142,14 +94,14 @@ class Watcher:
         self._thread.start()
 
     def catch_up(self) -> None:
-        """Bring the tree up to date at once, from another thread. The lock has to be held."""
+        """Bring the tree up to date at once; called in another thread, which holds the lock."""
         self._events.collect(self._hints)
         self._bring_up_to_date()
         if self._noted or self._events.exhausted:
             self._events.wake()
 
     def close(self) -> None:
-        """Stop; the thread has ended when this returns."""
+        """Stop; when this returns the thread has ended."""
         self._closed = True
         self._events.wake()
         if self._thread.is_alive():
@@ -163,12 +115,12 @@ class Watcher:
             self._settle()
             with self._lock:
                 self._poll_if_exhausted()
-                told = self._told()
-            if told and not self._closed:
-                self._report(told)
+                due = self._due()
+            if due and not self._closed:
+                self._report(due)
 
     def _settle(self) -> None:
-        """Bring the tree up to date when nothing more happens, or it goes on for too long."""
+        """Bring the tree up to date once it is quiet, or when that takes too long."""
         began = time.monotonic()
         while True:
             self._events.wait(self._quiet_seconds)
@@ -178,7 +130,7 @@ class Watcher:
                 done = late or not self._hints
                 if late or not more:
                     self._bring_up_to_date()
-            # What was found by looking is told by the system, too: so not before that is in.
+            # Reading folders finds changes before their events arrive: wait for these, too.
             if done or self._closed:
                 return
 
@@ -188,6 +140,7 @@ class Watcher:
         self._note(changes.then(self._look(hints)) if hints else changes)
 
     def _look(self, hints: Hints) -> Changes:
+        """Read again what the hints name; note the files that were written."""
         tree = self._tree
         if hints.everything:
             self._note_written({*hints.files, *self._times.written(tree.paths())})
@@ -212,49 +165,61 @@ class Watcher:
             self._note_one(path, True)
 
     def _note_one(self, path: str, is_there: bool) -> None:
+        """Note that something happened to a file; whether it existed counts the first time."""
         now = time.monotonic()
         was_there, first, _ = self._noted.get(path, (is_there, now, now))
         self._noted[path] = _Noted(was_there, first, now)
 
-    def _told(self) -> list[FileEvent]:
-        """The difference to what was told before, of files that are not being written just now."""
+    def _due(self) -> list[FileEvent]:
+        """Return the events to report, without files that are just being written."""
         self._events.collect(self._hints)
         now = time.monotonic()
         ripe = [path for path, noted in self._noted.items() if self._is_ripe(path, noted, now)]
         there = self._tree.known(ripe)
-        told: list[FileEvent] = []
+        events: list[FileEvent] = []
         for path in ripe:
             was_there = self._noted.pop(path).was_there
             if path in there:
-                told.append(FileEvent("change" if was_there else "add", path))
+                events.append(FileEvent("change" if was_there else "add", path))
             elif was_there:
-                told.append(FileEvent("unlink", path))
-        return told
+                events.append(FileEvent("unlink", path))
+        return events
 
     def _is_ripe(self, path: str, noted: _Noted, now: float) -> bool:
+        """Return whether a file is quiet, or has waited for long enough."""
         if now - noted.first >= LONGEST_SECONDS:
             return True
         is_busy = path in self._hints.files or self._events.is_being_written(path)
         return now - noted.last >= self._quiet_seconds and not is_busy
 
     def _poll_if_exhausted(self) -> None:
+        """Change to polling if the system allows no more watches."""
         if self._events.exhausted:
             self._events.close()
             self._events = self._tree.listener = Polling()
             self._times.written(self._tree.paths())
 
 
+def _best_events(tree: Tree) -> FolderEvents:
+    """Return inotify, or polling if the system has no inotify (left)."""
+    try:
+        return Inotify(f"{tree.root}/")
+    except OSError:
+        return Polling()
+
+
 class _Times:
-    """Finds files written since the last time, by when their inodes changed."""
+    """Finds files written since the last time, by the times their inodes changed (ctime)."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
         self._checked = time.time_ns()
         self._recent: dict[str, int] = {}
-        """Of files of the last moment: times which are known already."""
+        """Times that are known already, of files changed just before the last check."""
 
     def written(self, paths: Iterable[str]) -> list[str]:
-        """Those written since this was asked before."""
+        """Return the files written since the last call."""
+        # Times may lag behind the clock by a step: files of that moment are looked at again.
         since, self._checked = self._checked - CLOCK_STEP_NANOSECONDS, time.time_ns()
         known, self._recent = self._recent, {}
         for path in paths:
@@ -263,11 +228,11 @@ class _Times:
         return [path for path, changed in self._recent.items() if known.get(path) != changed]
 
     def nothing_missed(self) -> None:
-        """All until now was told by the system."""
+        """Note that the system has reported everything until now."""
         self._checked = time.time_ns()
 
     def seen(self, paths: Iterable[str]) -> None:
-        """These are told otherwise: they count as known."""
+        """Take the times of files that are reported as added already as known."""
         self._recent.update((path, self._changed(path)) for path in paths)
 
     def _changed(self, path: str) -> int:
@@ -277,8 +242,49 @@ class _Times:
             return -1
 
 
-def _best_events(tree: Tree) -> FolderEvents:
-    try:
-        return Inotify(f"{tree.root}/")
-    except OSError:
-        return Polling()
+class Polling:
+    """The events of a system that reports none: after every pause all has to be looked at."""
+
+    exhausted = False
+
+    def __init__(self, least_seconds: float = LEAST_SECONDS) -> None:
+        self._least = least_seconds
+        self._wakened = Event()
+        self._due = False
+        self._began: float | None = None
+        self._rest = least_seconds
+
+    def entering(self, folder: str) -> None:
+        """Do nothing: all folders are looked at anyway."""
+
+    def left(self, folder: str) -> None:
+        """Do nothing: all folders are looked at anyway."""
+
+    def wait(self, seconds: float | None) -> bool:
+        """Sleep until the next poll (None), or only for some seconds; return whether one is due."""
+        if self._began is not None:
+            self._rest = max(self._least, REST_FOR_WORK * (time.monotonic() - self._began))
+            self._began = None
+        self._wakened.wait(self._rest if seconds is None else seconds)
+        self._wakened.clear()
+        self._due = self._due or seconds is None
+        return self._due
+
+    def collect(self, hints: Hints) -> bool:
+        """Ask for a look at everything, once after each pause."""
+        if not self._due:
+            return False
+        self._due, hints.everything = False, True
+        self._began = time.monotonic()
+        return True
+
+    def is_being_written(self, path: str) -> bool:
+        """Return False: that is not known."""
+        return False
+
+    def wake(self) -> None:
+        """End the pause."""
+        self._wakened.set()
+
+    def close(self) -> None:
+        """Do nothing: there are no resources."""

@@ -1,6 +1,6 @@
-"""Git's glob language as regular expressions that never take more than linear-like time.
+"""Translates git's glob patterns to regular expressions that take about linear time.
 
-Works on byte strings seen as Latin-1 text, because git compares bytes: `?` is one byte.
+Texts are bytes decoded as Latin-1, because git compares bytes: `?` is one byte.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterable
 from string import ascii_lowercase, ascii_uppercase, digits, punctuation, whitespace
 
 SPECIAL = "*?[\\"
-"""Characters that mean something else than themselves."""
+"""Characters that do not stand for themselves."""
+
+Matcher = Callable[[str], "re.Match[str] | None"]
 
 _FOLDERS = r"(?:[^/]*/)*"
 _NEVER = r"(?!)"
@@ -33,20 +35,27 @@ _NAMED_CLASSES = {
 
 
 class _NeverMatches(Exception):
-    """The pattern is broken in a way that makes git match nothing."""
+    """Raised for a pattern that is broken in a way that makes git match nothing."""
+
+
+def matcher(patterns: Iterable[str], *, fold_case: bool = False) -> Matcher:
+    """Return a function that matches a whole text with any of the patterns."""
+    sources = [as_expression(pattern, fold_case=fold_case) for pattern in patterns]
+    return re.compile("|".join(f"(?:{source})" for source in sources)).fullmatch
 
 
 def literal_length(pattern: str) -> int:
-    """How many characters at the beginning stand for themselves."""
+    """Return how many characters at the beginning of a pattern stand for themselves."""
     return next((at for at, char in enumerate(pattern) if char in SPECIAL), len(pattern))
 
 
 def as_expression(pattern: str, *, fold_case: bool = False) -> str:
-    """The source of an expression to be used with `fullmatch` on a relative path.
+    """Return the source of an expression to be used with `fullmatch` on a relative path.
 
-    With `fold_case` the text has to be in lower case. Parts between stars are atomic: the first
-    place where a part fits is always good enough, so nothing is tried twice.
+    With `fold_case` the text has to be in lower case.
     """
+    # Parts between stars are atomic groups: the first place where a part fits is always good
+    # enough, so nothing is tried twice.
     try:
         head, *rest = _Translation(pattern, fold_case).parts()
     except _NeverMatches:
@@ -56,18 +65,20 @@ def as_expression(pattern: str, *, fold_case: bool = False) -> str:
 
 
 class _Translation:
-    """One pattern, read from left to right."""
+    """The translation of one pattern, which is read from left to right."""
 
     def __init__(self, pattern: str, fold_case: bool) -> None:
         self._pattern = pattern
         self._fold = fold_case
-        # Git cuts off the literal beginning first, so stars behind it are at a beginning too.
+        # Git cuts off the literal beginning first: stars right after it count as at the beginning.
         self._beginnings = {0, literal_length(pattern)}
         self._parts = [""]
+        """The expression so far, cut before every `**` that crosses folders."""
         self._pieces = [""]
+        """The current path segment so far, cut at every star."""
 
     def parts(self) -> list[str]:
-        """The expression, cut before every `**` that crosses folders."""
+        """Return the expression, cut before every `**` that crosses folders."""
         at = 0
         while at < len(self._pattern):
             char = self._pattern[at]
@@ -84,7 +95,7 @@ class _Translation:
         return self._parts
 
     def _stars(self, at: int) -> int:
-        """One star or more; where the pattern goes on."""
+        """Translate one star or more; return where the pattern goes on."""
         end = at
         while self._pattern[end : end + 1] == "*":
             end += 1
@@ -102,7 +113,7 @@ class _Translation:
         return end
 
     def _close_segment(self) -> None:
-        """What was read since the last slash: pieces with a star between each two."""
+        """Add what was read since the last slash: pieces with a star between each two."""
         first, *rest = self._pieces
         self._pieces = [""]
         if rest:
@@ -111,12 +122,13 @@ class _Translation:
         self._parts[-1] += first
 
     def _crosses_folders(self, start: int, end: int) -> bool:
+        """Return whether two stars or more are a whole segment: only these cross folders."""
         follows = self._pattern[end : end + 2]
         starts = start in self._beginnings or self._pattern[start - 1] == "/"
         return starts and (not follows or follows[0] == "/" or follows == "\\/")
 
     def _single(self, at: int) -> tuple[str, int]:
-        """What matches exactly one byte, and where the pattern goes on."""
+        """Translate what matches one byte; return it and where the pattern goes on."""
         char = self._pattern[at]
         if char == "?":
             return "[^/]", at + 1
@@ -133,7 +145,7 @@ class _Translation:
         return re.escape(_lower(char) if self._fold else char), at + 1
 
     def _bracket(self, at: int) -> tuple[set[str], int]:
-        """The bytes a bracket expression accepts, and where the pattern goes on."""
+        """Return the bytes that a bracket expression accepts, and where the pattern goes on."""
         negated = self._at(at) in "!^"
         at += negated
         found: set[str] = set()
@@ -162,7 +174,10 @@ class _Translation:
         return (every - found if negated else found & every), at + 1
 
     def _named_class(self, at: int, found: set[str]) -> tuple[str, int]:
-        """`[:name:]` at this place: what counts as the previous byte, and its last place."""
+        """Add the bytes of a class `[:name:]`.
+
+        Returns what counts as the previous byte, and the index of the last character read.
+        """
         end = self._pattern.find("]", at + 2)
         if end < 0:
             raise _NeverMatches
@@ -176,7 +191,7 @@ class _Translation:
         return "", end
 
     def _add_span(self, found: set[str], span: Iterable[str]) -> None:
-        """Several bytes at once. Of these git folds the case, of single ones it does not."""
+        """Add a range or class of bytes. Git folds the case of these, not of single bytes."""
         found.update(span := set(span))
         if self._fold:
             found.update(map(_lower, span))
@@ -195,12 +210,3 @@ def _one_of(accepted: set[str]) -> str:
 
 def _lower(char: str) -> str:
     return char.lower() if char in ascii_uppercase else char
-
-
-Matcher = Callable[[str], "re.Match[str] | None"]
-
-
-def matcher(patterns: Iterable[str], *, fold_case: bool = False) -> Matcher:
-    """A function that says whether one of the patterns matches a whole text."""
-    sources = [as_expression(pattern, fold_case=fold_case) for pattern in patterns]
-    return re.compile("|".join(f"(?:{source})" for source in sources)).fullmatch

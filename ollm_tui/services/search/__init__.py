@@ -1,1 +1,1 @@
-"""Finding what was said: queries, the index behind them, and what they find."""
+"""Full-text search of all sessions: queries, the index, results and snippets."""

@@ -1,4 +1,7 @@
-"""Keeping the search index equal to the session files: what changed is read and put in again."""
+"""Keeps the search index equal to the session files: what changed is read and indexed again.
+
+`Indexing` does that when it is asked, `IndexFeed` in the background after each turn.
+"""
 
 from __future__ import annotations
 
@@ -20,93 +23,29 @@ from ollm_tui.storage.sessions.directory import Fingerprint
 from ollm_tui.storage.sessions.session_store import SessionStore
 
 QUIET_SECONDS = 2.0
-"""Nothing is read before so much time has passed without a record: a turn is read once."""
+"""A session is read when this much time has passed without a record: once after a turn."""
+BATCH_BYTES = 6 * 1024 * 1024
+"""Bytes of session files for one transaction, enough that its fsync hardly counts."""
+ATTEMPTS = 3
+"""How often an index is tried: it is damaged, a new one cannot be written, then memory."""
+
+Progress = Callable[[int, int], None]
+"""Called with how many of how many sessions have been indexed."""
+Batch = tuple[list[IndexedSession], list[str]]
+"""The sessions to index, and the ids of those that are gone."""
 
 log = logging.getLogger(__name__)
 
 
-class IndexFeed:
-    """Listens to recording and has what changed put into the index.
-
-    The thread begins with the first record and sleeps while there is none.
-    """
-
-    def __init__(
-        self,
-        topic: Topic[StoreEvent],
-        refresh: Callable[[Collection[str]], None],
-        quiet_seconds: float = QUIET_SECONDS,
-    ) -> None:
-        self._refresh = refresh
-        self._quiet = quiet_seconds
-        self._changed = Condition()
-        self._waiting: set[str] = set()
-        self._last = 0.0
-        self._is_open = True
-        self._thread: Thread | None = None
-        self._stop_listening = topic.subscribe(self._note)
-
-    def close(self) -> None:
-        """Stop; what was not put in yet is, when the next search begins."""
-        self._stop_listening()
-        with self._changed:
-            self._is_open = False
-            self._changed.notify()
-        if self._thread:
-            self._thread.join()
-
-    def _note(self, event: StoreEvent) -> None:
-        if not isinstance(event, MessageRecorded | ToolCallRecorded | SessionSaved):
-            return
-        with self._changed:
-            self._last = time.monotonic()
-            self._waiting.add(event.session_id)
-            if self._thread is None:
-                self._thread = Thread(target=self._run, name="ollm-index-feed", daemon=True)
-                self._thread.start()
-            elif len(self._waiting) == 1:
-                self._changed.notify()
-
-    def _run(self) -> None:
-        while names := self._next():
-            try:
-                self._refresh(names)
-            except (StoreError, OSError) as error:
-                log.warning("not indexed yet", exc_info=error)
-
-    def _next(self) -> frozenset[str]:
-        """The sessions to read, once all is quiet; none at the end."""
-        with self._changed:
-            while self._is_open:
-                left = self._last + self._quiet - time.monotonic()
-                if self._waiting and left <= 0:
-                    names = frozenset(self._waiting)
-                    self._waiting.clear()
-                    return names
-                self._changed.wait(left if self._waiting else None)
-            return frozenset()
-
-
-BATCH_BYTES = 6 * 1024 * 1024
-"""Of session files, for one transaction: enough that its syncing does not count."""
-ATTEMPTS = 3
-"""A damaged file, another that cannot be written, then memory."""
-
-Progress = Callable[[int, int], None]
-"""Called with how many of how many sessions have been put in."""
-Batch = tuple[list[IndexedSession], list[str]]
-"""Sessions, and those that are gone."""
-
-
 class _Work(NamedTuple):
-    """What the directories say that the index does not."""
+    """The sessions whose files differ from the index, and those that are gone."""
 
     stale: dict[str, Fingerprint]
     gone: frozenset[str]
 
 
 class Indexing:
-    """Fills the search index of a store. `using` is held whenever the index is used."""
+    """Fills the search index of a store. The lock `using` is held whenever the index is used."""
 
     def __init__(self, store: SessionStore, index: MessageIndex, using: Lock) -> None:
         self._store = store
@@ -118,9 +57,9 @@ class Indexing:
     def refresh(
         self, progress: Progress | None = None, only: Collection[str] | None = None
     ) -> None:
-        """Make the index say what the files say, whoever wrote them; all sessions or some.
+        """Bring the index up to date with the files of all sessions, or only some.
 
-        StoreError where another process does not let go of the index.
+        StoreError if another process is writing the index, or none can be used.
         """
         with self._at_work:
             self._is_stopped = False
@@ -134,10 +73,11 @@ class Indexing:
                         raise StoreError(f"there is no search index: {error}") from error
 
     def stop(self) -> None:
-        """Have a refresh end after the sessions it is writing; the next one goes on there."""
+        """End a running refresh after its current batch; the next refresh continues there."""
         self._is_stopped = True
 
     def _work(self, only: Collection[str] | None) -> _Work:
+        """Compare the files with the index."""
         directory = self._store.directory
         with self._using:
             known = self._index.marks()
@@ -148,14 +88,15 @@ class Indexing:
             found = {name: directory.fingerprint(name) for name in only if directory.has(name)}
             gone = known.keys() & (set(only) - found.keys())
         stale = [name for name, marks in found.items() if known.get(name) != marks]
-        # Those that were written at the same time have numbers that lie together.
+        # By time, so that sessions written at about the same time get row numbers near each other.
         stale.sort(key=lambda name: max(found[name][1], found[name][3]))
         return _Work({name: found[name] for name in stale}, frozenset(gone))
 
     def _fill(self, work: _Work, progress: Progress | None) -> None:
-        """Write batch after batch. While the words of one are indexed the next one is read: then
-        SQLite lets others run for long. Between single rows it would wait for them each time.
-        """
+        """Write batch after batch; the next one is read while the words of one are indexed."""
+        # Reading begins with `before_words`, just before SQLite's one long statement, during which
+        # it lets other threads run. If a thread read while single rows are inserted, SQLite would
+        # have to wait for that thread after each of them.
         if work.gone:
             with self._using:
                 self._index.update((), work.gone)
@@ -177,7 +118,7 @@ class Indexing:
                     progress(done, len(work.stale))
 
     def _read(self, names: dict[str, Fingerprint]) -> Batch:
-        """The sessions as they are, and those that are gone by now or never began."""
+        """Read some sessions; those gone by now, or without a record yet, are returned as gone."""
         sessions: list[IndexedSession] = []
         missing: list[str] = []
         for name, marks in names.items():
@@ -191,6 +132,7 @@ class Indexing:
 
 
 def _batches(stale: dict[str, Fingerprint]) -> Iterator[dict[str, Fingerprint]]:
+    """Group sessions into batches of about `BATCH_BYTES`."""
     batch: dict[str, Fingerprint] = {}
     size = 0
     for name, marks in stale.items():
@@ -201,3 +143,66 @@ def _batches(stale: dict[str, Fingerprint]) -> Iterator[dict[str, Fingerprint]]:
             batch, size = {}, 0
     if batch:
         yield batch
+
+
+class IndexFeed:
+    """Listens to recording and calls `refresh` with the sessions that changed, in a thread.
+
+    The thread starts with the first record and sleeps while there is none.
+    """
+
+    def __init__(
+        self,
+        topic: Topic[StoreEvent],
+        refresh: Callable[[Collection[str]], None],
+        quiet_seconds: float = QUIET_SECONDS,
+    ) -> None:
+        self._refresh = refresh
+        self._quiet = quiet_seconds
+        self._changed = Condition()
+        self._waiting: set[str] = set()
+        self._last = 0.0
+        self._is_open = True
+        self._thread: Thread | None = None
+        self._stop_listening = topic.subscribe(self._note)
+
+    def close(self) -> None:
+        """Stop; what is not indexed yet will be when the next search begins."""
+        self._stop_listening()
+        with self._changed:
+            self._is_open = False
+            self._changed.notify()
+        if self._thread:
+            self._thread.join()
+
+    def _note(self, event: StoreEvent) -> None:
+        if not isinstance(event, MessageRecorded | ToolCallRecorded | SessionSaved):
+            return
+        with self._changed:
+            self._last = time.monotonic()
+            self._waiting.add(event.session_id)
+            if self._thread is None:
+                self._thread = Thread(target=self._run, name="ollm-index-feed", daemon=True)
+                self._thread.start()
+            # Only the first one wakes the thread: with others waiting it sleeps for a set time.
+            elif len(self._waiting) == 1:
+                self._changed.notify()
+
+    def _run(self) -> None:
+        while names := self._next():
+            try:
+                self._refresh(names)
+            except (StoreError, OSError) as error:
+                log.warning("not indexed yet", exc_info=error)
+
+    def _next(self) -> frozenset[str]:
+        """Wait for a quiet moment and return the sessions to read; none when closed."""
+        with self._changed:
+            while self._is_open:
+                left = self._last + self._quiet - time.monotonic()
+                if self._waiting and left <= 0:
+                    names = frozenset(self._waiting)
+                    self._waiting.clear()
+                    return names
+                self._changed.wait(left if self._waiting else None)
+            return frozenset()

@@ -1,4 +1,4 @@
-"""What of a session can be found: its messages, its tool calls, and what narrows a search."""
+"""Makes the rows of the search index from a session: its messages and tool calls as text."""
 
 from __future__ import annotations
 
@@ -22,53 +22,13 @@ from ollm_tui.storage.search.message_rows import IndexedMessage, IndexedSession
 from ollm_tui.storage.sessions.directory import Fingerprint
 
 END_CHARACTERS = 64_000
-"""So much of the beginning of an output is searched, and of its end."""
+"""Characters of the beginning of a tool's output that are indexed, and of its end."""
 _MARK = re.compile(r"\s*\[… [^\n]* …\]\s*")
-"""The line that stands for what was cut away."""
-
-
-def searched_output(given: str, whole: str | None = None) -> list[str]:
-    """The texts to be found. What the model was given is usually the whole output without its
-    middle: then it is there already. Other programs have another text for the eye."""
-    if whole is None:
-        return [_ends(given)]
-    if _is_cut(given, whole):
-        return [_ends(whole)]
-    return [_ends(given), _ends(whole)]
-
-
-def _is_cut(given: str, whole: str) -> bool:
-    """Whether nothing but a mark stands between what is the beginning and the end of the whole."""
-    if "[… " not in given:
-        return False
-    begins = _alike(given, whole)
-    ends = min(_alike(given[::-1], whole[::-1]), len(given) - begins)
-    return _MARK.fullmatch(given, begins, len(given) - ends) is not None
-
-
-def _alike(one: str, other: str) -> int:
-    """How many characters are the same before the first that is not; found by halving."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
-def _ends(text: str) -> str:
-    """All of it, or the beginning and the end, without words that would be cut."""
-    if len(text) <= 2 * END_CHARACTERS:
-        return text
-    first = text[:END_CHARACTERS].rsplit(None, 1)[0]
-    last = text[-END_CHARACTERS:].split(None, 1)[-1]
-    return f"{first}\n…\n{last}"
+"""The line that marks what was cut out of an output."""
 
 
 def searchable(state: SessionState, marks: Fingerprint) -> IndexedSession:
-    """A session as it is found."""
+    """Return a session as the index holds it; `marks` tell whether its files change later."""
     header = state.header
     model = header.model
     branch = {message.id for message in state.branch()} if header.head else set[str]()
@@ -93,7 +53,10 @@ def searchable(state: SessionState, marks: Fingerprint) -> IndexedSession:
 
 
 def damaged(session_id: str, marks: Fingerprint) -> IndexedSession:
-    """A session that cannot be read has nothing to find until its files change."""
+    """Return an empty entry for a session that cannot be read.
+
+    So it is not read again before its files change.
+    """
     return IndexedSession(session_id, "", None, "", False, False, marks, ())
 
 
@@ -104,6 +67,7 @@ def _message(
     model: str,
     calls: Iterable[ToolCall] | None,
 ) -> IndexedMessage:
+    """Return a message as the index holds it: its text, what goes with it, and its tools."""
     said: list[str] = []
     aside: list[str] = []
     tools: list[str] = []
@@ -124,7 +88,7 @@ def _message(
             case ToolResultPart():
                 tools += _answer(part, calls) if calls else (part.content,)
             case _:
-                pass  # what was brought in from elsewhere is found there
+                pass  # text recalled from another session is found there
     return IndexedMessage(
         message.id,
         message.role,
@@ -141,8 +105,10 @@ def _message(
 
 
 def _call(name: str, call: ToolCall) -> IndexedMessage:
-    """A tool call that no message speaks of: what was run, and what came of it. The stream of
-    every branch shows the commands of the user."""
+    """Return a tool call that belongs to no message, such as a command of the user.
+
+    Such calls are shown in every branch, so they count as on the current one.
+    """
     tools: list[str] = []
     if not call.is_command:
         tools.append(call.name)
@@ -165,7 +131,10 @@ def _call(name: str, call: ToolCall) -> IndexedMessage:
 
 
 def _answer(part: ToolResultPart, calls: Iterable[ToolCall]) -> list[str]:
-    """What a tool answered; what was cut away for the model is in the record of the call."""
+    """Return the texts of a tool's result, with what was cut out of it for the model.
+
+    The whole output is in the record of the call.
+    """
     texts: list[str] = []
     for call in calls:
         if (call.id, call.result.llm_content) == (part.call_id, part.content):
@@ -173,8 +142,54 @@ def _answer(part: ToolResultPart, calls: Iterable[ToolCall]) -> list[str]:
     return list(dict.fromkeys(texts)) or [part.content]
 
 
+def searched_output(given: str, whole: str | None = None) -> list[str]:
+    """Return the texts to index of a tool's output: `given` to the model, and the `whole` one.
+
+    Usually `given` is the whole output without its middle: then the whole one is enough. In
+    sessions of other programs the two may be different texts.
+    """
+    if whole is None:
+        return [_ends(given)]
+    if _is_cut(given, whole):
+        return [_ends(whole)]
+    return [_ends(given), _ends(whole)]
+
+
+def _is_cut(given: str, whole: str) -> bool:
+    """Return whether `given` is the whole output with a mark in place of its middle."""
+    if "[… " not in given:
+        return False
+    begins = _alike(given, whole)
+    ends = min(_alike(given[::-1], whole[::-1]), len(given) - begins)
+    return _MARK.fullmatch(given, begins, len(given) - ends) is not None
+
+
+def _alike(one: str, other: str) -> int:
+    """Return the length of the common beginning, found by bisection."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _ends(text: str) -> str:
+    """Return a text, or of a long one its beginning and end, without words that are cut."""
+    if len(text) <= 2 * END_CHARACTERS:
+        return text
+    first = text[:END_CHARACTERS].rsplit(None, 1)[0]
+    last = text[-END_CHARACTERS:].split(None, 1)[-1]
+    return f"{first}\n…\n{last}"
+
+
 def _add_leaves(value: Any, words: list[str]) -> None:
-    """The words of arguments: in JSON their line ends and quotes would be spelled out."""
+    """Add keys and values of arguments to `words`.
+
+    Not as JSON: there line ends and quotes are escaped, and would not be found.
+    """
     if isinstance(value, str):
         words.append(value)
     elif isinstance(value, dict):
@@ -189,7 +204,9 @@ def _add_leaves(value: Any, words: list[str]) -> None:
 
 
 def _joined(texts: list[str]) -> str:
-    """One text. Plain text needs no filter: what is shown of it passes one again."""
+    """Join texts into one, cleaned if needed."""
+    # Cleaning is slow. ASCII without these two controls is indexed as it is: snippets are cleaned
+    # again before they are shown.
     text = "\n".join(filter(None, texts)) if len(texts) > 1 else texts[0]
     if not text.isascii() or "\x1b" in text or "\0" in text:
         text = clean(text)
@@ -197,6 +214,7 @@ def _joined(texts: list[str]) -> str:
 
 
 def _microseconds(timestamp: str) -> int:
+    """Return a time as microseconds since the epoch; 0 if it cannot be parsed."""
     try:
         return round(clock.parse(timestamp).timestamp() * 1_000_000)
     except (ValueError, OverflowError):

@@ -1,4 +1,4 @@
-"""Searching the history: from a query to messages with snippets, grouped by session."""
+"""Searches the history: turns a query into messages with snippets, grouped by session."""
 
 from __future__ import annotations
 
@@ -31,25 +31,27 @@ from ollm_tui.storage.sessions.session_store import SessionStore
 R = TypeVar("R")
 
 LIVE_BYTES = 4 * 1024 * 1024
-"""A larger session is not read again after each turn, only when a search begins."""
+"""A session with more bytes is not indexed after each turn, only when a search begins."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class _Search(NamedTuple):
+    """The arguments of a search."""
+
     query: Query
     order: Order
     limit: int
     room: SnippetRoom | None
     number: int
-    """Which round of searches it belongs to; another one ends it."""
+    """The round of searches it belongs to; it ends when another round begins (`cancel`)."""
 
 
 class HistorySearch:
-    """Everything ever said in one store, to be searched.
+    """Searches all sessions of a store.
 
-    All of it is synchronous: front ends call it in a thread. `refresh` comes before the first
-    search; `cancel` may be called from any thread. With a topic of recording the index is fed
-    in the background. A sealed store has its index in memory only.
+    It is synchronous: front ends call it in a thread. `refresh` has to be called before the first
+    search; `cancel` may be called from any thread. With the topic of a recording, the index is
+    updated in the background. The index of a sealed store is in memory only.
     """
 
     def __init__(self, store: SessionStore, topic: Topic[StoreEvent] | None = None) -> None:
@@ -62,7 +64,7 @@ class HistorySearch:
         self._feed = IndexFeed(topic, self._take_in) if topic else None
 
     def refresh(self, progress: Progress | None = None) -> None:
-        """Take in what this and other processes recorded since the last time. StoreError."""
+        """Index what this and other processes recorded since the last time. StoreError."""
         self._indexing.refresh(progress)
 
     def search(
@@ -73,10 +75,12 @@ class HistorySearch:
         order: Order = "relevance",
         room: SnippetRoom | None = None,
     ) -> Iterator[Results]:
-        """What is found: at once where words begin with the terms; then, where that leaves
-        room, also in the middle of words. Nothing more comes after `cancel`. StoreError.
+        """Yield the results, then better ones if there are.
 
-        By relevance, whole words come before beginnings of words, and these before the rest.
+        First come the messages in which words begin with the terms; if these are fewer than
+        `limit`, then those that have the terms inside words, too. After `cancel` nothing more is
+        yielded. By relevance, whole words come before beginnings of words, and these before the
+        rest. StoreError.
         """
         return self._results(_Search(query, order, limit, room, self._round))
 
@@ -94,7 +98,8 @@ class HistorySearch:
                 yield more
 
     def overview(self, query: Query, where: Where = "words") -> Overview | None:
-        """All that is found, by days; None after `cancel`. StoreError."""
+        """Return how many messages a query finds by day; None after `cancel`. StoreError."""
+        # The index counts by hours of UTC; which day that is depends on the local time zone.
         rows = self._ask(lambda: self._index.hours(query, where), self._round)
         if rows is None:
             return None
@@ -105,7 +110,7 @@ class HistorySearch:
         return Overview(days.total(), sessions, tuple(sorted(days.items())))
 
     def activity(self) -> tuple[Activity, ...]:
-        """What was said day by day, the first one first, by models. StoreError."""
+        """Return the activity by day and model, the earliest day first. StoreError."""
         sums: dict[tuple[date, str], list[int]] = {}
         rows = self._ask(self._index.activity, self._round) or ()
         for hour, model, *counts in rows:
@@ -114,13 +119,13 @@ class HistorySearch:
         return tuple(Activity(*key, *sums[key]) for key in sorted(sums))
 
     def cancel(self) -> None:
-        """End every search that has begun."""
+        """End all searches that have begun."""
         self._round += 1
         if self._is_finding:
             self._index.interrupt()
 
     def close(self) -> None:
-        """Stop feeding and let go of the index."""
+        """Stop updating the index and close it."""
         self.cancel()
         self._indexing.stop()
         if self._feed:
@@ -133,13 +138,14 @@ class HistorySearch:
         steps: list[tuple[Query, Where]] = [(query, where)]
         if order == "relevance":
             whole = query._replace(terms=tuple(t._replace(whole=True) for t in query.terms))
+            # Without duplicates: for terms that are whole words the first two are the same.
             steps = list(dict.fromkeys([(whole, "words"), (query, "words"), (query, where)]))
 
         def find() -> Results | None:
             numbers: dict[int, None] = {}
             left = len(steps)
             while left and len(numbers) < limit:
-                # Comparing takes longest: what comes after better hits is put by time.
+                # Ranking takes longest: what comes after better hits is ordered by time.
                 found = self._index.find(*steps[-left], "time" if numbers else order)
                 if found is None:
                     return None
@@ -153,7 +159,7 @@ class HistorySearch:
         return self._ask(find, current)
 
     def _ask(self, work: Callable[[], R | None], current: int) -> R | None:
-        """Use the index, filling it again if it turns out to be damaged."""
+        """Run work on the index, filling it again if it turns out to be damaged."""
         for _ in range(ATTEMPTS):
             try:
                 with self._using:
@@ -163,6 +169,7 @@ class HistorySearch:
         raise StoreError("the search index is damaged again and again", "ollm doctor")
 
     def _ask_once(self, work: Callable[[], R | None], current: int) -> R | None:
+        """Run work on the index; None if its round of searches was ended before or meanwhile."""
         if current != self._round:
             return None
         self._is_finding = True
@@ -173,6 +180,7 @@ class HistorySearch:
         return found if current == self._round else None
 
     def _take_in(self, names: Collection[str]) -> None:
+        """Index the sessions that are small enough for this to be done after each turn."""
         directory = self._store.directory
         marks = {name: directory.fingerprint(name) for name in names}
         small = [name for name, each in marks.items() if each[0] + each[2] <= LIVE_BYTES]
@@ -180,7 +188,7 @@ class HistorySearch:
 
 
 def _grouped(messages: Sequence[FoundMessage], marker: Marker) -> tuple[SessionHits, ...]:
-    """By sessions, each at the place of its first hit."""
+    """Group messages by session, in the order of the sessions' first hits."""
     groups: dict[str, list[FoundMessage]] = {}
     for message in messages:
         groups.setdefault(message.session_id, []).append(message)

@@ -1,4 +1,4 @@
-"""Snippets: the few lines of a message in which the terms stand, and where exactly."""
+"""Snippets of messages with the terms of a query marked, and queries made from a whole prompt."""
 
 from __future__ import annotations
 
@@ -13,14 +13,33 @@ from ollm_tui.core.search import Query, Snippet, SnippetRoom, Term, Where
 from ollm_tui.storage.search.message_matching import is_unspaced
 
 LOOKED_AT = 200_000
-"""Characters of a message that are searched for the place; a longer one shows its beginning."""
+"""Characters of a message in which terms are looked for; without one its beginning is shown."""
 MOST_MARKS = 24
-"""Hits that are compared to find the best place."""
+"""How many marks are compared to find the best place for a snippet."""
 _WORDS = re.compile(r"[^\W_]+")
+
+MOST_TERMS = 12
+CHARACTERS_READ = 4_000
+"""Characters of a prompt from which the terms are taken."""
+SHORTEST = 3
+"""Letters of the shortest word that says what a text is about."""
+SAYS_NOTHING = frozenset(
+    _WORDS.findall(
+        """
+    about after again all also and any are because been before but can could did does doing don
+    down each for from get give had has have her here him his how into its just let like make many
+    may more most much must need not now off once one only other our out over own please same she
+    should show some such tell than that the their them then there these they thing this those
+    through too under use using very want was way were what when where which while who why will
+    with would you your
+    """
+    )
+)
+"""Words that are in every text and say nothing about its subject."""
 
 
 class Marker:
-    """Finds the terms of one query in texts, as the index does: accents and case are the same."""
+    """Finds the terms of a query in texts as the index does, regardless of case and accents."""
 
     def __init__(
         self, query: Query, where: Where = "words", room: SnippetRoom | None = None
@@ -35,13 +54,13 @@ class Marker:
         self._pattern = re.compile("|".join((*inside, *among))) if inside or among else None
 
     def marks(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where the terms begin and end, in order."""
+        """Yield the start and end of each term found, in order."""
         if self._pattern:
             for found in self._pattern.finditer(fold(text)):
                 yield found.span()
 
     def snippet(self, texts: Iterable[str | None]) -> Snippet:
-        """The piece with the most hits in the first of the texts that has one."""
+        """Return the best piece of the first text that has a term, else the beginning."""
         present = [clean(text) for text in texts if text and not text.isspace()]
         for text in present:
             marks = list(islice(self.marks(text[:LOOKED_AT]), MOST_MARKS))
@@ -50,10 +69,12 @@ class Marker:
         return self._cut(present[0], 0) if present else Snippet("")
 
     def _cut(self, text: str, at: int) -> Snippet:
+        """Return the piece of a text around a position, with its marks."""
         start, end = _window(text, at, self._room)
         piece = text[start:end]
         front = "…" if text[:start].strip() and piece[:1] != "\n" else ""
         kept = piece.strip()
+        # Marks are found in the piece before it is stripped: move them to where the text now is.
         shift = len(front) - (len(piece) - len(piece.lstrip()))
         marks = tuple((a + shift, b + shift) for a, b in self.marks(piece))
         more = "…" if text[end:].strip() else ""
@@ -61,7 +82,7 @@ class Marker:
 
 
 def fold(text: str) -> str:
-    """Without case and accents, every character still in its place."""
+    """Return a text without case and accents, every character still at its index."""
     if text.isascii():
         return text.lower()
     return "".join(map(_folded, text))
@@ -69,12 +90,13 @@ def fold(text: str) -> str:
 
 @cache
 def _folded(character: str) -> str:
+    # One character for one: marks found in the folded text are used in the original.
     base = unicodedata.normalize("NFD", character.lower())[0]
     return base if len(base.lower()) == 1 else character
 
 
 def _best_place(text: str, marks: Sequence[tuple[int, int]], room: SnippetRoom) -> int:
-    """The first place after which the most different finds stand together."""
+    """Return the first position from which on the most different terms are near together."""
     reach = room.characters - room.before
     words = [fold(text[start:end]) for start, end in marks]
     if len(set(words)) == 1:
@@ -89,21 +111,23 @@ def _best_place(text: str, marks: Sequence[tuple[int, int]], room: SnippetRoom) 
 
 
 def _among_words(term: Term) -> str:
-    """At the beginning of a word; between the words of a term any signs may stand.
+    """Return a pattern for a term at the beginning of a word.
 
-    That nothing stands before it is looked at last: letters are found much faster than borders.
+    Between the words of a term there may be any marks.
     """
     text = fold(term.text)
     first, *others = map(re.escape, _WORDS.findall(text) or [text])
     ends = term.whole or not term.text[-1:].isalnum()
     if is_unspaced(term.text):
         return r"[\W_]*".join((first, *others))
+    # Looks back over the first word for a border: a pattern that begins with letters is found much
+    # faster than one that begins with a border.
     border = rf"(?<![^\W_]{first})"
     return r"[\W_]+".join((first + border, *others)) + (r"(?![^\W_])" if ends else "")
 
 
 def _window(text: str, at: int, room: SnippetRoom) -> tuple[int, int]:
-    """Whole lines where they are short enough, else what stands around the place."""
+    """Return start and end of the lines around a position, or less if they are too long."""
     start = end = at
     for _ in range(room.lines_before + 1):
         start = max(text.rfind("\n", 0, start), 0)
@@ -115,36 +139,20 @@ def _window(text: str, at: int, room: SnippetRoom) -> tuple[int, int]:
 
 
 def _word_border(text: str, at: int) -> int:
-    """A place near this one where no word is cut."""
+    """Return a position near this one that cuts no word, if there is a blank before it."""
     if at <= 0 or at >= len(text):
         return max(0, min(at, len(text)))
     space = text.rfind(" ", max(0, at - 20), at)
     return space + 1 if space >= 0 else at
 
 
-MOST_TERMS = 12
-CHARACTERS_READ = 4_000
-"""Characters of a prompt that say what it is about."""
-SHORTEST = 3
-_WORD = re.compile(r"[^\W_]+")
-SAYS_NOTHING = frozenset(
-    _WORD.findall(
-        """
-    about after again all also and any are because been before but can could did does doing don
-    down each for from get give had has have her here him his how into its just let like make many
-    may more most much must need not now off once one only other our out over own please same she
-    should show some such tell than that the their them then there these they thing this those
-    through too under use using very want was way were what when where which while who why will
-    with would you your
-    """
-    )
-)
-"""Words that are in every text."""
-
-
 def recall_query(text: str) -> Query:
-    """A search for whatever was said about the same things; the longest words tell the most."""
-    words = dict.fromkeys(fold(word) for word in _WORD.findall(clean(text[:CHARACTERS_READ])))
+    """Return a query for messages about the same subject as a prompt.
+
+    It has the longest words of the prompt, which say the most, and any of them may be found.
+    """
+    words = dict.fromkeys(fold(word) for word in _WORDS.findall(clean(text[:CHARACTERS_READ])))
+    # A word of another script, such as Chinese, may be shorter.
     telling = [word for word in words if len(word) >= SHORTEST or not word.isascii()]
     telling = [word for word in telling if word not in SAYS_NOTHING]
     telling.sort(key=len, reverse=True)
@@ -152,6 +160,6 @@ def recall_query(text: str) -> Query:
 
 
 def terms_in(query: Query, snippet: Snippet) -> int:
-    """How many of the terms of a search stand in a snippet."""
+    """Return how many terms of a query are in a snippet."""
     found = {fold(snippet.text[start:end]) for start, end in snippet.marks}
     return sum(any(each.startswith(fold(term.text)) for each in found) for term in query.terms)

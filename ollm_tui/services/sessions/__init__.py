@@ -1,1 +1,1 @@
-"""Sessions as a user handles them: recorded, listed, opened, followed, cleaned up."""
+"""Sessions: recording, listing, opening, following, bundling and clearing them up."""

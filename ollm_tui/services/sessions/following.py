@@ -1,4 +1,4 @@
-"""Following a session that another process writes: what it gains, soon after it is on disk."""
+"""Follows a session that another process writes, by looking at its files again and again."""
 
 from __future__ import annotations
 
@@ -19,19 +19,20 @@ from ollm_tui.storage.sessions.session_store import SessionStore
 from ollm_tui.storage.sessions.session_tail import SessionTail, TailUpdate
 
 LOOK_EVERY_SECONDS = 0.5
+"""Seconds between two looks at the files."""
 
 InThread = Callable[[Callable[[], TailUpdate | None]], Awaitable[TailUpdate | None]]
-"""Does something with the store in its thread."""
+"""Runs a look at the store in the store's thread."""
 
 
 class Followed(NamedTuple):
-    """A session as it is now, to be read only; it goes on changing."""
+    """A followed session; its state is to be read only, and goes on changing."""
 
     state: SessionState
     changed: frozenset[str]
-    """The messages that are new or say something else since the last time."""
+    """The ids of the messages that are new or were changed since the last one."""
     is_held: bool
-    """Whether somebody else has it open; else it could be continued here."""
+    """Whether another process has it open; if not, it could be continued here."""
 
 
 async def follow(
@@ -40,10 +41,10 @@ async def follow(
     in_thread: InThread,
     every_seconds: float = LOOK_EVERY_SECONDS,
 ) -> AsyncGenerator[Followed, None]:
-    """A session as it is, and again each time it changed, until whoever listens stops.
+    """Yield a session as it is, and again after each change, until the caller stops.
 
-    Needs no lock and is in nobody's way. The errors of `SessionStore.load`: the session may
-    be deleted meanwhile.
+    Takes no lock, so the writer is not disturbed. Raises what `SessionStore.load` raises: the
+    session may be deleted meanwhile.
     """
     tail = SessionTail(store, session_id)
     last: Followed | None = None
@@ -57,7 +58,9 @@ async def follow(
 
 
 def _after(news: TailUpdate, last: Followed | None) -> Followed:
-    """Records are applied here and not in the thread: others read the state meanwhile."""
+    """Return the session after an update: read anew, or the last one with the new records."""
+    # Records are applied here, in the event loop, and not in the thread: the state that was handed
+    # out is read in the loop.
     if news.state:
         return Followed(news.state, _difference(news.state, last), news.is_held)
     assert last is not None
@@ -66,19 +69,23 @@ def _after(news: TailUpdate, last: Followed | None) -> Followed:
         try:
             last.state.apply(record, seq)
         except CannotDecode:
-            continue  # of a newer version; the next reading of the whole session leaves it out too
+            continue  # of a newer version: reading the whole session leaves it out, too
         changed.update(_message_of(record))
     return Followed(last.state, frozenset(changed), news.is_held)
 
 
 def _differs(found: Followed, last: Followed, news: TailUpdate) -> bool:
-    """Folding a journal changes the files and nothing else."""
+    """Return whether an update changed more than the files.
+
+    Folding the journal into the session file rewrites both and changes nothing else.
+    """
     if news.entries or found.changed or found.is_held != last.is_held:
         return True
     return found.state.header.journal_seq != last.state.header.journal_seq
 
 
 def _difference(state: SessionState, last: Followed | None) -> frozenset[str]:
+    """Return the ids of the messages that are new or differ from the last time."""
     known = last.state if last else None
     return frozenset(
         message.id
@@ -88,6 +95,7 @@ def _difference(state: SessionState, last: Followed | None) -> frozenset[str]:
 
 
 def _message_of(record: AnyRecord) -> tuple[str, ...]:
+    """Return the ids of the messages that a record is about."""
     match record:
         case MessageAdded():
             return (record.message.id,)

@@ -1,5 +1,4 @@
-"""What the user wrote: prompts sent before, per project, and drafts not sent yet, per session;
-and how the screen was left.
+"""Remembers prompts that were sent (per project), drafts (per session) and the open sidebar.
 
 Nothing here raises: what cannot be written is kept in memory, and the log says why.
 """
@@ -23,11 +22,11 @@ from ollm_tui.storage.store_layout import is_valid_name
 
 MOST_PROMPTS = 1_000
 MOST_BYTES = 2_000_000
-"""All prompts of a project together, with what was pasted into them."""
+"""The most bytes of all prompts of a project, including texts pasted into them."""
 MOST_PROJECTS = 20
-"""Other projects whose prompts are offered: those that were used last."""
+"""How many other projects offer their prompts: those that were used last."""
 CUT_EVERY = 50
-"""Prompts after which the file is cut back, and at the first one."""
+"""The file is cut back at the first prompt, and then after this many."""
 
 log = logging.getLogger(__name__)
 
@@ -41,14 +40,15 @@ class _Screen(msgspec.Struct):
 
 
 class PromptMemory:
-    """Remembers on disk, or without a directory until the program ends. Any thread may ask."""
+    """Remembers on disk, or without a directory until the program ends; usable in any thread."""
 
     def __init__(self, directory: Path | None, project: Path) -> None:
+        # A hash: a path holds slashes and may be too long for a file name.
         self._key = f"project-{sha256(bytes(project.absolute())).hexdigest()[:24]}"
         self._history = directory and directory / "prompt-history" / f"{self._key}.jsonl"
         self._folder = directory and directory / "drafts"
         self.searches = SavedSearches(directory and directory / "searches.json")
-        """What is looked for again and again."""
+        """The searches that the user saved."""
         self._screen = directory and directory / "screen.json"
         self._sidebar = False
         self._unwritten: list[str] = []
@@ -58,14 +58,14 @@ class PromptMemory:
         self._lock = Lock()
 
     def history(self) -> list[str]:
-        """What was sent in this project, the oldest first."""
+        """Return the prompts sent in this project, the oldest first, without repetitions."""
         with self._lock:
             texts = (*self._read_history(), *self._unwritten)
         kept = [text for text, before in zip(texts, ("", *texts), strict=False) if text != before]
         return kept[-MOST_PROMPTS:]
 
     def elsewhere(self) -> list[str]:
-        """What was sent in other projects, the latest first."""
+        """Return the prompts sent in other projects, the latest first."""
         if not self._history:
             return []
         try:
@@ -78,7 +78,7 @@ class PromptMemory:
         return list(islice(texts, MOST_PROMPTS))
 
     def remember(self, text: str) -> None:
-        """Something was sent, or put aside."""
+        """Add a prompt that was sent, or put aside, unless it is the same as the last one."""
         text = clean(text)
         with self._lock:
             if text.strip() and text != self._last:
@@ -87,9 +87,10 @@ class PromptMemory:
                 self._write_history()
 
     def draft(self, session_id: str | None) -> str:
-        """What was not sent yet in a session, or in the project before it has one."""
+        """Return the unsent text of a session, or (None) of the project before it has a session."""
         key = self._draft_key(session_id)
         with self._lock:
+            # A draft in memory is one that could not be written: it is newer than the file.
             if key in self._drafts or not self._folder:
                 return self._drafts.get(key, "")
             try:
@@ -101,7 +102,7 @@ class PromptMemory:
                 return ""
 
     def keep_draft(self, session_id: str | None, text: str) -> None:
-        """Keep what is being written; an empty text removes the draft."""
+        """Store the unsent text of a session; an empty text removes the draft."""
         key, text = self._draft_key(session_id), clean(text)
         with self._lock:
             self._drafts[key] = text
@@ -117,7 +118,7 @@ class PromptMemory:
                 log.warning("a draft cannot be kept: %s", error)
 
     def sidebar_is_open(self) -> bool:
-        """Whether the sessions stood beside the stream when the program was left."""
+        """Return whether the sidebar was open when the program was left."""
         if not self._screen:
             return self._sidebar
         try:
@@ -126,7 +127,7 @@ class PromptMemory:
             return False  # there is none yet, or it is damaged: nothing is lost by it
 
     def keep_sidebar(self, is_open: bool) -> None:
-        """The sessions are shown beside the stream, or no longer."""
+        """Store whether the sidebar is open."""
         self._sidebar = is_open
         if not self._screen:
             return
@@ -140,6 +141,7 @@ class PromptMemory:
             return self._key
         if is_valid_name(session_id):
             return session_id
+        # An id that is no valid file name must not become one.
         return f"session-{sha256(session_id.encode('utf-8', 'replace')).hexdigest()[:24]}"
 
     def _read_history(self) -> list[str]:
@@ -149,6 +151,7 @@ class PromptMemory:
         if not self._history:
             del self._unwritten[:-MOST_PROMPTS]
             return
+        # Also what could not be written before, in its order.
         while self._unwritten:
             try:
                 append_line(self._history, msgspec.json.encode(_Line(self._unwritten[0])))
@@ -165,7 +168,7 @@ class PromptMemory:
 
 
 def _prompts(file: Path) -> list[str]:
-    """What was sent in a project, the oldest first."""
+    """Return the prompts in a file, the oldest first; damaged lines are left out."""
     try:
         lines = read_regular(file).splitlines()
     except FileNotFoundError:
@@ -182,7 +185,7 @@ def _latest(file: Path) -> Iterator[str]:
 
 
 def _text(line: bytes) -> str:
-    """The prompt in a line of the file, or nothing if the line is damaged."""
+    """Return the prompt in a line of the file, or an empty text if the line is damaged."""
     try:
         return clean(msgspec.json.decode(line, type=_Line).text)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

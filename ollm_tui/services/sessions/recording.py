@@ -1,4 +1,7 @@
-"""Recording: every fact of a session goes to disk in a worker thread, or is kept and retried."""
+"""Records sessions: every record goes to disk in a worker thread, or is kept and tried again.
+
+`Recording` opens sessions, a `Recorder` writes one.
+"""
 
 from __future__ import annotations
 
@@ -36,39 +39,19 @@ from ollm_tui.storage.sessions.session_index import SessionIndex
 from ollm_tui.storage.sessions.session_store import LoadedSession, SessionStore
 from ollm_tui.storage.sessions.session_writer import SessionWriter
 
-NOT_KEPT = "(what it printed was not kept: retention.storeToolOutputs is false)"
-
-
-def without_output(record: AnyRecord) -> AnyRecord:
-    """The record as it is stored where outputs are not. What the model was given stands in the
-    conversation, which would not be the same without it."""
-    if not isinstance(record, ToolCallAdded):
-        return record
-    call = record.tool_call
-    if call.is_command:
-        given = _ending_only(call)
-        return replace(record, tool_call=replace(call, result=replace(call.result, **given)))
-    return replace(
-        record, tool_call=replace(call, result=replace(call.result, return_display=None))
-    )
-
-
-def _ending_only(call: ToolCall) -> dict[str, str | None]:
-    """How a command ended is the last line of its result, in brackets."""
-    printed, _, last = call.result.llm_content.rstrip("\n").rpartition("\n")
-    if not (last.startswith("[") and last.endswith("]")):
-        printed, last = f"{printed}{last}", ""
-    note = NOT_KEPT if printed.strip() else ""
-    return {"llm_content": "\n".join(filter(None, (note, last))), "return_display": None}
-
-
 R = TypeVar("R")
 log = logging.getLogger(__name__)
 
+NOT_KEPT = "(what it printed was not kept: retention.storeToolOutputs is false)"
+"""Stands for the output of a command where outputs are not stored."""
 FOLD_FROM_BYTES = 4 * 1024 * 1024
-"""A smaller journal is left alone: replaying it is as quick as reading the file."""
+"""A journal smaller than this is not folded: replaying it is as quick as reading the file."""
 FOLD_AT_GROWTH = 4
-"""Fold when the journal is this many times the file: all rewriting stays under the content."""
+"""The journal is folded when it has this many times the bytes of the file.
+
+The file then grows at least that much from one fold to the next, so that all rewriting together
+writes less than the content itself.
+"""
 
 
 class Recording:
@@ -82,7 +65,7 @@ class Recording:
         autosave: bool = True,
         keeps_outputs: bool = True,
     ) -> None:
-        """`keeps_outputs`: also what tools and commands printed that the model was not given."""
+        """`keeps_outputs`: also store output of tools and commands that the model did not get."""
         self.store = store
         self.index = index
         self.autosave = autosave
@@ -91,21 +74,21 @@ class Recording:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="ollm-store")
 
     async def in_thread(self, work: Callable[..., R], *arguments: object) -> R:
-        """Run something that touches the disk, after everything asked for before it."""
+        """Run work that touches the disk, after all work that was asked for before it."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
 
     def create(self, session: Session, *, ephemeral: bool = False) -> Recorder:
-        """Record a session that begins; an ephemeral one never reaches the disk."""
+        """Begin to record a new session; an ephemeral one never reaches the disk."""
         if ephemeral:
             return self.in_memory(SessionState(session))
         return Recorder(self, SessionState(session), self.store.create(session.session_id))
 
     def in_memory(self, state: SessionState) -> Recorder:
-        """Record, or go on recording, a session that never reaches the disk."""
+        """Record a session, new or not, in memory only: it never reaches the disk."""
         return Recorder(self, state, None)
 
     async def open(self, session_id: str) -> tuple[Recorder, LoadedSession]:
-        """Go on recording a session. The errors of `SessionStore.open`.
+        """Go on recording a stored session. Raises what `SessionStore.open` raises.
 
         Where nothing can be written (a read-only disk) the session is continued in memory
         and every record is retried.
@@ -118,13 +101,13 @@ class Recording:
         return Recorder(self, loaded.state, writer, size), loaded
 
     async def close(self) -> None:
-        """Let go of the index and the thread; recorders are closed before."""
+        """Close the index and end the thread; all recorders have to be closed before."""
         await self.in_thread(self.index.close)
         self._thread.shutdown(wait=True)
 
 
 class Recorder:
-    """Records one session. What could not be written stays here and is tried again."""
+    """Records one session. What could not be written stays in memory and is tried again."""
 
     def __init__(
         self,
@@ -140,8 +123,10 @@ class Recorder:
         self._failed = False
         self._flushing = asyncio.Lock()
         self._folded_bytes = folded_bytes
+        """The size of the session file after the last fold."""
         self._folding: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        """Work in the background: `close` waits for it."""
 
     @property
     def is_kept(self) -> bool:
@@ -154,7 +139,7 @@ class Recorder:
         return len(self._pending)
 
     async def record(self, *records: AnyRecord) -> None:
-        """Take facts into account and make them durable.
+        """Apply records to the state and write them to disk.
 
         Never raises: what cannot be written is kept, and SaveFailed is published.
         """
@@ -169,10 +154,10 @@ class Recorder:
             await self.flush()
 
     async def flush(self) -> None:
-        """Write what is pending.
+        """Write the pending records to the journal.
 
-        A caller that is cancelled meanwhile leaves the writing to the thread, which has
-        begun it; the records are then written once more, and their numbers tell.
+        A caller that is cancelled meanwhile leaves the writing to the thread, which has begun
+        it. The records are then written once more; readers drop them by their numbers.
         """
         removed = False
         async with self._flushing:
@@ -191,18 +176,21 @@ class Recorder:
                     self._folding = self._begin(self._fold())
                 elif any(isinstance(record, Created | SessionChanged) for _, record in batch):
                     self._begin(self._tell_index())
-        if removed:  # by hand; all of it is still here
+        if removed:  # somebody removed the files by hand: the state still has all of it
             await self.save()
 
     async def save(self) -> None:
-        """Write everything into the session file."""
+        """Write the whole session into its file."""
+        # Shielded: a cancelled caller must not stop the fold, which the thread has begun.
         await asyncio.shield(self._begin(self._fold()))
 
     async def close(self) -> None:
-        """Save, tell the index, release the lock."""
+        """Save, update the index and release the lock."""
         if self._writer is None:
             return
-        await self.flush()  # it takes less room than the whole file
+        await (
+            self.flush()
+        )  # first: on a full disk the records may still fit where the file does not
         if self._pending or self._writer.journal_bytes:
             await self.save()
         await asyncio.gather(*self._tasks)
@@ -211,13 +199,14 @@ class Recorder:
             await self._tell_index()
 
     def _begin(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
-        """Have something done that nobody waits for, before `close` at the latest."""
+        """Start work in the background; `close` waits for it at the latest."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
 
     async def _fold(self) -> None:
+        """Write the whole session into its file and empty the journal."""
         async with self._flushing:
             if self._writer is None:
                 return
@@ -240,6 +229,7 @@ class Recorder:
 
     def _written(self, batch: list[Entry]) -> None:
         del self._pending[: len(batch)]
+        # Published only now: whoever hears of a record finds it on disk.
         if self._failed:
             self._failed = False
             self._recording.topic.publish(SaveResumed(len(batch)))
@@ -259,7 +249,11 @@ class Recorder:
         self._recording.topic.publish(SaveFailed(f"not saved: {reason}", hint, self.unsaved))
 
     async def _tell_index(self) -> None:
-        """Only now and then: a stale row is seen by whoever lists, by size and time."""
+        """Update the session's row in the index.
+
+        This is not done for every record: a listing finds a stale row by size and time of the
+        files and reads that session again.
+        """
         summary = self.state.summary()
         recording = self._recording
 
@@ -270,7 +264,36 @@ class Recorder:
         await recording.in_thread(update)
 
 
+def without_output(record: AnyRecord) -> AnyRecord:
+    """Return a record as it is stored where outputs are not kept.
+
+    What the model got as a result stays: it is part of the conversation.
+    """
+    if not isinstance(record, ToolCallAdded):
+        return record
+    call = record.tool_call
+    if call.is_command:
+        given = _ending_only(call)
+        return replace(record, tool_call=replace(call, result=replace(call.result, **given)))
+    return replace(
+        record, tool_call=replace(call, result=replace(call.result, return_display=None))
+    )
+
+
+def _ending_only(call: ToolCall) -> dict[str, str | None]:
+    """Return the result of a command without what it printed.
+
+    How the command ended is the last line of its result, in brackets: that stays.
+    """
+    printed, _, last = call.result.llm_content.rstrip("\n").rpartition("\n")
+    if not (last.startswith("[") and last.endswith("]")):
+        printed, last = f"{printed}{last}", ""
+    note = NOT_KEPT if printed.strip() else ""
+    return {"llm_content": "\n".join(filter(None, (note, last))), "return_display": None}
+
+
 def _event_of(record: AnyRecord, session_id: str) -> StoreEvent | None:
+    """Return the event to publish for a record; None for most kinds."""
     match record:
         case Created():
             return SessionCreated(session_id)

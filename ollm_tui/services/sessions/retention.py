@@ -1,4 +1,7 @@
-"""Retention: too many or too old sessions move to the trash, never the pinned or the open."""
+"""Retention: moves sessions that are too many, too old or too long to the trash.
+
+Pinned and open sessions always stay.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from ollm_tui.services.sessions.session_library import SessionLibrary
 
 
 class Surplus(NamedTuple):
-    """A session that is over a limit, and which limit that is."""
+    """A session that is over a limit, and that limit in words."""
 
     summary: SessionSummary
     reason: str
@@ -27,11 +30,11 @@ def enforce_retention(
     max_items: int = 0,
     spare: frozenset[str] = frozenset(),
 ) -> list[SessionSummary]:
-    """Move what is over the limits to the trash and say what that was; 0 keeps any number. Always
-    whole sessions: cut off, the rest would have lost the beginning of its branches and snapshots.
+    """Move the sessions over the limits to the trash and return them; 0 means no limit.
 
-    Sessions that cannot be read, and those of earlier programs, are neither moved nor
-    counted: what we do not understand is not ours to throw away.
+    Sessions in `spare` stay. Sessions are always moved whole: cut short, they would lose the
+    beginning of their branches and snapshots. Sessions that cannot be read, and those of earlier
+    programs, are neither moved nor counted: what is not understood is not thrown away.
     """
     moved: list[SessionSummary] = []
     for summary, reason in surplus(library, keep=keep, max_age=max_age, max_items=max_items):
@@ -40,7 +43,7 @@ def enforce_retention(
         try:
             library.discard(summary.session_id, reason)
         except (StoreError, OSError):
-            continue  # open elsewhere, or read-only: the next time will do
+            continue  # it is open elsewhere, or read-only: the next run tries again
         moved.append(summary)
     library.empty_old_trash()
     library.remove_abandoned()
@@ -54,7 +57,10 @@ def surplus(
     max_age: timedelta | None = None,
     max_items: int = 0,
 ) -> list[Surplus]:
-    """What is over the limits, the oldest first. Pinned sessions count but always stay."""
+    """Return the sessions over the limits, the oldest first.
+
+    Pinned sessions count towards `keep` but always stay.
+    """
     summaries = [
         summary
         for summary in library.catalogue.summaries()
@@ -64,6 +70,7 @@ def surplus(
     room = max(keep - (len(summaries) - len(free)), 0) if keep else len(free)
     too_many = f"only the newest {keep} are kept"
     over = [Surplus(summary, too_many) for summary in free[room:]]
+    # The catalogue lists the newest first: these are newer than those over the number.
     over[:0] = [
         Surplus(summary, reason)
         for summary in free[:room]
@@ -85,6 +92,7 @@ def _too_long(summary: SessionSummary, max_items: int) -> str:
 
 
 def _words(age: timedelta) -> str:
+    """Return an age in words, in the largest unit that fits."""
     minutes = int(age.total_seconds()) // 60
     for unit, size in (("day", 24 * 60), ("hour", 60)):
         if minutes >= size:

@@ -1,4 +1,4 @@
-"""Searches that the user keeps, and what was looked for last.
+"""The searches that the user saved, and the last search.
 
 Nothing here raises: what cannot be written is kept in memory, and the log says why.
 """
@@ -16,28 +16,30 @@ from ollm_tui.storage.files.atomic_file import read_regular
 from ollm_tui.storage.files.shared_file import replace
 
 MOST = 100
+"""How many searches are kept."""
 LONGEST = 500
+"""Characters of a search that are kept."""
 
 log = logging.getLogger(__name__)
 
 
 class SavedSearches:
-    """Kept in a file, or without one until the program ends. Any thread may ask."""
+    """Stored in a file, or without one in memory until the program ends; usable in any thread."""
 
     def __init__(self, file: Path | None) -> None:
         self._file = file
         self._known: tuple[str, ...] = ()
         self._lock = Lock()
         self.last = ""
-        """What was looked for last, since the program began."""
+        """The last search since the program began."""
 
     def all(self) -> tuple[str, ...]:
-        """The searches, the latest first."""
+        """Return the saved searches, the latest first."""
         with self._lock:
             return self._read()
 
     def keep(self, text: str) -> None:
-        """Keep a search; one that is kept already becomes the latest."""
+        """Save a search; one that is saved already becomes the latest."""
         text = " ".join(clean(text).split())[:LONGEST]
         with self._lock:
             others = (each for each in self._read() if each != text)
@@ -45,11 +47,12 @@ class SavedSearches:
                 self._write((text, *others)[:MOST])
 
     def forget(self, text: str) -> None:
-        """Keep a search no longer."""
+        """Remove a saved search."""
         with self._lock:
             self._write(tuple(each for each in self._read() if each != text))
 
     def _read(self) -> tuple[str, ...]:
+        # Read each time: other instances of the program write the same file.
         if self._file is None:
             return self._known
         try:

@@ -1,4 +1,4 @@
-"""A session and its snapshots as one file, to be taken to another store."""
+"""Bundles: a session and its snapshots as one JSON file, to be taken to another store."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ VERSION = 1
 
 
 class _Envelope(msgspec.Struct, frozen=True):
-    """The file, parsed."""
+    """The bundle file, parsed."""
 
     version: int
     session: Tree
@@ -40,17 +40,20 @@ class _Envelope(msgspec.Struct, frozen=True):
 
 
 class Bundle(NamedTuple):
-    """What one file holds."""
+    """A session and its snapshots, as one bundle file holds them."""
 
     session: Session
     snapshots: tuple[ContextSnapshot, ...] = ()
     """Newest first."""
     problems: tuple[str, ...] = ()
-    """What could not be read, and so is not in it."""
+    """What could not be read and is missing, in words."""
 
 
 def bundle_of(sessions: SessionLibrary, session_id: str) -> Bundle:
-    """A session of a store, with all of its snapshots that can be read. StoreError."""
+    """Return a session of a store with all of its snapshots that can be read.
+
+    StoreError if the session cannot be read.
+    """
     store = SnapshotStore(sessions.store.layout, sessions.store.cipher)
     loaded = sessions.load(session_id)
     snapshots: list[ContextSnapshot] = []
@@ -64,7 +67,7 @@ def bundle_of(sessions: SessionLibrary, session_id: str) -> Bundle:
 
 
 def bundle_document(bundle: Bundle) -> str:
-    """The text of the file, without secrets."""
+    """Return the text of the bundle file, without secrets."""
     redactor = Redactor.knowing(os.environ)
     trees = [cast(Tree, parse_json(encode_snapshot(each))) for each in bundle.snapshots]
     return json_document(
@@ -78,7 +81,7 @@ def bundle_document(bundle: Bundle) -> str:
 
 
 def read_bundle(data: bytes) -> Bundle | None:
-    """What a file holds; None if it is something else, CannotDecode if it cannot be read."""
+    """Return the bundle in a file, None if the file is something else; CannotDecode if damaged."""
     tree = parse_json(data)
     if not isinstance(tree, dict) or cast(Tree, tree).get("format") != FORMAT:
         return None
@@ -93,13 +96,14 @@ def read_bundle(data: bytes) -> Bundle | None:
 
 
 def add_bundle(sessions: SessionLibrary, bundle: Bundle) -> str:
-    """Put a session and its snapshots into a store, under other ids where theirs are taken.
+    """Put a bundle into a store and return the session's id there.
 
-    The snapshots come first: when the session is there, all of it is.
+    Session and snapshots get new ids where theirs are taken.
     """
     store = SnapshotStore(sessions.store.layout, sessions.store.cipher)
     session_id = sessions.free_id(bundle.session.session_id)
     names = _free_names(bundle.snapshots, session_id, store.owners())
+    # Snapshots first: once the session can be seen, all that belongs to it is there.
     for snapshot in bundle.snapshots:
         store.write(replace(snapshot, id=names[snapshot.id], session_id=session_id))
     if names:
@@ -110,7 +114,7 @@ def add_bundle(sessions: SessionLibrary, bundle: Bundle) -> str:
 def _free_names(
     snapshots: tuple[ContextSnapshot, ...], session_id: str, owners: Mapping[str, str]
 ) -> dict[str, str]:
-    """The id each snapshot gets. Only a valid one may become the name of a file."""
+    """Return the new id of each snapshot: its own if that is free and a valid file name."""
     ids = [snapshot.id for snapshot in snapshots]
     return {
         key: key if is_valid_name(key) and owners.get(key, session_id) == session_id else new_id()
@@ -119,7 +123,7 @@ def _free_names(
 
 
 def _renamed(session: Session, names: Mapping[str, str]) -> Session:
-    """A session that speaks of its snapshots by their new names."""
+    """Return a session that refers to its snapshots by their new ids."""
 
     def name(key: str | None) -> str | None:
         return names.get(key, key) if key else key

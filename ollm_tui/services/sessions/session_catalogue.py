@@ -1,7 +1,7 @@
-"""The catalogue of sessions: listing and finding them without opening any.
+"""The catalogue of sessions: lists and finds them by the index, without reading their files.
 
-Kept apart from the rest of the library so that a list loads nothing that reads sessions,
-unless one has changed since it was last listed.
+It is apart from the library so that a listing imports nothing that reads sessions, unless one has
+changed since the last listing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Progress = Callable[[int, int], None]
 
 
 class SessionCatalogue:
-    """All sessions of one store; `read` makes the summary of one the index does not know."""
+    """Lists the sessions of a store; `read` makes the summary of one that the index lacks."""
 
     def __init__(
         self, layout: StoreLayout, index: SessionIndex, read: Callable[[str], SessionSummary]
@@ -31,13 +31,14 @@ class SessionCatalogue:
         self._read = read
 
     def summaries(self, progress: Progress | None = None) -> list[SessionSummary]:
-        """Every session, the latest first; what the index does not know yet is read."""
+        """Return all sessions, the latest first; those the index does not know yet are read."""
         self._trash.recover()
         found = self._directory.fingerprints()
         rows = self._index.rows()
         known = {summary.session_id: marks for summary, marks in rows}
         stale = [name for name, marks in found.items() if known.get(name) != marks]
         listed = [summary for summary, _ in rows]
+        # The usual case: nothing has changed, and the rows are in order already.
         if not stale and len(known) == len(found):
             return listed
         gone = known.keys() - found.keys()
@@ -52,25 +53,25 @@ class SessionCatalogue:
         return sorted(newest_first, key=lambda summary: summary.last_activity, reverse=True)
 
     def known(self, most: int) -> list[SessionSummary]:
-        """The latest sessions as they were when they were listed last; looks at no file."""
+        """Return the latest sessions as they were last listed, without looking at any file."""
         return [summary for summary, _ in self._index.rows(most)]
 
     def resolve(self, prefix: str) -> str:
-        """The one session whose id starts like this. SessionNotFound or AmbiguousId."""
+        """Return the one session whose id begins with `prefix`. SessionNotFound or AmbiguousId."""
         self._trash.recover()
         if prefix and self._directory.has(prefix):
             return prefix
-        wanted = prefix.lower()
+        beginning = prefix.lower()
         names = self._directory.fingerprints()
-        matches = [name for name in names if name.lower().startswith(wanted)]
+        matches = [name for name in names if name.lower().startswith(beginning)]
         return only_one(matches if prefix else [], prefix, "session", "ollm sessions list")
 
     def latest(self) -> str | None:
-        """The session that was active last, if there is a readable one."""
+        """Return the session that was active last; None if none can be read."""
         return next((s.session_id for s in self.summaries() if not s.damage), None)
 
     def _read_row(self, name: str, marks: Fingerprint) -> list[IndexRow]:
-        """The row of one session; none if it is gone by now, or never began."""
+        """Return the row of one session; no row if it is gone by now, or has no record yet."""
         try:
             summary = self._read(name)
         except SessionNotFound:
@@ -84,7 +85,7 @@ class SessionCatalogue:
 
 
 def only_one(matches: list[str], prefix: str, what: str, hint: str) -> str:
-    """The one that matches. SessionNotFound if there is none, AmbiguousId if there are more."""
+    """Return the only match. SessionNotFound if there is none, AmbiguousId if there are more."""
     if len(matches) == 1:
         return matches[0]
     if not matches:

@@ -1,7 +1,7 @@
-"""The sessions of a store as a user handles them: read, renamed, copied, removed.
+"""The sessions of a store as a user handles them: read, changed, copied, removed, repaired.
 
-Everything here is plain and synchronous, so that a listing command starts no event loop;
-front ends with one call it in a thread.
+Everything here is synchronous, so that a listing command starts no event loop; front ends that
+have one call it in a thread.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ from ollm_tui.storage.sessions.trash import TrashNote
 from ollm_tui.storage.store_layout import StoreLayout, is_valid_name
 
 TRASH_DAYS = 30
+"""Days that a session stays in the trash."""
 ABANDONED_AFTER_NS = 3600 * 10**9
+"""A session without a record counts as abandoned after an hour (in nanoseconds)."""
 
 
 class SessionLibrary:
@@ -43,26 +45,30 @@ class SessionLibrary:
 
     @classmethod
     def at(cls, layout: StoreLayout, cipher: Cipher | None = None) -> SessionLibrary:
-        """The library of the store that lies there; with a cipher the index is only in memory."""
+        """Open the library of a store.
+
+        With a cipher the index is only in memory: it holds titles, and would hold them unsealed.
+        """
         if cipher is None:
             return cls(SessionStore(layout), SessionIndex(layout.index))
         try:
-            layout.index.unlink(missing_ok=True)  # it has titles from before encryption
+            layout.index.unlink(missing_ok=True)  # it holds titles from before encryption
             remove_index(layout.search)
         except OSError:
-            pass  # what is no file has no titles
+            pass  # something that is not a file holds no titles
         return cls(SessionStore(layout, cipher), SessionIndex(None))
 
     def summary(self, session_id: str) -> SessionSummary:
-        """What a list shows of one session, by reading it."""
+        """Read one session and return what a list shows of it."""
         return self.store.load(session_id).state.summary()
 
     def load(self, session_id: str) -> LoadedSession:
-        """One session, read. SessionNotFound or SessionDamaged."""
+        """Read one session. SessionNotFound or SessionDamaged."""
         return self.store.load(session_id)
 
     def change(self, session_id: str, **fields: Any) -> None:
-        """Give fields of a session new values, named as on disk: title, pinned, tags."""
+        """Set fields of a session, named as on disk: title, pinned, tags."""
+        # At the time of the last activity: a new title does not make a session the latest.
         self.record(
             session_id,
             lambda state: [SessionChanged(at=state.header.last_activity, fields=fields)],
@@ -71,9 +77,9 @@ class SessionLibrary:
     def record(
         self, session_id: str, make: Callable[[SessionState], Sequence[AnyRecord]]
     ) -> SessionState:
-        """Hold a session's lock, let `make` look at it, and record the facts it gives back.
+        """Lock a session, let `make` look at it, write the records it returns; return the state.
 
-        The errors of `SessionStore.open`; SessionBusy if it is open.
+        Raises what `SessionStore.open` raises: SessionBusy if the session is open.
         """
         writer, loaded = self.store.open(session_id)
         try:
@@ -90,7 +96,7 @@ class SessionLibrary:
         return state
 
     def fork(self, session_id: str, leaf: str | None = None) -> str:
-        """Copy a session up to a message, by default its head, into a new one."""
+        """Copy a session up to the message `leaf`, or its head, into a new one; return its id."""
         state = self.load(session_id).state
         if leaf is not None and leaf not in state:
             raise StoreError(f"session {session_id} has no message {leaf}", "ollm sessions view ID")
@@ -115,7 +121,7 @@ class SessionLibrary:
         )
 
     def add(self, session: Session) -> str:
-        """Put a whole session into the store, under another id if its own is taken."""
+        """Put a whole session into the store and return its id, a new one if its own is taken."""
         session = replace(session, session_id=self.free_id(session.session_id))
         writer = self.store.create(session.session_id)
         try:
@@ -126,7 +132,7 @@ class SessionLibrary:
         return session.session_id
 
     def free_id(self, session_id: str) -> str:
-        """This id where no session has it, else a new one."""
+        """Return this id if it is valid and taken neither here nor in the trash, else a new one."""
         store = self.store
         if not is_valid_name(session_id) or store.directory.has(session_id):
             return new_session_id()
@@ -140,7 +146,7 @@ class SessionLibrary:
         try:
             writer.lock()
         except OSError:
-            pass  # a directory or FIFO in its place has no lock and no writer
+            pass  # a directory or FIFO in place of the journal has no lock, and nobody writes it
         try:
             self.store.trash.delete(session_id)
         finally:
@@ -152,6 +158,7 @@ class SessionLibrary:
         """Move a session to the trash. SessionBusy if it is open."""
         writer, loaded = self.store.open(session_id)
         try:
+            # The note is written as plain text: a sealed store must not show titles in it.
             title = "" if self.store.sealed else loaded.state.header.title
             note = TrashNote(session_id, title, reason, clock.now())
             self.store.trash.put(note)
@@ -160,42 +167,44 @@ class SessionLibrary:
         self.index.update([], [session_id])
 
     def trashed(self) -> list[TrashNote]:
-        """What is in the trash, the latest first."""
+        """Return the notes of the sessions in the trash, the latest first."""
         self.store.trash.recover()
         return self.store.trash.notes()
 
     def restore(self, prefix: str) -> str:
-        """Bring a session back from the trash; answers with its full id."""
+        """Bring the session whose id begins with `prefix` back from the trash; return its id."""
         names = [note.session_id for note in self.trashed() if note.session_id.startswith(prefix)]
         session_id = only_one(names, prefix, "session in the trash", "ollm sessions trash list")
         self.store.trash.restore(session_id)
         return session_id
 
     def empty_old_trash(self) -> None:
-        """Delete for good what has been in the trash for longer than it is kept."""
+        """Delete for good what has been in the trash for more than `TRASH_DAYS`."""
         limit = clock.iso(datetime.now(UTC) - timedelta(days=TRASH_DAYS))
         for note in self.store.trash.notes():
+            # A note that cannot be read has no time (the epoch): such a session stays.
             if clock.EPOCH < note.trashed_at < limit:
                 try:
                     self.store.trash.delete(note.session_id)
                 except (StoreError, OSError):
-                    continue  # there is time
+                    continue  # the next run tries again
 
     def remove_abandoned(self) -> None:
-        """Clear up after processes that died before the first record of a session was written."""
+        """Delete sessions whose process died before the first record was written."""
         limit = time.time_ns() - ABANDONED_AFTER_NS
         for session_id in self.store.directory.journals_alone(limit):
             try:
                 if not self._has_begun(session_id):
                     self.delete(session_id)
             except (StoreError, OSError):
-                continue  # damaged, or in use: not for us to remove
+                continue  # damaged or in use: it stays
 
     def close(self) -> None:
-        """Let go of the index."""
+        """Close the index."""
         self.index.close()
 
     def _note(self, state: SessionState) -> None:
+        """Update the session's row in the index."""
         marks = self.store.directory.fingerprint(state.header.session_id)
         self.index.update([(state.summary(), marks)])
 
@@ -208,13 +217,16 @@ class SessionLibrary:
 
 
 def repair(library: SessionLibrary, session_id: str) -> str | None:
-    """The id of the copy; None if nothing could be read. The damaged files stay as they are."""
+    """Copy what can be read of a damaged session into a new one; return its id, None if nothing.
+
+    The damaged files stay as they are.
+    """
     session = salvage(library.store.layout, session_id, new_session_id())
     return library.add(session) if session else None
 
 
 def damaged(library: SessionLibrary) -> list[str]:
-    """The sessions that cannot be read, or of which a file cannot."""
+    """Return the sessions that cannot be read, or of which one file cannot."""
     found: list[str] = []
     for name in library.store.directory.fingerprints():
         try:
@@ -223,5 +235,5 @@ def damaged(library: SessionLibrary) -> list[str]:
         except SessionDamaged:
             found.append(name)
         except SessionNotFound:
-            continue  # gone by now, or it never began
+            continue  # it is gone by now, or has no record yet
     return found

@@ -1,1 +1,1 @@
-"""Snapshots as a user handles them: taken, listed, compared, and gone back to."""
+"""Snapshots: taking, listing, comparing and restoring them."""

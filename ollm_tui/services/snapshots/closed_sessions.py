@@ -1,7 +1,6 @@
-"""Snapshots of sessions that nobody has open: taken, and gone back to, without a model.
+"""Takes and restores snapshots of sessions that are not open, without a model.
 
-Plain and synchronous, as the libraries it works on; an open session does this through its
-conversation.
+Synchronous, like the libraries it works on. For an open session its conversation does this.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from ollm_tui.settings.schema import Snapshots as Settings
 
 
 def present(state: SessionState, reason: Reason = "manual", name: str = "") -> ContextSnapshot:
-    """A session as it is, as a snapshot that is nowhere kept; its tokens as last known."""
+    """Return a session as it is as a snapshot that is not stored, with its last known tokens."""
     tokens = state.header.metadata.token_count
     if not tokens and state.header.head:
         tokens = tokens_at(state, state.header.head)
@@ -32,7 +31,10 @@ def present(state: SessionState, reason: Reason = "manual", name: str = "") -> C
 
 
 class ClosedSessions:
-    """The sessions and snapshots of one store. StoreError, or OSError where the disk refuses."""
+    """The sessions and snapshots of one store.
+
+    StoreError if something cannot be done, OSError if the disk fails.
+    """
 
     def __init__(
         self, sessions: SessionLibrary, snapshots: SnapshotLibrary, settings: Settings
@@ -42,11 +44,15 @@ class ClosedSessions:
         self._settings = settings
 
     def take(self, session_id: str, name: str = "") -> SnapshotSummary:
-        """Keep a session's context as it is. SessionBusy if somebody has it open."""
+        """Store a snapshot of a session as it is.
+
+        SessionBusy if it is open, UsageError if snapshots are switched off.
+        """
         if not self._settings.enabled:
             raise UsageError("snapshots are switched off", "set snapshots.enabled: true")
         taken: list[SnapshotSummary] = []
 
+        # Within `record`, which holds the session's lock; nothing is recorded.
         def look(state: SessionState) -> Sequence[AnyRecord]:
             if not len(state):
                 raise StoreError("nothing has been said in this session", "send a message first")
@@ -57,9 +63,9 @@ class ClosedSessions:
         return taken[0]
 
     def restore(self, snapshot: ContextSnapshot) -> Restore:
-        """Set a session back to a snapshot of it; a snapshot of now is the way back.
+        """Restore a snapshot in its session; a snapshot of now is taken first, to undo it.
 
-        SessionBusy if somebody has it open.
+        SessionBusy if the session is open.
         """
         notes: list[Restore] = []
 
@@ -84,7 +90,7 @@ class ClosedSessions:
         return notes[0]
 
     def fork(self, snapshot: ContextSnapshot) -> str:
-        """Make a new session of a snapshot; its own may be open, or gone."""
+        """Make a new session of a snapshot and return its id; its own may be open, or gone."""
         try:
             source = self._sessions.load(snapshot.session_id).state
         except SessionNotFound:

@@ -1,6 +1,6 @@
-"""Going back to a snapshot, planned: which message becomes the end, and what else is set.
+"""Plans the restore of a snapshot: which message becomes the head, and what else is set.
 
-Nothing is ever removed: messages the session does not have come as a new branch.
+Nothing is ever removed: messages that the session does not have are added as a new branch.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.snapshot import ALWAYS_HELD, ContextSnapshot, metadata_at
 
 UNDOABLE = 10
-"""So many restores can be taken back, one after the other."""
+"""How many restores can be undone, one after the other."""
 
 
 class Restoration(msgspec.Struct, frozen=True):
-    """What makes the prompt of a session that of a snapshot, byte for byte."""
+    """The changes that make the prompt of a session that of a snapshot, byte for byte."""
 
     snapshot_id: str
     head: str | None
     metadata: Metadata
     system_prompt: str
     missing: tuple[Message, ...] = ()
-    """Messages that come along, in this order; the last of them is then the head."""
+    """Messages to be added, in this order; the last of them is then the head."""
 
     def record(self, at: str) -> SessionChanged:
-        """The fact to be recorded: one, so that a crash leaves the old context or the new one."""
+        """Return all changes as one record: a crash leaves the old context or the new one."""
         fields: dict[str, Any] = {
             "head": self.head,
             "systemPrompt": self.system_prompt,
@@ -50,7 +50,7 @@ class Restoration(msgspec.Struct, frozen=True):
 def restoration(
     snapshot: ContextSnapshot, state: SessionState, at: str | None = None
 ) -> Restoration:
-    """The way back to a snapshot, of this session or another one, `at` a moment or now."""
+    """Plan the restore of a snapshot, of this session or another one, `at` a time or now."""
     parent, missing, renamed = _branch(snapshot, state)
     at_that_time = _renamed(snapshot, renamed) if renamed else snapshot
     return Restoration(
@@ -63,24 +63,24 @@ def restoration(
 
 
 def undoable(restores: Sequence[Restore]) -> list[Restore]:
-    """The restores that can be taken back now, one after the other: the last one first."""
+    """Return the restores that can be undone now, one after the other, the last one first."""
     latest = islice(standing(restores), UNDOABLE)
     return list(takewhile(lambda each: each.can_be_undone, latest))
 
 
 def standing(restores: Sequence[Restore]) -> Iterator[Restore]:
-    """The restores that were not taken back, the last one first."""
+    """Return the restores that were not undone, the last one first."""
     undone = {each.undoes for each in restores}
     return (each for each in reversed(restores) if each.at not in undone and not each.undoes)
 
 
 def ways_back(restores: Sequence[Restore]) -> frozenset[str]:
-    """The snapshots by which restores are taken back: these stay, however many there are."""
+    """Return the ids of the snapshots that undo restores: these are not removed as surplus."""
     return frozenset(each.safety for each in undoable(restores) if each.safety)
 
 
 def forked(snapshot: ContextSnapshot, source: SessionState | None = None) -> Session:
-    """A new session that begins at a snapshot; `source` is its session, where there is one."""
+    """Return a new session that begins at a snapshot; `source` is its session, if that exists."""
     moment = clock.now()
     if source is None:
         model = snapshot.metadata.model
@@ -110,7 +110,11 @@ def forked(snapshot: ContextSnapshot, source: SessionState | None = None) -> Ses
 def _branch(
     snapshot: ContextSnapshot, state: SessionState
 ) -> tuple[str | None, tuple[Message, ...], dict[str, str]]:
-    """The last message, those that must be added before, and the names they get if taken."""
+    """Return the head, the messages to be added before it, and new ids where theirs are taken.
+
+    A message is added from the first one on that the session lacks or has otherwise: what
+    follows it needs another parent, so it cannot be reused.
+    """
     held = {message.id: message for message in (*snapshot.user_messages, *snapshot.messages)}
     parent: str | None = None
     missing: list[Message] = []
@@ -131,7 +135,7 @@ def _branch(
 def _is_there(
     there: Message, message: Message | None, parent: str | None, state: SessionState
 ) -> bool:
-    """Whether what the session has under an id is this message, in this place."""
+    """Return whether the session's message of this id is the same one, with the same parent."""
     if there.parent_id != parent and state.parent(there.id) != parent:
         return False
     if message is None:
@@ -140,8 +144,9 @@ def _is_there(
 
 
 def _behind_a_checkpoint(key: str, snapshot: ContextSnapshot, state: SessionState) -> Message:
-    """A message the snapshot has no words of: the session's, or an empty one in its place,
-    since a checkpoint only holds where all messages it stands for are there.
+    """Return a message whose text the snapshot lacks: the session's, or else an empty one.
+
+    It cannot be left out: a checkpoint holds only if all messages it stands for are there.
     """
     if key in state and _can_be_behind_a_checkpoint(state[key]):
         return state[key]
@@ -149,12 +154,16 @@ def _behind_a_checkpoint(key: str, snapshot: ContextSnapshot, state: SessionStat
 
 
 def _can_be_behind_a_checkpoint(message: Message) -> bool:
-    """Of the others a snapshot has the words: then this is another message of the same id."""
+    """Return whether a snapshot may lack the text of such a message.
+
+    A message of the other roles is always in the snapshot with its text: if it is missing there,
+    the session's message is another one with the same id.
+    """
     return message.role not in ALWAYS_HELD
 
 
 def _renamed(snapshot: ContextSnapshot, names: Mapping[str, str]) -> ContextSnapshot:
-    """The marks of a snapshot for messages that got other ids."""
+    """Return a snapshot whose pins, checkpoints and other marks use the new ids."""
 
     def name(key: str) -> str:
         return names.get(key, key)

@@ -1,4 +1,4 @@
-"""Restore points of the context: taken by hand, before anything risky, and when it fills up."""
+"""Snapshots for front ends with an event loop, and thresholds of the context that trigger them."""
 
 from __future__ import annotations
 
@@ -24,14 +24,17 @@ from ollm_tui.services.snapshots.snapshot_library import SnapshotLibrary, Snapsh
 from ollm_tui.services.topic import Topic
 from ollm_tui.settings.schema import Settings
 
+R = TypeVar("R")
 Callback = Callable[[], Awaitable[None] | None]
 
 OVERFLOW_SHARE = 0.95
-"""So full that the next message may not fit."""
+"""The share of the window from which on the next message may not fit."""
 log = logging.getLogger(__name__)
 
 
 class _Threshold:
+    """A share of the window, its callback, and whether the context is above it."""
+
     def __init__(self, share: float, callback: Callback) -> None:
         self.share = share
         self.callback = callback
@@ -39,25 +42,26 @@ class _Threshold:
 
 
 class Thresholds:
-    """Remembers on which side of each share the context of one session is."""
+    """Calls back when the context of one session grows beyond a share of its window."""
 
     def __init__(self) -> None:
         self._thresholds: list[_Threshold] = []
 
     def on_context_threshold(self, share: float, callback: Callback) -> Callable[[], None]:
-        """Call this when the context passes a share of its room; the answer stops that."""
+        """Call `callback` when the context passes a share; return a function that stops that."""
         threshold = _Threshold(share, callback)
         self._thresholds.append(threshold)
         return lambda: self._thresholds.remove(threshold)
 
     def on_before_overflow(self, callback: Callback) -> Callable[[], None]:
-        """Call this when the context is nearly full, or when a message does not fit any more;
-        the answer stops that."""
+        """Call `callback` when the context is nearly full, or a message does not fit any more.
+
+        Returns a function that stops that.
+        """
         return self.on_context_threshold(OVERFLOW_SHARE, callback)
 
     async def check(self, current: int, most: int) -> None:
-        """After each turn: call whoever waits for a share that was passed since the context was
-        last below it."""
+        """Call back for each share that was passed since the last check; called after each turn."""
         if most <= 0:
             return
         due: list[_Threshold] = []
@@ -69,7 +73,7 @@ class Thresholds:
         await _call(due)
 
     async def overflow(self) -> None:
-        """A message did not fit, however full the context was before it."""
+        """Call back because a message did not fit, however full the context was before it."""
         due = [
             threshold
             for threshold in self._thresholds
@@ -81,7 +85,7 @@ class Thresholds:
 
 
 async def _call(due: Iterable[_Threshold]) -> None:
-    """A callback whose snapshot fails was heard of already and does not stop the others."""
+    """Run the callbacks; one that fails with StoreError, published already, stops no other."""
     for threshold in due:
         try:
             waiting = threshold.callback()
@@ -91,14 +95,11 @@ async def _call(due: Iterable[_Threshold]) -> None:
             log.warning("a threshold was passed in vain", exc_info=error)
 
 
-R = TypeVar("R")
-
-
 class Snapshots:
     """The snapshots of all sessions, for a front end with an event loop.
 
-    All disk work happens in the recording's thread, after what was recorded before. What
-    fails is published and raised as StoreError; the conversation goes on.
+    All disk work happens in the recording's thread, after what was recorded before. A failure
+    is published and raised as StoreError.
     """
 
     def __init__(self, library: SnapshotLibrary, recording: Recording, settings: Settings) -> None:
@@ -109,28 +110,28 @@ class Snapshots:
 
     @classmethod
     def of(cls, recording: Recording, settings: Settings) -> Snapshots:
-        """The snapshots beside the sessions that are recorded."""
+        """Make the snapshots of the store that a recording writes to."""
         store = recording.store
         return cls(SnapshotLibrary.at(store.layout, store.cipher), recording, settings)
 
     def are_taken(self, reason: Reason) -> bool:
-        """Whether the settings want a snapshot for this reason."""
+        """Return whether the settings ask for a snapshot for this reason."""
         settings = self._settings
         if reason in ("threshold", "overflow") and not settings.snapshots.auto_create:
             return False
         return settings.snapshots.enabled
 
     def keep_in_memory(self, session_id: str) -> None:
-        """Nothing of this session may reach the disk."""
+        """Keep the snapshots of a session in memory: nothing of it may reach the disk."""
         self.library.keep_in_memory(session_id)
 
     async def create(
         self, snapshot: ContextSnapshot, needed: Collection[str] = ()
     ) -> SnapshotSummary | None:
-        """Keep a snapshot: when this returns it is on disk. Older automatic ones go, unless
-        they are needed.
+        """Store a snapshot; when this returns it is on disk.
 
-        None where the settings want none; UsageError if the user asked for it all the same.
+        Surplus older automatic ones are removed, except those in `needed`. Returns None if the
+        settings switch such snapshots off; UsageError if the user asked for it by hand.
         """
         if not self.are_taken(snapshot.reason):
             if snapshot.reason == "manual":
@@ -152,25 +153,25 @@ class Snapshots:
         return summary
 
     async def list(self, session_id: str) -> list[SnapshotSummary]:
-        """The snapshots of a session, newest first; those that cannot be read say why."""
+        """Return the snapshots of a session, newest first; damaged ones say why they are."""
         return await self._do(session_id, lambda: self.library.list(session_id))
 
     async def get(
         self, session_id: str, snapshot_id: str, known: KnownMessages | None = None
     ) -> ContextSnapshot:
-        """One snapshot, read; sooner where its messages are known. StoreError."""
+        """Read one snapshot, faster if its messages are known. StoreError."""
         return await self._do(session_id, lambda: self.library.get(session_id, snapshot_id, known))
 
     async def rename(self, session_id: str, snapshot_id: str, name: str) -> None:
-        """Give a snapshot a name, or none. StoreError."""
+        """Give a snapshot a name; an empty one removes it. StoreError."""
         await self._do(session_id, lambda: self.library.rename(session_id, snapshot_id, name))
 
     async def pin(self, session_id: str, snapshot_id: str, pinned: bool) -> None:
-        """Keep a snapshot whatever its name; or no longer. StoreError."""
+        """Protect a snapshot from automatic removal, or no longer. StoreError."""
         await self._do(session_id, lambda: self.library.pin(session_id, snapshot_id, pinned))
 
     async def delete(self, session_id: str, snapshot_id: str) -> None:
-        """Take a snapshot away; `undelete` brings it back for some days. StoreError."""
+        """Delete a snapshot; for some days `undelete` can bring it back. StoreError."""
         await self._do(session_id, lambda: self.library.delete(session_id, snapshot_id))
         self.topic.publish(SnapshotDeleted(session_id, snapshot_id))
 
@@ -180,22 +181,23 @@ class Snapshots:
         self.topic.publish(SnapshotCreated(session_id, snapshot_id))
 
     async def find(self, prefix: str) -> tuple[str, str]:
-        """The session and the id of the one snapshot that starts like this. StoreError."""
+        """Return session and id of the one snapshot whose id begins so. StoreError."""
         return await self._do("", lambda: self.library.find(prefix))
 
     async def holdings(self) -> SnapshotTotals:
-        """How many snapshots each session has, also of sessions that are gone; and their size."""
+        """Return how many snapshots each session has, also deleted sessions, and their size."""
         return await self._do("", self.library.holdings)
 
     async def empty_old_deleted(self) -> None:
-        """Remove for good what was deleted long ago."""
+        """Remove for good the snapshots that were deleted long ago."""
         await self._do("", self.library.empty_old_deleted)
 
     def tell_restored(self, session_id: str, snapshot_id: str) -> None:
-        """Whoever applied a snapshot and recorded that says so here."""
+        """Publish that a snapshot was restored; called by whoever recorded that."""
         self.topic.publish(SnapshotRestored(session_id, snapshot_id))
 
     async def _do(self, session_id: str, work: Callable[[], R], reason: str = "") -> R:
+        """Run disk work in the recording's thread; publish a failure and raise StoreError."""
         try:
             return await self._recording.in_thread(work)
         except OSError as error:
@@ -207,7 +209,7 @@ class Snapshots:
             raise
 
     def _tell(self, session_id: str, error: StoreError, reason: str) -> None:
-        if session_id:  # else somebody only looked for one
+        if session_id:  # without one somebody only looked for a snapshot: no session is affected
             log.warning("snapshot: %s", error.message, extra={"session": session_id})
             self.topic.publish(SnapshotFailed(session_id, error.message, error.hint, reason))
 

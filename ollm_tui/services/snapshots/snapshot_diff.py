@@ -1,4 +1,4 @@
-"""What differs between two points of a conversation: messages, goals, marks, model, files."""
+"""Compares two snapshots, or a snapshot and now: messages, goals, pins, model, files."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from ollm_tui.core.session.message import Message
 from ollm_tui.core.snapshot import ContextSnapshot
 
 Form = Literal["", "sent", "folded", "elided", "excluded"]
-"""How a message stands in a context: not at all, as it was said, behind a checkpoint or in its
-first words, with its data cut short, or left out."""
+"""How a message is in a context: absent (""), whole, replaced by a checkpoint or its first words,
+with its data cut short, or left out by the user."""
 
 Outcome = Literal["same", "added", "gone", "changed"]
-"""`changed`: it is in both, but sent in another form."""
+"""`changed`: the message is in both, but sent in another form."""
 
 
 class MessageDiff(msgspec.Struct, frozen=True, gc=False):
-    """One message of either side."""
+    """One message of either side, with its form on both."""
 
     key: str
     outcome: Outcome
@@ -32,7 +32,7 @@ class MessageDiff(msgspec.Struct, frozen=True, gc=False):
 
 
 class Change(NamedTuple):
-    """A value that is another one on the right."""
+    """A value that differs: what it is, and both sides in words."""
 
     what: str
     left: str
@@ -40,15 +40,15 @@ class Change(NamedTuple):
 
 
 class ContextDiff(msgspec.Struct, frozen=True):
-    """What one has to know to choose between two points."""
+    """The differences between two contexts, left and right."""
 
     messages: tuple[MessageDiff, ...]
-    """Those of both sides, in the order of the conversation; where it branches, left first."""
+    """The messages of both sides, in their order; where the sides branch, the left one first."""
     words: Mapping[str, Message]
-    """What was said, as far as one of the two has it."""
+    """The messages themselves by id, as far as one of the sides has them."""
     tokens: tuple[int, int]
     parts: tuple[tuple[str, int, int], ...] = ()
-    """Tokens of each part of the prompt on both sides, where they were given."""
+    """Name and tokens (left, right) of each part of the prompt, if they were given."""
     goals: tuple[Change, ...] = ()
     facts: tuple[Change, ...] = ()
     """Model, provider, window, mode, system prompt."""
@@ -57,7 +57,7 @@ class ContextDiff(msgspec.Struct, frozen=True):
     files: tuple[Change, ...] = ()
 
     def count(self, outcome: Outcome) -> int:
-        """How many messages are of a kind."""
+        """Return how many messages have an outcome."""
         return sum(each.outcome == outcome for each in self.messages)
 
 
@@ -67,7 +67,7 @@ def diff(
     left_parts: Mapping[str, int] | None = None,
     right_parts: Mapping[str, int] | None = None,
 ) -> ContextDiff:
-    """The way from one point to another; either may be a snapshot of the present."""
+    """Compare two contexts; either may be a snapshot of the present that is not stored."""
     messages = tuple(_aligned(left, right))
     one_sided = frozenset(left.pins) ^ frozenset(right.pins)
     said = (left.user_messages, left.messages, right.user_messages, right.messages)
@@ -84,7 +84,8 @@ def diff(
 
 
 def _aligned(left: ContextSnapshot, right: ContextSnapshot) -> Iterator[MessageDiff]:
-    """This loop is what a diff of long contexts takes its time for."""
+    """Yield the messages of both sides with their forms."""
+    # For long contexts most of the time of a diff is spent in this loop.
     left_form, right_form = _forms(left).get, _forms(right).get
     for key in _merged(left.order, right.order):
         was, now = left_form(key, ""), right_form(key, "")
@@ -97,10 +98,11 @@ def _aligned(left: ContextSnapshot, right: ContextSnapshot) -> Iterator[MessageD
 
 
 def _forms(snapshot: ContextSnapshot) -> dict[str, Form]:
-    """How each message of a context is sent."""
+    """Return the form in which each message of a context is sent."""
     branch = frozenset(snapshot.order)
     pinned = frozenset(snapshot.pins)
     covered = Shortening(snapshot.checkpoints).within(branch).covered
+    # The later ones win: pins keep a message from being folded or left out.
     forms: dict[str, Form] = dict.fromkeys(snapshot.order, "sent")
     forms |= dict.fromkeys(branch.intersection(snapshot.compressed.elided), "elided")
     forms |= dict.fromkeys(branch & (covered | snapshot.folded.keys()) - pinned, "folded")
@@ -109,15 +111,15 @@ def _forms(snapshot: ContextSnapshot) -> dict[str, Form]:
 
 
 def _merged(left: tuple[str, ...], right: tuple[str, ...]) -> list[str]:
-    """Both orders in one. Ids are unique, so one walk with a table is enough."""
-    place = {key: number for number, key in enumerate(right)}
+    """Merge both orders into one. Ids are unique, so one walk with a table is enough."""
+    numbers = {key: number for number, key in enumerate(right)}
     merged: list[str] = []
     done = 0
     for key in left:
-        at = place.get(key, -1)
+        at = numbers.get(key, -1)
         if at < 0:
             merged.append(key)
-        elif at >= done:
+        elif at >= done:  # else it stands earlier on the right and is in the list already
             merged += right[done : at + 1]
             done = at + 1
     merged += right[done:]
@@ -138,6 +140,7 @@ def _goals(left: tuple[Goal, ...], right: tuple[Goal, ...]) -> Iterable[Change]:
 
 
 def _state(goal: Goal | None) -> str:
+    """Return the state of a goal in words; nothing if there is no goal."""
     if goal is None:
         return ""
     done = sum(step.done for step in goal.subtasks)

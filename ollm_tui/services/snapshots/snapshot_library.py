@@ -1,7 +1,7 @@
-"""The snapshots of a store as a user handles them: taken, listed, named, deleted, found.
+"""The snapshots of a store as a user handles them: stored, listed, named, deleted, found.
 
-Everything here is plain and synchronous, so that a listing command starts no event loop;
-front ends with one go through `Snapshots`.
+Everything here is synchronous, so that a listing command starts no event loop; front ends that
+have one use `Snapshots`.
 """
 
 from __future__ import annotations
@@ -27,84 +27,86 @@ from ollm_tui.storage.snapshots.snapshot_store import SnapshotMemory, SnapshotSt
 from ollm_tui.storage.store_layout import StoreLayout
 
 DELETED_DAYS = 7
-"""For so long a deleted snapshot can be brought back."""
+"""Days for which a deleted snapshot can be brought back."""
 LONGEST_NAME = 80
+"""Characters of a snapshot's name; the rest is cut off."""
 EXAMPLES = 3
+"""Ids that are named when a prefix is ambiguous."""
 
 
 class SnapshotStorage(Protocol):
-    """Where snapshots are kept."""
+    """A place that keeps snapshots: the disk, or memory for ephemeral sessions."""
 
     def write(self, snapshot: ContextSnapshot) -> SnapshotSummary:
-        """Keep a snapshot, durably."""
+        """Store a snapshot durably."""
         ...
 
     def refresh(self, session_id: str, new: SnapshotSummary | None = None) -> None:
-        """Bring what is derived up to date."""
+        """Bring the index of a session's snapshots up to date."""
         ...
 
     def read(
         self, session_id: str, snapshot_id: str, known: KnownMessages | None = None
     ) -> SnapshotRead:
-        """One snapshot; what is known of its messages need not be read."""
+        """Read one snapshot; messages that are known need not be decoded."""
         ...
 
     def summaries(self, session_id: str) -> list[SnapshotSummary]:
-        """The snapshots of a session, newest first."""
+        """Return the snapshots of a session, newest first."""
         ...
 
     def listing(self, session_id: str) -> Listing:
-        """The same, with what `note` needs."""
+        """Return the snapshots of a session, with what `note` needs."""
         ...
 
     def note(self, listing: Listing, added: SnapshotSummary, removed: Collection[str]) -> None:
-        """Bring what is derived up to date after a change since the listing."""
+        """Bring the index up to date with the changes made since a listing."""
         ...
 
     def owners(self) -> dict[str, str]:
-        """The session of every snapshot."""
+        """Return the session of every snapshot, by the snapshot's id."""
         ...
 
     def remove(self, session_id: str, snapshot_ids: Collection[str]) -> list[str]:
-        """Remove some for good; answers with those that went."""
+        """Remove some for good; return the ids of those that were removed."""
         ...
 
     def put_aside(self, session_id: str, snapshot_id: str) -> None:
-        """Take one away for a while."""
+        """Take a snapshot out of the list, so that it can be brought back."""
         ...
 
     def put_back(self, session_id: str, snapshot_id: str) -> None:
-        """Bring it back."""
+        """Bring a snapshot back that was put aside."""
         ...
 
 
 class Taken(NamedTuple):
-    """A snapshot that is kept now, and the older ones that had to go for it."""
+    """A snapshot that was stored, and the ids of the older ones removed for it."""
 
     summary: SnapshotSummary
     removed: tuple[str, ...]
 
 
 class Deleted(NamedTuple):
-    """A snapshot that can still be brought back."""
+    """A deleted snapshot that can still be brought back, and when it was deleted."""
 
     summary: SnapshotSummary
     at: str
 
 
 class SnapshotTotals(NamedTuple):
-    """How much there is."""
+    """How many snapshots there are, and how large they are."""
 
     counts: Counter[str]
-    """Snapshots of each session; also of sessions that are gone."""
+    """The number of snapshots by session, also of deleted sessions."""
     size: int
-    """Bytes of all of them."""
+    """The bytes of all of them."""
 
 
 class SnapshotLibrary:
     """All snapshots of one store; those of ephemeral sessions are kept in memory.
 
-    StoreError where something cannot be done, OSError where the disk refuses.
+    StoreError if something cannot be done, OSError if the disk fails.
     """
 
     def __init__(self, store: SnapshotStore) -> None:
@@ -114,67 +116,70 @@ class SnapshotLibrary:
 
     @classmethod
     def at(cls, layout: StoreLayout, cipher: Cipher | None = None) -> SnapshotLibrary:
-        """The library of the store that lies there."""
+        """Open the library of a store."""
         return cls(SnapshotStore(layout, cipher))
 
     def keep_in_memory(self, session_id: str) -> None:
-        """Nothing of this session may reach the disk."""
+        """Keep the snapshots of a session in memory: nothing of it may reach the disk."""
         self._ephemeral.add(session_id)
 
     def create(
         self, snapshot: ContextSnapshot, most_automatic: int, needed: Collection[str] = ()
     ) -> Taken:
-        """Keep a snapshot, durably; of the automatic ones of its session only the newest stay,
-        and those that are needed."""
-        session_id, shelf = snapshot.session_id, self._shelf(snapshot.session_id)
-        listing = shelf.listing(session_id)
+        """Store a snapshot durably and remove the surplus of older automatic ones.
+
+        Of the automatic ones of the session the newest `most_automatic` stay, and those in
+        `needed`.
+        """
+        session_id, storage = snapshot.session_id, self._storage_of(snapshot.session_id)
+        listing = storage.listing(session_id)
         before = listing.summaries
         snapshot = replace(snapshot, timestamp=_after(before, snapshot.timestamp))
-        summary = shelf.write(snapshot)
+        summary = storage.write(snapshot)
         automatic = [each.id for each in (summary, *before) if each.is_automatic]
         too_many = [key for key in automatic[most_automatic:] if key not in needed]
-        removed = shelf.remove(session_id, too_many)
-        shelf.note(listing, summary, removed)
+        removed = storage.remove(session_id, too_many)
+        storage.note(listing, summary, removed)
         return Taken(summary, tuple(removed))
 
     def list(self, session_id: str) -> list[SnapshotSummary]:
-        """The snapshots of a session, newest first."""
-        return self._shelf(session_id).summaries(session_id)
+        """Return the snapshots of a session, newest first."""
+        return self._storage_of(session_id).summaries(session_id)
 
     def get(
         self, session_id: str, snapshot_id: str, known: KnownMessages | None = None
     ) -> ContextSnapshot:
-        """One snapshot, read; sooner where its messages are known."""
-        return self._shelf(session_id).read(session_id, snapshot_id, known).snapshot
+        """Read one snapshot, faster if its messages are known."""
+        return self._storage_of(session_id).read(session_id, snapshot_id, known).snapshot
 
     def rename(self, session_id: str, snapshot_id: str, name: str) -> None:
-        """Give a snapshot a name, or none; named ones are never removed by themselves."""
+        """Give a snapshot a name, or none; named ones are never removed automatically."""
         self._change(session_id, snapshot_id, name=one_line(name))
 
     def pin(self, session_id: str, snapshot_id: str, pinned: bool) -> None:
-        """Keep a snapshot whatever its name; or no longer."""
+        """Protect a snapshot from automatic removal, whatever its name; or no longer."""
         self._change(session_id, snapshot_id, pinned=pinned)
 
     def delete(self, session_id: str, snapshot_id: str) -> None:
-        """Take a snapshot away; for some days it can be brought back."""
-        self._shelf(session_id).put_aside(session_id, snapshot_id)
+        """Delete a snapshot; for `DELETED_DAYS` it can be brought back."""
+        self._storage_of(session_id).put_aside(session_id, snapshot_id)
 
     def undelete(self, session_id: str, snapshot_id: str) -> None:
         """Bring a deleted snapshot back."""
-        self._shelf(session_id).put_back(session_id, snapshot_id)
+        self._storage_of(session_id).put_back(session_id, snapshot_id)
 
     def deleted(self) -> list[Deleted]:
-        """What can be brought back, the latest first."""
+        """Return the deleted snapshots that can be brought back, the latest first."""
         found = itertools.starmap(Deleted, self._store.aside())
         return sorted(found, key=lambda each: each.at, reverse=True)
 
     def empty_old_deleted(self) -> None:
-        """Remove for good what was deleted long ago."""
+        """Remove for good what was deleted more than `DELETED_DAYS` ago."""
         kept_ns = int(timedelta(days=DELETED_DAYS).total_seconds()) * 10**9
         self._store.empty_aside(time.time_ns() - kept_ns)
 
     def find(self, prefix: str) -> tuple[str, str]:
-        """The session and the id of the one snapshot whose id starts like this.
+        """Return session and id of the one snapshot whose id begins with `prefix`.
 
         StoreError if there is none, AmbiguousId if there are several.
         """
@@ -183,44 +188,47 @@ class SnapshotLibrary:
         return owners[found], found
 
     def find_deleted(self, prefix: str) -> tuple[str, str]:
-        """The same among those that can be brought back."""
+        """Do the same as `find` among the deleted snapshots that can be brought back."""
         owners = {each.summary.id: each.summary.session_id for each in self.deleted()}
         found = _only_one(prefix, owners, "deleted snapshot", "ollm snapshots trash list")
         return owners[found], found
 
     def counts(self) -> Counter[str]:
-        """How many snapshots each session has; also of sessions that are gone."""
+        """Return how many snapshots each session has, also deleted sessions."""
         return self.holdings().counts
 
     def holdings(self) -> SnapshotTotals:
-        """How many snapshots are on disk, and how large they are."""
+        """Return how many snapshots are on disk, and how large they are."""
         owners, size = self._store.holdings()
         return SnapshotTotals(Counter(owners.values()), size)
 
     def _change(self, session_id: str, snapshot_id: str, **fields: str | bool) -> None:
-        shelf = self._shelf(session_id)
-        read = shelf.read(session_id, snapshot_id)
+        """Store a snapshot again with other values for some fields."""
+        storage = self._storage_of(session_id)
+        read = storage.read(session_id, snapshot_id)
         if read.older:
             raise StoreError(
                 f"snapshot {snapshot_id} was taken by an earlier program, whose files stay as "
                 "they are",
                 "restore it and take a new one",
             )
-        summary = shelf.write(replace(read.snapshot, **fields))
-        shelf.refresh(session_id, summary)
+        summary = storage.write(replace(read.snapshot, **fields))
+        storage.refresh(session_id, summary)
 
-    def _shelf(self, session_id: str) -> SnapshotStorage:
+    def _storage_of(self, session_id: str) -> SnapshotStorage:
+        """Return where the snapshots of a session are kept."""
         return self._memory if session_id in self._ephemeral else self._store
 
 
 def one_line(name: str) -> str:
-    """A name that can be shown anywhere."""
+    """Return a name without line ends and control characters, cut to `LONGEST_NAME`."""
     return " ".join(clean(name).split())[:LONGEST_NAME].rstrip()
 
 
 def _only_one(prefix: str, ids: Collection[str], what: str, hint: str) -> str:
-    wanted = prefix.lower()
-    matches = [key for key in ids if wanted and key.lower().startswith(wanted)]
+    """Return the only id that begins with `prefix`, in any case. StoreError or AmbiguousId."""
+    beginning = prefix.lower()
+    matches = [key for key in ids if beginning and key.lower().startswith(beginning)]
     if prefix in matches:
         return prefix
     if not matches:
@@ -234,7 +242,8 @@ def _only_one(prefix: str, ids: Collection[str], what: str, hint: str) -> str:
 
 
 def _after(before: list[SnapshotSummary], moment: str) -> str:
-    """A time later than that of every snapshot there is, also when the clock went back."""
+    """Return `moment`, or a time just after the latest snapshot if the clock went back."""
+    # The times of earlier programs and of damaged files are not to be trusted.
     own = (each for each in before if each.reason != "older" and not each.damage)
     latest = max((each.timestamp for each in own), default="")
     if moment > latest:

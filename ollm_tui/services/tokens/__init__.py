@@ -1,1 +1,1 @@
-"""How many tokens something is: counted by the model's vocabulary, measured, or estimated."""
+"""Token counts of texts and prompts: counted by a vocabulary, measured, or estimated."""

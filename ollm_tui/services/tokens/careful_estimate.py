@@ -1,6 +1,7 @@
-"""How many tokens a text is at most likely to be, from its bytes alone: no vocabulary needed.
+"""A cautious (high) estimate of a text's tokens from its bytes alone, without a vocabulary.
 
-Fitted to a small, English-only vocabulary: such ones need the most tokens for everything else.
+The rates are fitted to a small, English-only vocabulary: such a vocabulary needs the most tokens
+for every other kind of text.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ _ENGLISH = frozenset(
         """,
     )
 )
-"""Words that other languages do not have, and that no English text does without."""
+"""Words that are common in English texts and that other languages do not have."""
 _ENGLISH_SHARE = 0.08
+"""From this share of such words on a text counts as English."""
 
 _UPPER = string.ascii_uppercase.encode()
 _DIGITS = string.digits.encode()
@@ -29,11 +31,11 @@ _ACCENTED = bytes(range(0xC3, 0xCA))
 """The first bytes of Latin letters with accents."""
 _CASE_CHANGE = re.compile(r"[a-z][A-Z]|[A-Z]{2}(?=[a-z])")
 _LONE_BLANK_OR_LETTER = re.compile(r"\s(?=[0-9])|[0-9](?=[A-Za-z])")
-"""Digits are tokens of their own, so what stands between them has none to join."""
+"""Blanks and letters next to a digit are tokens of their own, as digits never join them."""
 
 _LETTERS_PER_TOKEN, _FOREIGN_LETTERS_PER_TOKEN, _RANDOM_LETTERS_PER_TOKEN = 3.8, 2.2, 1.5
 _LONGEST_WORDS = 20
-"""Letters without a blank, on the average; beyond it they are no words."""
+"""Average letters per word above which the letters are no words but, say, base64."""
 _TOKENS_PER_MARK, _TOKENS_PER_ACCENT, _TOKENS_PER_INDENT = 0.8, 1.2, 0.2
 _TOKENS_PER_CHARACTER = (
     (b"\xc2" + bytes(range(0xCA, 0xD6)), 1.1),  # Greek, Cyrillic
@@ -45,14 +47,13 @@ _TOKENS_PER_CHARACTER = (
     (bytes(range(0xEA, 0xEF)), 2.8),  # Korean
     (bytes(range(0xF0, 0xF5)), 2.9),  # emoji, rare scripts
 )
-"""By the first byte of a character in UTF-8."""
+"""Tokens per character, by the first byte of its UTF-8 encoding."""
 
 
 def careful_estimate(text: str) -> float:
-    """About the most tokens that a common vocabulary needs for this text.
-
-    Only whole-text operations: a long history is estimated while the user looks on.
-    """
+    """Return about the most tokens that a common vocabulary needs for this text."""
+    # Only operations on the whole text, which run in C: a long history is estimated in the event
+    # loop, while the user looks on.
     data = text.encode("utf-8", "replace")
     digits, marks = _number_of(_DIGITS, data), _number_of(_MARKS, data)
     tokens = digits + marks * _TOKENS_PER_MARK + _latin(text, data, marks)
@@ -65,7 +66,7 @@ def careful_estimate(text: str) -> float:
 
 
 def _latin(text: str, data: bytes, marks: int) -> float:
-    """The tokens of the words: few if they are English, or names in code and data."""
+    """Return the tokens of the Latin words: few if they are English, or names in code and data."""
     plain, accented = _number_of(_LETTERS, data), _number_of(_ACCENTED, data)
     letters = plain + accented
     if not letters:
@@ -83,5 +84,6 @@ def _latin(text: str, data: bytes, marks: int) -> float:
     return letters / rate + accented * _TOKENS_PER_ACCENT + case_changes
 
 
-def _number_of(wanted: bytes, data: bytes) -> int:
-    return len(data) - len(data.translate(None, wanted))
+def _number_of(counted: bytes, data: bytes) -> int:
+    """Return how many bytes of `data` are one of the `counted` ones."""
+    return len(data) - len(data.translate(None, counted))

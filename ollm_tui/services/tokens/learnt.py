@@ -1,4 +1,4 @@
-"""What measured counts teach about a model: what its template adds, how it reads text."""
+"""What measured prompts teach about a model: what its chat template adds, how it reads text."""
 
 from __future__ import annotations
 
@@ -9,43 +9,47 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 DECAY = 0.8
-"""How much of what was known weighs after one more sample."""
+"""The weight that earlier samples keep when a new one is added."""
 LEAST_TEXT = 50
 """Tokens from which on a text says more about the vocabulary than about the template."""
+# Bounds for what one sample may teach, so that a wrong measurement does no lasting harm.
 _FEWEST_PER_PLAIN, _MOST_PER_PLAIN = 0.3, 8.0
 _MOST_PER_MESSAGE, _MOST_PER_REQUEST = 40, 400
-"""More than any template adds: numbers beyond come from something else."""
+"""More tokens than any template adds: larger numbers come from something else."""
 
 Tokens = Annotated[float, Meta(ge=0, le=1e12)]
 Overhead = Annotated[int, Meta(ge=-_MOST_PER_REQUEST, le=_MOST_PER_REQUEST)]
 
 
 class Learnt(msgspec.Struct, frozen=True, rename="camel"):
-    """What is known of one model. Text is known by two estimates of it: `plain`, by a good
-    vocabulary, and `careful`, by a poor one; `read` is what the model made of the same text.
+    """What was measured about one model; stored as JSON under the model's name.
+
+    `plain`, `careful` and `read` are decaying sums over the same texts: their tokens by the
+    general vocabulary, by the cautious estimate, and as the model itself counted them.
     """
 
     request: Overhead = 4
-    """What the template adds to every prompt."""
+    """Tokens that the template adds to every prompt."""
     per_message: Overhead = 4
-    """What it adds to each message, besides the name of its role."""
+    """Tokens that it adds to each message, besides the name of its role."""
     read: Tokens = 0.0
     plain: Tokens = 0.0
     careful: Tokens = 0.0
     agreed: bool = False
     """Whether the last count by the model's own vocabulary was right to the token."""
     takes_tools: bool = True
-    """False once its server refused a request because of them."""
+    """False once its server has refused a request because of its tools."""
 
     @property
     def knows_text(self) -> bool:
-        """Whether enough text was measured."""
+        """Whether any text was measured, so that `text_tokens` can use it."""
         return min(self.read, self.plain, self.careful) > 0
 
     def text_tokens(self, plain: int, careful: float) -> float:
-        """How many tokens the model will make of a text; at most, as long as nothing is known.
+        """Return how many tokens the model will make of a text, given both estimates of it.
 
-        The nearer the model came to one of the two estimates, the more that one counts.
+        As long as nothing is known this is the larger one. Later both are scaled, and the one
+        that the model came nearer to counts more.
         """
         if not self.knows_text:
             return max(plain, careful)
@@ -55,7 +59,7 @@ class Learnt(msgspec.Struct, frozen=True, rename="camel"):
         return (1 - weight) * by_plain + weight * by_careful
 
     def with_text(self, read: int, plain: int, careful: float) -> Learnt:
-        """After a text that was estimated had been read."""
+        """Return this with one more sample: a text that the model counted as `read` tokens."""
         within = min(max(read, plain * _FEWEST_PER_PLAIN), plain * _MOST_PER_PLAIN)
         return replace(
             self,
@@ -65,14 +69,14 @@ class Learnt(msgspec.Struct, frozen=True, rename="camel"):
         )
 
     def with_request(self, request: int) -> Learnt:
-        """After a prompt that had cost so much more than its messages."""
+        """Return this with another number of tokens that the template adds to a prompt."""
         return replace(self, request=_within(request, 0, _MOST_PER_REQUEST))
 
     def with_template(self, messages: int, rest: int, before: tuple[int, int] | None) -> Learnt:
-        """After `messages` whose text is known exactly had cost `rest` more than that.
+        """Return this after a prompt of `messages` messages took `rest` tokens beyond their texts.
 
-        `before` is the same of an earlier prompt of the conversation: what differs between
-        the two is due to the messages, what is equal to the request.
+        `before` holds these two numbers for an earlier prompt of the conversation: what differs
+        between the prompts is due to the messages, what is equal is due to the request.
         """
         per_message = self.per_message
         if before is not None and before[0] != messages:

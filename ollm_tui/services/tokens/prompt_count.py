@@ -1,4 +1,7 @@
-"""What a prompt costs, part by part, and how the number was come by."""
+"""The values of token counting: a prompt's tokens by part and by source, and the messages counted.
+
+Also which texts of a message, and of the tools, get into the prompt.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +17,28 @@ from ollm_tui.core.provider import PromptMessage, ToolSpec
 from ollm_tui.core.session.message import Role
 
 Source = Literal["measured", "exact", "estimated"]
-"""Read by the model; counted by its own vocabulary or server; or neither, shown with "≈"."""
+"""Where a count comes from: reported by the model after reading (`measured`), counted with its own
+vocabulary or by its server (`exact`), or neither (`estimated`, shown with "≈")."""
 
 Group = Literal["system", "checkpoints", "user", "assistant", "tools"]
-"""The segments of the gauge. `system` is everything that never leaves the prompt."""
+"""The segments of the gauge. `system` is everything that compression never removes."""
 
 GROUPS: tuple[Group, ...] = ("system", "checkpoints", "user", "assistant", "tools")
 
+IMAGE_TOKENS: Mapping[str, int] = MappingProxyType(
+    {"openai": 1105, "anthropic": 1600, "bedrock": 1600, "gemini": 258, "embedded": 0}
+)
+"""Tokens that providers count for a large image, used until a prompt with it is measured."""
+OTHER_IMAGE_TOKENS = 1601
+"""The tokens of an image for Llama 3.2 vision, the most of the common local models."""
+
+_GROUPS: Mapping[Role, Group] = MappingProxyType(
+    {"system": "system", "user": "user", "assistant": "assistant", "tool": "tools"}
+)
+
 
 class Count(msgspec.Struct, frozen=True):
-    """A number of tokens."""
+    """A number of tokens and where it comes from."""
 
     tokens: int
     source: Source
@@ -45,17 +60,17 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def fixed(self) -> int:
-        """What no compression makes smaller."""
+        """The tokens that no compression makes fewer."""
         return self.system + self.checkpoints
 
     @property
     def conversation(self) -> int:
-        """What was said and done; this is compared with the compression trigger."""
+        """The tokens of messages and tools; these are compared with the compression trigger."""
         return self.user + self.assistant + self.tools
 
     @property
     def total(self) -> int:
-        """The whole prompt."""
+        """The tokens of the whole prompt."""
         return self.fixed + self.conversation
 
 
@@ -67,75 +82,50 @@ class PromptCount(msgspec.Struct, frozen=True):
 
     @property
     def tokens(self) -> int:
-        """The whole prompt."""
+        """The tokens of the whole prompt."""
         return self.parts.total
 
     @property
     def total(self) -> Count:
-        """The whole prompt, with how it is known."""
+        """The tokens of the whole prompt, with their source."""
         return Count(self.tokens, self.source)
 
     def plus(self, group: Group, tokens: int) -> PromptCount:
-        """The count with something more in it, which makes it an estimate."""
+        """Return the count with more tokens in one part, which makes it an estimate."""
         grown = getattr(self.parts, group) + tokens
         return PromptCount(replace(self.parts, **{group: grown}), "estimated")
 
 
-def shared_out(total: int, weights: Sequence[float]) -> list[int]:
-    """`total` cut into whole numbers in proportion to the weights; they add up to it."""
-    whole = sum(weights)
-    if not whole:
-        return [total, *(0 for _ in weights[1:])] if weights else []
-    shares, given, reached = list[int](), 0, 0.0
-    for weight in weights:
-        reached += weight
-        # Rounding the running sum and not each share: nothing is lost and nothing is double.
-        upto = round(total * (reached / whole))
-        shares.append(upto - given)
-        given = upto
-    return shares
-
-
-IMAGE_TOKENS: Mapping[str, int] = MappingProxyType(
-    {"openai": 1105, "anthropic": 1600, "bedrock": 1600, "gemini": 258, "embedded": 0}
-)
-"""What providers take for a large image; until it is measured, nobody can know better."""
-OTHER_IMAGE_TOKENS = 1601
-"""Llama 3.2 vision, the most of the common local models."""
-
-_GROUPS: Mapping[Role, Group] = MappingProxyType(
-    {"system": "system", "user": "user", "assistant": "assistant", "tool": "tools"}
-)
-
-
 class Piece(NamedTuple):
-    """One message of a prompt, made by `of`; keep it, and counting it again costs nothing."""
+    """One message of a prompt, made by `of`. Key and size identify it: it is counted only once."""
 
     key: str
     message: PromptMessage
     group: Group
     size: int
-    """Changes when a message grows."""
+    """Characters of text and reasoning plus tool calls; it changes when a message grows."""
     data: int = 0
-    """How much of it is no part of the conversation, but of what never leaves the prompt."""
+    """Characters of it that belong to the fixed part of the prompt, not to the conversation."""
 
     @classmethod
     def of(
         cls, key: str, message: PromptMessage, group: Group | None = None, data: int = 0
     ) -> Piece:
-        """`key` is the id of the message. What has none, as the system prompt, gets a key that
-        changes with its text. `group` is given where the role does not say the segment.
+        """Make a piece of a message.
+
+        `key` is the message's id. What has none, like the system prompt, gets a key that changes
+        with its text. `group` is given where it does not follow from the role.
         """
         size = len(message.text) + len(message.reasoning) + len(message.tool_calls)
         return cls(key, message, group or _GROUPS[message.role], size, data)
 
     def fixed(self, tokens: int) -> int:
-        """Of the tokens it takes, those that never leave the prompt."""
+        """Return how many of its tokens belong to the fixed part of the prompt."""
         return min(tokens, tokens * self.data // self.size) if self.data else 0
 
 
 def texts_of(message: PromptMessage) -> list[str]:
-    """Everything in a message that templates write into the prompt."""
+    """Return everything in a message that chat templates write into the prompt."""
     texts = [message.text, message.reasoning, message.role, message.tool_name or ""]
     for call in message.tool_calls:
         texts += [call.name, json.dumps(call.args, ensure_ascii=False)]
@@ -143,7 +133,7 @@ def texts_of(message: PromptMessage) -> list[str]:
 
 
 def schema_texts(tools: Iterable[ToolSpec]) -> list[str]:
-    """The tools as templates write them into the prompt."""
+    """Return each tool as chat templates write it into the prompt: as JSON."""
     return [
         json.dumps(
             {
@@ -161,5 +151,20 @@ def schema_texts(tools: Iterable[ToolSpec]) -> list[str]:
 
 
 def image_tokens(provider: str, message: PromptMessage) -> int:
-    """The tokens of the images of a message, by what its provider usually takes."""
+    """Return the tokens of a message's images, by what its provider usually counts."""
     return len(message.images) * IMAGE_TOKENS.get(provider, OTHER_IMAGE_TOKENS)
+
+
+def shared_out(total: int, weights: Sequence[float]) -> list[int]:
+    """Divide `total` into whole numbers in proportion to the weights; they add up to it."""
+    whole = sum(weights)
+    if not whole:
+        return [total, *(0 for _ in weights[1:])] if weights else []
+    shares, given, reached = list[int](), 0, 0.0
+    for weight in weights:
+        reached += weight
+        # Rounding the running sum and not each share: nothing is lost and nothing is double.
+        upto = round(total * (reached / whole))
+        shares.append(upto - given)
+        given = upto
+    return shares

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ollm_tui.services.files.options import DiscoveryOptions
-from ollm_tui.services.files.project_files import discover
+from ollm_tui.services.files.project_files import ProjectFiles
 
 
 def write(root: Path, files: Mapping[str, str] | str) -> Path:
@@ -35,7 +35,7 @@ def repository(root: Path, files: Mapping[str, str] | str = "") -> Path:
 
 async def found(root: Path, options: DiscoveryOptions | None = None) -> list[str]:
     """All files that are found, in alphabetical order."""
-    return sorted([path async for batch in discover(root, options) for path in batch])
+    return sorted(await ProjectFiles(root, options).paths())
 
 
 def as_user(uid: int) -> None:

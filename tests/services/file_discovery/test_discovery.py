@@ -12,7 +12,7 @@ import pytest
 
 from ollm_tui.core.errors import UsageError
 from ollm_tui.services.files.options import DiscoveryOptions
-from ollm_tui.services.files.project_files import discover
+from ollm_tui.services.files.project_files import ProjectFiles
 from ollm_tui.services.files.tree import FIRST_BATCH
 from ollm_tui.settings.schema import FileDiscovery, Settings
 from tests.services.file_discovery.project import as_user, found, git, repository, write
@@ -36,7 +36,7 @@ def open_root() -> Iterator[Path]:
 
 async def test_files_come_in_batches_those_near_to_the_root_first(root: Path) -> None:
     write(root, " ".join(f"a/b/{n}" for n in range(FIRST_BATCH * 2)) + " " + "top a/near")
-    batches = [batch async for batch in discover(root)]
+    batches = [batch async for batch in ProjectFiles(root).batches()]
     assert batches[0][:2] == ["top", "a/near"]
     assert sum(map(len, batches)) == FIRST_BATCH * 2 + 2
 
@@ -127,12 +127,12 @@ async def test_what_may_not_be_read_is_skipped_and_counted(open_root: Path) -> N
     (open_root / "closed").chmod(0)
     as_user(NOBODY)
     try:
-        discovery = discover(open_root)
-        names = sorted([path async for batch in discovery for path in batch])
+        files = ProjectFiles(open_root)
+        names = sorted(await files.paths())
     finally:
         as_user(0)
     assert names == ["a/file", "z/file"]
-    assert discovery.unreadable == 1
+    assert files.unreadable == 1
 
 
 async def test_names_that_are_no_text_survive(root: Path) -> None:
