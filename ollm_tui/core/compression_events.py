@@ -56,7 +56,7 @@ class CompressionStarted(CompressionEvent, frozen=True, tag="compression-started
     expected_tokens: int
     """Tokens of the context afterwards if the summary becomes as long as it may."""
     limit: int
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[Outcome, ...] = msgspec.field(name="fates")  # so it is called in stream-json
     model: str
     """The model that summarises; empty if none is needed."""
 

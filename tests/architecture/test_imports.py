@@ -41,7 +41,7 @@ def test_a_layer_loads_only_what_lies_below_it(layer: str) -> None:
         "import importlib, pkgutil\n"
         f"import ollm_tui.{layer} as package\n"
         "for found in pkgutil.walk_packages(package.__path__, package.__name__ + '.'):\n"
-        "    if not found.name.endswith('embedded_server'):\n"
+        "    if not found.name.endswith('llama_cpp.server'):\n"
         "        importlib.import_module(found.name)"
     )
     found = {name.split(".")[1] for name in loaded_by(code) if name.startswith("ollm_tui.")}

@@ -184,7 +184,7 @@ def test_failures_are_in_the_log_and_keys_are_not(run_ollm: Run, home: Path) -> 
     run_ollm("-p", "Hi", "--provider", "work", "--model", "m", WORK_KEY=key)
     log = (home / "logs" / "ollm.log").read_text()
     (line,) = map(json.loads, log.splitlines())
-    assert (line["service"], line["error"]) == ("engine.model_round", "Unavailable")
+    assert (line["service"], line["error"]) == ("engine.turn.model_round", "Unavailable")
     assert line["session"]
     assert line["hint"]
     assert key not in log

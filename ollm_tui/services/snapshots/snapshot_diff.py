@@ -26,7 +26,7 @@ class MessageDiff(msgspec.Struct, frozen=True, gc=False):
     """One message of either side, with its form on both."""
 
     key: str
-    outcome: Outcome
+    outcome: Outcome = msgspec.field(name="fate")  # so it is called in `diff --json`
     left: Form
     right: Form
 
