@@ -40,8 +40,15 @@ from ollm_tui.providers.wire.http import (
     with_scheme,
 )
 from ollm_tui.providers.wire.http_errors import Refusal, message_in, one_line, refusal_error
-from ollm_tui.providers.wire.json_fields import Tree, as_tree, int_at, text_at, vectors_in
-from ollm_tui.providers.wire.stream_lines import UnreadableError, decode_json
+from ollm_tui.providers.wire.json_lines import (
+    Tree,
+    UnreadableError,
+    as_tree,
+    decode_json,
+    int_at,
+    text_at,
+    vectors_in,
+)
 
 DEFAULT_PORT = 11434
 _NO_HEADERS: Mapping[str, str] = MappingProxyType({})

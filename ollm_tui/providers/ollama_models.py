@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, cast
 
 from ollm_tui.core.provider import BYTE_LEVEL, Capabilities, ModelInfo, Vocabulary
-from ollm_tui.providers.wire.json_fields import (
+from ollm_tui.providers.wire.json_lines import (
     Tree,
     as_tree,
     int_at,

@@ -15,7 +15,7 @@ from ollm_tui.core.provider import (
     ToolCallArrived,
 )
 from ollm_tui.core.session.message import ToolCallPart, Usage
-from ollm_tui.providers.wire.json_fields import Tree, int_at, scaled, text_at, tree_at, trees_at
+from ollm_tui.providers.wire.json_lines import Tree, int_at, scaled, text_at, tree_at, trees_at
 from ollm_tui.providers.wire.think_tags import ThinkTagSplitter
 from ollm_tui.providers.wire.tool_call_assembly import offered_tools, tool_call, with_own_ids
 

@@ -20,9 +20,12 @@ from ollm_tui.providers.wire.http import (
     with_scheme,
 )
 from ollm_tui.providers.wire.http_errors import Refusal, message_in, refusal_error
-from ollm_tui.providers.wire.json_fields import (
+from ollm_tui.providers.wire.json_lines import (
+    EventReader,
     Tree,
+    UnreadableError,
     as_tree,
+    decode_json,
     int_at,
     list_at,
     text_at,
@@ -30,7 +33,6 @@ from ollm_tui.providers.wire.json_fields import (
     trees_at,
     vectors_in,
 )
-from ollm_tui.providers.wire.stream_lines import EventReader, UnreadableError, decode_json
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 _DONE = b"[DONE]"

@@ -6,7 +6,8 @@ Each tool declares a subclass of Arguments; the schema is made from its fields.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -15,6 +16,22 @@ import msgspec
 from ollm_tui.core.errors import ToolError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.provider import ToolSpec
+from ollm_tui.core.tool import Action, Tell, ToolOutcome
+
+Work = Callable[[Tell], Awaitable[ToolOutcome]]
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A planned call made of an action and a function."""
+
+    action: Action
+    work: Work
+
+    async def run(self, tell: Tell) -> ToolOutcome:
+        """Do what the action says."""
+        return await self.work(tell)
+
 
 ALIASES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {

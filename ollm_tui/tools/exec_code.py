@@ -14,9 +14,8 @@ from ollm_tui.core.tool import Action, PlannedCall, Tell, ToolOutcome
 from ollm_tui.services.jobs.job_registry import JobRegistry
 from ollm_tui.services.jobs.starting import JobRequest
 from ollm_tui.services.sandbox.confinement import Confinement
-from ollm_tui.tools.call_arguments import Arguments, spec_of, understood
+from ollm_tui.tools.call_arguments import Arguments, Planned, spec_of, understood
 from ollm_tui.tools.job_printing import JobPrinting, ending
-from ollm_tui.tools.planned import Planned
 
 CANCEL_GRACE_SECONDS = 1.0
 """How long a cancelled job may take to end by itself before it is killed."""

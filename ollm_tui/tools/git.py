@@ -18,9 +18,8 @@ from ollm_tui.core.errors import ToolError
 from ollm_tui.core.intake import clean
 from ollm_tui.core.tool import Action, PlannedCall, Tell, ToolOutcome
 from ollm_tui.services.files.repository import Repository
-from ollm_tui.tools.call_arguments import Arguments, one_line, spec_of, understood
+from ollm_tui.tools.call_arguments import Arguments, Planned, one_line, spec_of, understood
 from ollm_tui.tools.hardened_git import HardenedGit, Printed
-from ollm_tui.tools.planned import Planned
 from ollm_tui.tools.scope import Scope
 
 _COUNT = re.compile(r"-\d+")

@@ -14,9 +14,8 @@ from ollm_tui.core.tool import Action, PlannedCall, Tell, ToolOutcome
 from ollm_tui.services.jobs.job_registry import JobRegistry
 from ollm_tui.services.jobs.safe_text import LEAD_BYTES, safe_part
 from ollm_tui.services.redaction.redactor import Redactor
-from ollm_tui.tools.call_arguments import Arguments, one_line, spec_of, understood
+from ollm_tui.tools.call_arguments import Arguments, Planned, one_line, spec_of, understood
 from ollm_tui.tools.job_printing import ending
-from ollm_tui.tools.planned import Planned
 
 WAIT_SECONDS = 30.0
 """How long to wait for a job if the model does not say."""

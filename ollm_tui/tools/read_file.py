@@ -14,8 +14,7 @@ from ollm_tui.core.errors import ToolError
 from ollm_tui.core.intake import clean
 from ollm_tui.core.session.message import Attachment
 from ollm_tui.core.tool import Action, PlannedCall, Tell, ToolOutcome
-from ollm_tui.tools.call_arguments import Arguments, spec_of, understood
-from ollm_tui.tools.planned import Planned
+from ollm_tui.tools.call_arguments import Arguments, Planned, spec_of, understood
 from ollm_tui.tools.planned_write import FilesRead, readable_file
 from ollm_tui.tools.scope import Place, Scope
 from ollm_tui.tools.text_content import binary_kind, image_kind, size_in_words, text_content

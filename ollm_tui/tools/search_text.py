@@ -17,8 +17,7 @@ from ollm_tui.core.errors import ToolError
 from ollm_tui.core.intake import clean
 from ollm_tui.core.tool import Action, PlannedCall, Tell, ToolOutcome
 from ollm_tui.services.safety.places import keeps_secrets, names_secrets
-from ollm_tui.tools.call_arguments import Arguments, one_line, spec_of, understood
-from ollm_tui.tools.planned import Planned
+from ollm_tui.tools.call_arguments import Arguments, Planned, one_line, spec_of, understood
 from ollm_tui.tools.scope import Scope
 from ollm_tui.tools.scope_files import ScopeFiles, chosen, is_glob
 

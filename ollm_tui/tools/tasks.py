@@ -10,8 +10,7 @@ from msgspec import Meta
 from ollm_tui.core.errors import ToolError, UsageError
 from ollm_tui.core.session.goals import Goal, Subtask
 from ollm_tui.core.tool import Action, PlannedCall, Tell, ToolOutcome
-from ollm_tui.tools.call_arguments import Arguments, one_line, spec_of, understood
-from ollm_tui.tools.planned import Planned
+from ollm_tui.tools.call_arguments import Arguments, Planned, one_line, spec_of, understood
 
 
 class Goals(Protocol):

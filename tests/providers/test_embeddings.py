@@ -12,7 +12,7 @@ from ollm_tui.core.errors import BadAnswer, ModelMissing
 from ollm_tui.core.provider import CanEmbed
 from ollm_tui.providers.ollama import Ollama
 from ollm_tui.providers.openai_chat import OpenAICompatible
-from ollm_tui.providers.wire.json_fields import vectors_in
+from ollm_tui.providers.wire.json_lines import vectors_in
 from tests.stand_ins.http_server import HttpServer, Reply, Request
 
 TEXTS = ("one", "two")

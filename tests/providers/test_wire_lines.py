@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ollm_tui.providers.wire.stream_lines import (
+from ollm_tui.providers.wire.json_lines import (
     EventReader,
     LineSplitter,
     UnreadableError,

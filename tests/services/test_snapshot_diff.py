@@ -8,12 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ollm_tui.core.file_change import FileVersion
 from ollm_tui.core.session.compression import CompressedContext
 from ollm_tui.core.session.goals import with_status
 from ollm_tui.core.session.record import MessageAdded, SessionChanged
 from ollm_tui.core.session.session_state import SessionState
-from ollm_tui.core.snapshot import ContextSnapshot, snapshot_of
+from ollm_tui.core.snapshot import ContextSnapshot, FileVersion, snapshot_of
 from ollm_tui.services.snapshots.snapshot_diff import Change, diff
 from tests.session_lives import apply, lives, states
 from tests.snapshot_samples import MOMENT, message, rich_state, sample_snapshot

@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from ollm_tui.core.session.session import Metadata
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.compression.checkpoint_screen import CheckpointsScreen
-from ollm_tui.tui.compression.compression_display import CompressionDisplay
+from ollm_tui.tui.compression.compression_run import CompressionDisplay
 from ollm_tui.tui.compression.panel import CompressionPanel
 from ollm_tui.tui.compression.preview import CompressionPreview
 from tests.snapshots.samples import all_sessions, id_of

@@ -17,7 +17,7 @@ from textual.widgets import Input
 from ollm_tui.core.compression_events import AnyCompressionEvent
 from ollm_tui.core.session.compression import CompressedContext, History
 from ollm_tui.core.session.session import Metadata
-from ollm_tui.tui.compression.compression_display import CompressionDisplay
+from ollm_tui.tui.compression.compression_run import CompressionDisplay
 from ollm_tui.tui.compression.panel import CompressionPanel
 from ollm_tui.tui.stream.transcript.entry import Entry
 from ollm_tui.tui.stream.transcript.looks import transcript_styles

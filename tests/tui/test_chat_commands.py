@@ -16,7 +16,7 @@ from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.browser.screen import SessionBrowser
 from ollm_tui.tui.browser.sidebar import ChatSidebar
 from ollm_tui.tui.chat.screen import ChatScreen
-from ollm_tui.tui.help.palette import CommandPalette
+from ollm_tui.tui.help.commands import CommandPalette
 from ollm_tui.tui.help.screen import HelpScreen
 from ollm_tui.tui.kit.find_bar import FindBar
 from ollm_tui.tui.kit.picker import Picker

@@ -23,13 +23,12 @@ from ollm_tui.providers.scripted import Scripted
 from ollm_tui.tui.browser.session_preview import SessionPreview
 from ollm_tui.tui.chat.message_queue import Waiting
 from ollm_tui.tui.chat.status import TwoTexts
-from ollm_tui.tui.help.palette import CommandPalette, PaletteEntry
+from ollm_tui.tui.help.commands import CommandPalette, PaletteEntry
 from ollm_tui.tui.help.screen import HelpEntry, HelpScreen
 from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
-from ollm_tui.tui.kit.confirmation import Confirmation
 from ollm_tui.tui.kit.live_keys import LiveKeys
 from ollm_tui.tui.kit.picker import Picker
-from ollm_tui.tui.kit.question import Question
+from ollm_tui.tui.kit.question import Confirmation, Question
 from ollm_tui.tui.prompt.completion import Option
 from ollm_tui.tui.prompt.completion_list import CompletionList
 from ollm_tui.tui.prompt.prompt import Prompt

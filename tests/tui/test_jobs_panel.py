@@ -12,7 +12,7 @@ from ollm_tui.tui.chat.screen import ChatScreen
 from ollm_tui.tui.chat.session_opening import LOOKED_AFTER_SECONDS
 from ollm_tui.tui.jobs.job_output import JobOutputScreen
 from ollm_tui.tui.jobs.screen import EnvironmentPicker, JobsScreen
-from ollm_tui.tui.kit.confirmation import Confirmation
+from ollm_tui.tui.kit.question import Confirmation
 from ollm_tui.tui.stream.transcript.transcript import Transcript
 from tests.tui.conftest import OpenApp
 from tests.tui.jobs_desk import (

@@ -13,7 +13,7 @@ from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.providers.scripted import Script, Scripted
 from ollm_tui.settings.schema import Compression, Settings
 from ollm_tui.tui.app import OllmApp
-from ollm_tui.tui.kit.confirmation import Confirmation
+from ollm_tui.tui.kit.question import Confirmation
 from ollm_tui.tui.models.model_picker import REST_SECONDS
 from ollm_tui.tui.stream.entries.message_entries import branch_entries
 from tests.tui.conftest import OpenApp

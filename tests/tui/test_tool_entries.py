@@ -20,7 +20,7 @@ from ollm_tui.core.session.session import Session
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.tool import Decision
 from ollm_tui.engine.tools import tool_calls, tool_output
-from ollm_tui.tui.kit.toned_lines import TonedLine, argument_lines, diff_lines, exact_lines
+from ollm_tui.tui.kit.diff_lines import TonedLine, argument_lines, diff_lines, exact_lines
 from ollm_tui.tui.stream.entries.message_entries import branch_entries
 from ollm_tui.tui.stream.entries.tool_entries import (
     CANCELLED,

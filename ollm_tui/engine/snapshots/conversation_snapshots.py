@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from ollm_tui.core import clock
 from ollm_tui.core.errors import StoreError, UsageError
-from ollm_tui.core.file_change import FileVersion
 from ollm_tui.core.intake import clean
 from ollm_tui.core.session.branches import words_of
 from ollm_tui.core.session.compression import Shortening
@@ -26,6 +25,7 @@ from ollm_tui.core.session.session import Metadata, Restore, Session
 from ollm_tui.core.session.session_state import NOTHING_SAID, SessionState
 from ollm_tui.core.snapshot import (
     ContextSnapshot,
+    FileVersion,
     Reason,
     SnapshotSummary,
     shortened_at,

@@ -7,17 +7,15 @@ from collections.abc import Awaitable, Callable, Mapping
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, NamedTuple
 
-from ollm_tui.core.file_change import FileVersion
 from ollm_tui.core.loop import LoopAnswer
 from ollm_tui.core.session.session import Metadata
-from ollm_tui.core.snapshot import Reason
+from ollm_tui.core.snapshot import FileVersion, Reason
 from ollm_tui.core.tool import APPROVAL_MODES, Action, ApprovalMode, Decision, Tool, Verdict
 from ollm_tui.engine.context.session_context import SessionContext
 from ollm_tui.engine.conversation.conversation_goals import ConversationGoals
 from ollm_tui.engine.conversation.held_session import HeldSession
 from ollm_tui.engine.loops.loop_watch import LoopWatch
-from ollm_tui.engine.tools.around_calls import AroundCalls, RunHooks
-from ollm_tui.engine.tools.tool_calls import Approvals, ToolCalls
+from ollm_tui.engine.tools.tool_calls import Approvals, AroundCalls, RunHooks, ToolCalls
 from ollm_tui.engine.tools.tool_output import allowance, cut
 from ollm_tui.settings.schema import Settings
 

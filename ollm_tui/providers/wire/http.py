@@ -16,10 +16,10 @@ import msgspec
 
 from ollm_tui.core.errors import AuthFailed, BadAnswer, ProviderError, Unavailable
 from ollm_tui.providers.wire.http_errors import Refusal, message_of, one_line, refusal_error
-from ollm_tui.providers.wire.json_fields import Tree
-from ollm_tui.providers.wire.stream_lines import (
+from ollm_tui.providers.wire.json_lines import (
     MAX_LINE_BYTES,
     LineSplitter,
+    Tree,
     UnreadableError,
     decode_json,
 )

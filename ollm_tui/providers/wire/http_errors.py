@@ -17,8 +17,7 @@ from ollm_tui.core.errors import (
     Unavailable,
 )
 from ollm_tui.core.intake import clean
-from ollm_tui.providers.wire.json_fields import as_tree, text_at
-from ollm_tui.providers.wire.stream_lines import UnreadableError, decode_json
+from ollm_tui.providers.wire.json_lines import UnreadableError, as_tree, decode_json, text_at
 
 MAX_FOREIGN_CHARACTERS = 300
 """How much of a server's words is shown."""

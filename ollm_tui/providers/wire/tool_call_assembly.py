@@ -9,8 +9,15 @@ import msgspec
 
 from ollm_tui.core.provider import ToolSpec
 from ollm_tui.core.session.message import ToolCallPart, new_id
-from ollm_tui.providers.wire.json_fields import Tree, as_tree, int_at, text_at, tree_at
-from ollm_tui.providers.wire.stream_lines import UnreadableError, decode_json
+from ollm_tui.providers.wire.json_lines import (
+    Tree,
+    UnreadableError,
+    as_tree,
+    decode_json,
+    int_at,
+    text_at,
+    tree_at,
+)
 
 
 def offered_tools(tools: Sequence[ToolSpec]) -> list[Tree]:

@@ -14,8 +14,7 @@ from pathlib import Path
 from threading import RLock
 from typing import Literal, NamedTuple
 
-from ollm_tui.core.file_change import FileChange, FileContent, FileVersion
-from ollm_tui.core.snapshot import ContextSnapshot
+from ollm_tui.core.snapshot import ContextSnapshot, FileChange, FileContent, FileVersion
 from ollm_tui.storage.files.beneath import Beneath
 from ollm_tui.storage.files.cipher import Cipher, Plain
 from ollm_tui.storage.files.file_copies import FileChangeLog, FileCopies, Found

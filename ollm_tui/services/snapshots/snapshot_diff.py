@@ -8,11 +8,10 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from ollm_tui.core.file_change import FileVersion
 from ollm_tui.core.session.compression import Shortening
 from ollm_tui.core.session.goals import Goal
 from ollm_tui.core.session.message import Message
-from ollm_tui.core.snapshot import ContextSnapshot
+from ollm_tui.core.snapshot import ContextSnapshot, FileVersion
 
 Form = Literal["", "sent", "folded", "elided", "excluded"]
 """How a message is in a context: absent (""), whole, replaced by a checkpoint or its first words,

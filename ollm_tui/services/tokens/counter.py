@@ -12,8 +12,7 @@ from msgspec.structs import replace
 from ollm_tui.core.errors import ProviderError
 from ollm_tui.core.provider import ChatRequest, Provider, ToolSpec
 from ollm_tui.services.tokens.careful_estimate import careful_estimate
-from ollm_tui.services.tokens.learnt import LEAST_TEXT
-from ollm_tui.services.tokens.model_memory import ModelMemory
+from ollm_tui.services.tokens.learnt import LEAST_TEXT, ModelMemory
 from ollm_tui.services.tokens.prompt_count import (
     GROUPS,
     Count,

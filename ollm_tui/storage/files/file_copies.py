@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from ollm_tui.core import clock
-from ollm_tui.core.file_change import FileChange, FileContent
+from ollm_tui.core.snapshot import FileChange, FileContent
 from ollm_tui.storage.files.atomic_file import read_regular, write_all, write_atomically
 from ollm_tui.storage.files.cipher import CannotOpenError, Cipher
 from ollm_tui.storage.store_layout import make_directory

@@ -17,12 +17,12 @@ from textual.widgets import Static
 from ollm_tui.core.errors import OllmError, UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.session.context_marks import ContextChange, MarksRestored
-from ollm_tui.tui.context.context_facts import facts_text
 from ollm_tui.tui.context.context_lines import (
     MESSAGE_ACTIONS,
     RECALLED,
     about_item,
     effect,
+    facts_text,
     item_choices,
 )
 from ollm_tui.tui.context.text_page import export_prompt, prompt_screen

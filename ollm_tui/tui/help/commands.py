@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
+from textual import on
 from textual.binding import Binding
+from textual.widgets import Input
 
 from ollm_tui.services.logs import recent_events
 from ollm_tui.settings.loaded import Loaded
@@ -16,7 +19,6 @@ from ollm_tui.tui.chat.port import Action, ChatPort
 from ollm_tui.tui.commands import COMMANDS, GROUPS
 from ollm_tui.tui.gauge.gauge import Gauge
 from ollm_tui.tui.gauge.gauge_line import MEANINGS
-from ollm_tui.tui.help.palette import CommandPalette, PaletteEntry
 from ollm_tui.tui.help.screen import HelpEntry, HelpScreen
 from ollm_tui.tui.keymap import key_names
 from ollm_tui.tui.kit.choice_list import Choice
@@ -25,6 +27,46 @@ from ollm_tui.tui.prompt.prompt import Prompt
 from ollm_tui.tui.settings.screen import SettingsScreen
 from ollm_tui.tui.settings.theme_picker import ThemePicker
 from ollm_tui.tui.stream.entries.message_entries import local_time
+
+
+class PaletteEntry(NamedTuple):
+    """One command."""
+
+    id: str
+    title: str
+    keys: str = ""
+    """As they are shown: "Ctrl+P"."""
+    description: str = ""
+    slash: str = ""
+    """What to type instead: "/theme"."""
+
+
+class CommandPalette(Picker):
+    """Gives the id of a command, or None."""
+
+    def __init__(self, entries: Sequence[PaletteEntry]) -> None:
+        descriptions = {entry.id: entry.description for entry in entries}
+        super().__init__(
+            "Commands",
+            [_choice(entry) for entry in entries],
+            keys="Enter run   Up Down move   Esc close",
+            watcher=lambda choice: self.say(descriptions[choice.key] if choice else ""),
+        )
+
+    @on(Input.Changed)
+    def begin_with_likely(self, event: Input.Changed) -> None:
+        """Titles that begin with the words come first: those are likely meant."""
+        words = event.value.casefold()
+        found = sorted(
+            self._choices, key=lambda choice: not choice.text.casefold().startswith(words)
+        )
+        self.show(found, found[0].key)
+
+
+def _choice(entry: PaletteEntry) -> Choice:
+    note = ", ".join(part for part in (entry.slash, entry.keys) if part)
+    return Choice(entry.id, entry.title, note, words=entry.description)
+
 
 IN_THE_GAUGE = "In the gauge"
 

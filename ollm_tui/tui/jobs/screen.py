@@ -27,9 +27,9 @@ from ollm_tui.tui.jobs.job_list import EMPTY, JobList, JobTail, job_choices
 from ollm_tui.tui.jobs.job_output import JobOutputScreen
 from ollm_tui.tui.jobs.shell_line import ShellLine, name_of
 from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
-from ollm_tui.tui.kit.confirmation import Confirmation
 from ollm_tui.tui.kit.live_keys import LiveKeys
 from ollm_tui.tui.kit.picker import PickerOf
+from ollm_tui.tui.kit.question import Confirmation
 from ollm_tui.tui.prompt.prompt import Prompt
 from ollm_tui.tui.stream.entries.job_entries import output_and_ending
 from ollm_tui.tui.stream.entries.message_entries import local_time

@@ -10,7 +10,7 @@ from ollm_tui.core.intake import visible
 from ollm_tui.engine.context.context_view import ContextView
 from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.tui.chat.port import Action, ChatPort
-from ollm_tui.tui.kit.confirmation import Confirmation
+from ollm_tui.tui.kit.question import Confirmation
 from ollm_tui.tui.models.model_picker import ModelPicker, ability_words
 
 

@@ -22,9 +22,8 @@ from textual.widgets import Static
 from ollm_tui.core.intake import visible
 from ollm_tui.core.tool import Action, ApprovalMode, Verdict
 from ollm_tui.tui.chat.status import TwoTexts
-from ollm_tui.tui.kit.diff_lines import DiffLines
+from ollm_tui.tui.kit.diff_lines import DiffLines, TonedLine, diff_lines, exact_lines
 from ollm_tui.tui.kit.question_block import AS_USUAL, QuestionBlock, answer_key, leave_words
-from ollm_tui.tui.kit.toned_lines import TonedLine, diff_lines, exact_lines
 
 QUIET_SECONDS = 0.4
 """Nobody reads a question faster; a key that comes earlier was meant for something else."""

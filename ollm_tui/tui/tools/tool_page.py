@@ -11,9 +11,8 @@ from textual.content import Content
 from textual.widgets import Static
 
 from ollm_tui.core.intake import clean, visible
-from ollm_tui.tui.kit.diff_lines import DiffLines
+from ollm_tui.tui.kit.diff_lines import DiffLines, TonedLine, exact_lines
 from ollm_tui.tui.kit.reading import ReadingScreen
-from ollm_tui.tui.kit.toned_lines import TonedLine, exact_lines
 from ollm_tui.tui.stream.entries.tool_entries import ToolBlock, block_title
 from ollm_tui.tui.tools.words import MODES
 

@@ -8,7 +8,7 @@ from ollm_tui.core.provider import PromptMessage, Provider
 from ollm_tui.core.session.message import Role
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.services.tokens.counter import TokenCounter
-from ollm_tui.services.tokens.model_memory import ModelMemory
+from ollm_tui.services.tokens.learnt import ModelMemory
 from ollm_tui.services.tokens.prompt_count import Piece
 from ollm_tui.services.tokens.tokenizer import Tokenizer, Tokenizers
 

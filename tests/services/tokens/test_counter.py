@@ -17,8 +17,7 @@ from ollm_tui.core.provider import ChatRequest, Image, PromptMessage, ToolSpec
 from ollm_tui.core.session.message import ToolCallPart
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.services.tokens.counter import TokenCounter, TokenCounters
-from ollm_tui.services.tokens.learnt import Learnt
-from ollm_tui.services.tokens.model_memory import ModelMemory
+from ollm_tui.services.tokens.learnt import Learnt, ModelMemory
 from ollm_tui.services.tokens.prompt_count import (
     OTHER_IMAGE_TOKENS,
     Count,

@@ -14,7 +14,7 @@ from ollm_tui.providers.llama_cpp.model_catalogue import SMOLLM2
 from ollm_tui.providers.llama_cpp.server_process import ServerTarget, start_server
 from ollm_tui.services.tokens.careful_estimate import careful_estimate
 from ollm_tui.services.tokens.counter import TokenCounter, TokenCounters
-from ollm_tui.services.tokens.model_memory import ModelMemory
+from ollm_tui.services.tokens.learnt import ModelMemory
 from ollm_tui.services.tokens.prompt_count import Piece
 from ollm_tui.services.tokens.tokenizer import Tokenizer
 from tests.conftest import MODELS

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ollm_tui.services.tokens.learnt import Learnt
-from ollm_tui.services.tokens.model_memory import FILE, MOST_MODELS, ModelMemory
+from ollm_tui.services.tokens.learnt import FILE, MOST_MODELS, Learnt, ModelMemory
 
 SOME = Learnt(request=7, per_message=5, read=120.0, plain=100.0, careful=150.0, agreed=True)
 

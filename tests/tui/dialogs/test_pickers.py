@@ -10,7 +10,7 @@ import pytest
 from ollm_tui.core.errors import Unavailable
 from ollm_tui.core.provider import Capabilities, ModelInfo
 from ollm_tui.engine.conversation.model_choice import ProviderOffer
-from ollm_tui.tui.help.palette import CommandPalette, PaletteEntry
+from ollm_tui.tui.help.commands import CommandPalette, PaletteEntry
 from ollm_tui.tui.kit.choice_list import Choice
 from ollm_tui.tui.kit.line_input import LineInput
 from ollm_tui.tui.kit.picker import Picker

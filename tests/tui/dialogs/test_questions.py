@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from textual import events
 
-from ollm_tui.tui.kit.confirmation import Confirmation
-from ollm_tui.tui.kit.question import Question
+from ollm_tui.tui.kit.question import Confirmation, Question
 from tests.tui.dialogs.host import NOTHING_YET, Host, shown
 
 

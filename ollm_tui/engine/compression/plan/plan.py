@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ollm_tui.core.compression_events import CompressionSkipped, Outcome
 from ollm_tui.core.session.compression import Checkpoint
-from ollm_tui.core.session.message import Message
+from ollm_tui.core.session.message import Attachment, Message, Retrieval, ToolResultPart
 from ollm_tui.core.session.session import next_number
 from ollm_tui.engine.compression.fold.checkpoints import (
     LEAST_CAP,
@@ -15,9 +15,89 @@ from ollm_tui.engine.compression.fold.checkpoints import (
     Sizes,
     level_at_age,
 )
-from ollm_tui.engine.compression.plan.elision import Elisions, has_data
+from ollm_tui.engine.compression.ledger.ledger import ledger_of, rendered
 from ollm_tui.engine.compression.plan.material import CompressionRequest, Material
-from ollm_tui.engine.context.context_view import one_line, title_of
+from ollm_tui.engine.compression.summary.summary_input import shortened
+from ollm_tui.engine.context.context_view import cost_of, one_line, title_of
+from ollm_tui.engine.context.prompt_message import Said, said_by
+from ollm_tui.services.tokens.counter import TokenCounter
+
+FACTS_TOKENS = 80
+"""Tokens that the facts kept of one message's data may have."""
+
+WORTH_CHARACTERS = 40
+"""Data is cut short only if the message loses at least so many characters."""
+IMAGE_CHARACTERS = 1000
+"""Characters that an image is taken to be worth when lengths are compared."""
+
+Data = ToolResultPart | Attachment | Retrieval
+"""The parts of a message that may be cut short."""
+
+
+class Elisions:
+    """What would be left of the data of messages and what that costs, worked out once each."""
+
+    def __init__(self, counter: TokenCounter) -> None:
+        self._counter = counter
+        self._facts: dict[str, str] = {}
+        self._costs: dict[tuple[str, str], int] = {}
+
+    def facts(self, message: Message) -> str:
+        """Return the facts that are kept of the old data of a message."""
+        if message.id not in self._facts:
+            self._facts[message.id] = facts_of(message)
+        return self._facts[message.id]
+
+    def excerpt(self, message: Message, most_tokens: int) -> str:
+        """Return the beginning and end of data that the model has not read yet."""
+        contents = [_as_output(part).content for part in message.parts if isinstance(part, Data)]
+        return shortened("\n".join(contents), most_tokens, self._counter.text_tokens)
+
+    def shortens(self, message: Message, facts: str) -> bool:
+        """Whether a message becomes enough shorter with only these facts left of its data.
+
+        Characters are compared, not tokens: what is known of a message's tokens changes with
+        every count, and the answer has to be the same every time.
+        """
+        return _size(said_by(message)) - _size(said_by(message, None, facts)) >= WORTH_CHARACTERS
+
+    def cost(self, message: Message, facts: str) -> int:
+        """Return the tokens of a message with only these facts left of its data."""
+        key = (message.id, facts)
+        if key not in self._costs:
+            self._costs[key] = cost_of(self._counter, message, None, facts)
+        return self._costs[key]
+
+
+def has_data(message: Message) -> bool:
+    """Whether something in a message may be cut short."""
+    return any(isinstance(part, Data) for part in message.parts)
+
+
+def facts_of(message: Message) -> str:
+    """Return the facts in the data of a message; always the same for the same message."""
+    data = tuple(_as_output(part) for part in message.parts if isinstance(part, Data))
+    ledger = ledger_of([Message(message.id, "tool", data, message.timestamp)])
+    # Not the counter of the model: the facts must not depend on what it has measured so far.
+    return rendered(ledger, FACTS_TOKENS, lambda text: len(text) // 3)
+
+
+def _size(said: Said) -> int:
+    results = sum(len(result.text) for result in said.results)
+    return len(said.text) + results + len(said.images) * IMAGE_CHARACTERS
+
+
+def _as_output(part: Data) -> ToolResultPart:
+    """Return a part as tool output, so that facts are read from all data in the same way."""
+    match part:
+        case ToolResultPart():
+            return part
+        case Retrieval():
+            return ToolResultPart(call_id="", name="", content=part.text)
+        case Attachment():
+            is_image = part.media_type.startswith("image/")
+            return ToolResultPart(call_id="", name="", content="" if is_image else part.content)
+
 
 GOAL_SHARE = 0.7
 """Share of the trigger to compress to, so that some exchanges fit before the next time."""

@@ -12,7 +12,7 @@ from ollm_tui.core.loop import LoopRecord
 from ollm_tui.core.session.message import Approval, Message, ToolCallPart, ToolResultPart
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.tool import Decision
-from ollm_tui.tui.kit.toned_lines import TonedLine, argument_lines, diff_lines, exact_lines, joined
+from ollm_tui.tui.kit.diff_lines import TonedLine, argument_lines, diff_lines, exact_lines, joined
 from ollm_tui.tui.stream.transcript.entry import Entry, Fold, Tone
 
 ToolState = Literal["asked", "waiting", "running", "done", "failed", "refused", "cancelled"]
