@@ -19,7 +19,7 @@ from ollm_tui.services.snapshots.snapshot_library import SnapshotLibrary
 from ollm_tui.storage.importers.older_snapshots import older_snapshot
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.snapshot_samples import sample_snapshot
-from tests.storage.test_importers import json_values, objects
+from tests.storage.importers.test_older_sessions import json_values, objects
 
 GOLDEN = Path(__file__).parent / "golden" / "snapshots"
 MODIFIED = "2026-02-01T00:00:00Z"
