@@ -23,7 +23,7 @@ from ollm_tui.providers.llama_cpp.server_process import (
     start_server,
 )
 
-REPOSITORY = Path(__file__).parent.parent.parent
+REPOSITORY = Path(__file__).parents[3]
 
 
 @pytest.fixture

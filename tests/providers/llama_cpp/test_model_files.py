@@ -20,7 +20,7 @@ from ollm_tui.core.provider import ModelInfo
 from ollm_tui.providers.llama_cpp.model_catalogue import KNOWN_MODELS, KnownModel, WheelPart
 from ollm_tui.providers.llama_cpp.model_files import ModelFiles
 
-STAND_IN = Path(__file__).parent.parent / "stand_ins" / "pip_command.py"
+STAND_IN = Path(__file__).parents[2] / "stand_ins" / "pip_command.py"
 FIRST, SECOND = b"GGUF" + bytes(range(256)) * 40, b"the rest"
 TINY = KnownModel(
     name="tiny:1",
