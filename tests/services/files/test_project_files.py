@@ -18,7 +18,7 @@ from ollm_tui.services.files.options import DiscoveryOptions
 from ollm_tui.services.files.project_files import ProjectFiles
 from ollm_tui.services.files.tree import Tree
 from ollm_tui.services.files.watcher import POLLING_NOTICE, FileEvent, Polling, Watcher
-from tests.services.file_discovery.project import git, repository, write
+from tests.services.files.project import git, repository, write
 
 PATIENCE_SECONDS = 20
 

@@ -15,7 +15,7 @@ from ollm_tui.services.files.options import DiscoveryOptions
 from ollm_tui.services.files.project_files import ProjectFiles
 from ollm_tui.services.files.tree import FIRST_BATCH
 from ollm_tui.settings.schema import FileDiscovery, Settings
-from tests.services.file_discovery.project import as_user, found, git, repository, write
+from tests.services.files.project import as_user, found, git, repository, write
 
 NOBODY = 65534
 

@@ -14,7 +14,7 @@ from ollm_tui.services.safety.judgement import (
     judge,
     judge_python,
 )
-from tests.services.command_safety.samples import DANGEROUS, NOT_READING, ORDINARY, READING
+from tests.services.safety.samples import DANGEROUS, NOT_READING, ORDINARY, READING
 
 DANGEROUS_TOKENS = (
     *("$(id)", "`id`", "> x", ">> x", "< x", "& id", "| sh", "| xargs rm", "; rm x", "&& make"),

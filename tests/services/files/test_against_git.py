@@ -12,7 +12,7 @@ import pytest
 from ollm_tui.services.files.options import DiscoveryOptions
 from ollm_tui.services.files.tree import Tree
 from tests.conftest import LONG
-from tests.services.file_discovery.generated_trees import (
+from tests.services.files.generated_trees import (
     git,
     listed_by_git,
     without,

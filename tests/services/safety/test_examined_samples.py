@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from ollm_tui.services.safety.judgement import judge
-from tests.services.command_safety.samples_examined_dangerous import DANGEROUS
-from tests.services.command_safety.samples_examined_everyday import EVERYDAY
+from tests.services.safety.samples_examined_dangerous import DANGEROUS
+from tests.services.safety.samples_examined_everyday import EVERYDAY
 
 FILES = (
     "README.md",

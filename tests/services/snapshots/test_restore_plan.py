@@ -21,7 +21,7 @@ from ollm_tui.storage.store_layout import StoreLayout
 from tests.session_lives import apply, prompt_of
 from tests.snapshot_samples import MOMENT, message, rich_session, rich_state, sample_snapshot
 
-GOLDEN = Path(__file__).parents[1] / "storage" / "importers" / "golden" / "snapshots"
+GOLDEN = Path(__file__).parents[2] / "storage" / "importers" / "golden" / "snapshots"
 
 
 def test_going_back_in_the_same_session_adds_no_message() -> None:
