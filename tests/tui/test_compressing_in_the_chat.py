@@ -18,7 +18,13 @@ from ollm_tui.tui.compression.checkpoint_screen import CheckpointsScreen
 from ollm_tui.tui.compression.panel import CompressionPanel
 from ollm_tui.tui.compression.preview import CompressionPreview
 from ollm_tui.tui.compression.screen import CompressionScreen
-from tests.engine.test_compression import PARAGRAPH, SUMMARY, gardener, is_summary, settings
+from tests.engine.compression.test_compression import (
+    PARAGRAPH,
+    SUMMARY,
+    gardener,
+    is_summary,
+    settings,
+)
 from tests.tui.conftest import OpenApp, workers_done
 from tests.tui.seen import gauge, state
 

@@ -25,7 +25,7 @@ from ollm_tui.tui.context.text_page import PromptScreen
 from ollm_tui.tui.gauge.gauge import Gauge
 from ollm_tui.tui.kit.choice_list import ChoiceList
 from ollm_tui.tui.terminal.abilities import Abilities
-from tests.engine.test_compression import gardener, settings
+from tests.engine.compression.test_compression import gardener, settings
 from tests.tui.conftest import OpenApp
 from tests.tui.dialogs.host import shown
 from tests.tui.seen import chat, gauge, send, settled

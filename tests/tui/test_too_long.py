@@ -13,7 +13,7 @@ from ollm_tui.providers.scripted import Scripted, Step
 from ollm_tui.settings.schema import ModelSettings, Settings
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.chat.trust_question import TrustQuestion
-from tests.engine.test_compression import SUMMARY, is_summary
+from tests.engine.compression.test_compression import SUMMARY, is_summary
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import chat, prompt, send, settled, state, stream
 

@@ -17,8 +17,8 @@ from ollm_tui.services.snapshots.snapshot_library import SnapshotLibrary
 from ollm_tui.settings.schema import Settings, Snapshots
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.end_to_end.test_disk_full import full_disk
-from tests.engine.test_compression import gardener
-from tests.engine.test_compression import settings as small_window
+from tests.engine.compression.test_compression import gardener
+from tests.engine.compression.test_compression import settings as small_window
 from tests.tui.browser_desk import Desk
 from tests.tui.browser_samples import full_id, rich_session
 from tests.tui.conftest import OpenApp

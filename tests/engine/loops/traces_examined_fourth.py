@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.engine.loop_detection.trace import Do, Event, Say, Stream, Trace, User
+from tests.engine.loops.trace import Do, Event, Say, Stream, Trace, User
 
 ASK = User("Find out why the nightly report is empty, and repair it.")
 NAMES = "mon tue wed thu fri sat sun jan feb mar apr may".split()

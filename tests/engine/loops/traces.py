@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.engine.loop_detection.trace import Do, Event, Say, Stream, Trace, User
+from tests.engine.loops.trace import Do, Event, Say, Stream, Trace, User
 
 TWELVE_LINES = "\n".join(f"src/upload.py:{n}: retry(n={n})" for n in range(10, 22))
 FAILED = (

@@ -16,8 +16,15 @@ from ollm_tui.providers.scripted import Scripted
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.settings.schema import Settings, Snapshots
 from ollm_tui.storage.store_layout import StoreLayout
+from tests.engine.compression.test_compression import (
+    collected,
+    garden,
+    gardener,
+    result,
+    settings,
+    talk,
+)
 from tests.engine.conftest import OpenWorkspace, workspace_on
-from tests.engine.test_compression import collected, garden, gardener, result, settings, talk
 from tests.tui.browser_samples import WINDOW, fill_with_snapshots, full_id
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.engine.compression.fact_phrases import Domain
-from tests.engine.compression.fact_phrases_held_out import HELD_OUT
+from tests.engine.compression.ledger.fact_phrases_held_out import HELD_OUT
 
 CHANGING = HELD_OUT._replace(
     change=(

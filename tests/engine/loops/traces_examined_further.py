@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from tests.engine.loop_detection.trace import Do, Event, Say, Stream, Trace, User
+from tests.engine.loops.trace import Do, Event, Say, Stream, Trace, User
 
 ASK = User("Please mend it.")
 WORDS = "amber basil cedar daisy elder fern grape hazel iris juniper".split()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.engine.loop_detection.trace import Do, Event, Say, Stream, Trace, User
+from tests.engine.loops.trace import Do, Event, Say, Stream, Trace, User
 
 ASK = User("Please go through the project and put it in order.")
 FILES = [

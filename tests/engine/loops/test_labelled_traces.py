@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.engine.loop_detection import (
+from tests.engine.loops import (
     traces,
     traces_examined_fourth,
     traces_examined_further,
@@ -15,7 +15,7 @@ from tests.engine.loop_detection import (
     traces_further,
     traces_held_out,
 )
-from tests.engine.loop_detection.trace import Trace, found_in
+from tests.engine.loops.trace import Trace, found_in
 
 LEAST_RECALL, MOST_FALSE_ALARMS = 0.95, 0.03
 SETS = {

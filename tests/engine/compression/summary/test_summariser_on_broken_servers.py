@@ -11,7 +11,7 @@ from ollm_tui.core.errors import BadAnswer, OverLimit, Unavailable
 from ollm_tui.core.provider import TextDelta
 from ollm_tui.engine.compression.summary.summariser import MessageTaken, Rejected, Summarised, Wrote
 from ollm_tui.providers.scripted import Scripted
-from tests.engine.compression.test_summariser import (
+from tests.engine.compression.summary.test_summariser import (
     GOOD,
     MESSAGES,
     TAKEN,

@@ -11,15 +11,15 @@ import pytest
 
 from ollm_tui.core.session.compression import Ledger
 from ollm_tui.engine.compression.ledger.ledger import ledger_of, merged, rendered
-from tests.engine.compression import (
-    fact_phrases,
+from tests.engine.compression import fact_phrases
+from tests.engine.compression.fact_conversations import Conversation, conversation, text_of
+from tests.engine.compression.fact_phrases import Domain, Phrases
+from tests.engine.compression.ledger import (
     fact_phrases_changing,
     fact_phrases_further,
     fact_phrases_held_out,
     fact_phrases_unseen,
 )
-from tests.engine.compression.fact_conversations import Conversation, conversation, text_of
-from tests.engine.compression.fact_phrases import Domain, Phrases
 
 SHARE = 0.35
 CONVERSATIONS = 12

@@ -10,7 +10,7 @@ from ollm_tui.core.intake import UNSAFE
 from ollm_tui.engine.loops.detector import LoopDetector
 from ollm_tui.engine.loops.evidence import told_to_the_model
 from ollm_tui.settings.schema import LoopDetection
-from tests.engine.loop_detection.trace import Do, Event, Say, Stream, User, found_in, play
+from tests.engine.loops.trace import Do, Event, Say, Stream, User, found_in, play
 
 LINES = "\n".join(f"src/a.py:{n}: retry" for n in range(12))
 SEARCH = Do("search_text", {"pattern": "retry", "path": "src/"}, LINES)

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import pytest
 
 from ollm_tui.engine.compression.ledger.ledger import rendered
-from tests.engine.compression.fact_scenes import conversations, scenes
-from tests.engine.compression.test_fact_recall import SHARE, folded, recall, tokens
+from tests.engine.compression.ledger.fact_scenes import conversations, scenes
+from tests.engine.compression.ledger.test_fact_recall import SHARE, folded, recall, tokens
 
 
 class Most(NamedTuple):

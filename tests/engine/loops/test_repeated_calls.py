@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.engine.loop_detection.trace import Do, Event, found_in
+from tests.engine.loops.trace import Do, Event, found_in
 
 FAILURE = "FAILED test_total - assert 10 == 12\n1 failed, 14 passed"
 CHECK = Do("exec", {"code": "pytest -q"}, FAILURE, False)

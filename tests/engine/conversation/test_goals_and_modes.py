@@ -11,8 +11,8 @@ from ollm_tui.core.events import AnyTurnEvent
 from ollm_tui.core.session.session import ModeChange
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.settings.schema import ModelSettings, ModeSettings, Settings
+from tests.engine.compression.test_compression import collected, gardener, result, settings, talk
 from tests.engine.conftest import OpenWorkspace
-from tests.engine.test_compression import collected, gardener, result, settings, talk
 
 
 async def finish(events: AsyncGenerator[AnyTurnEvent, None]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.engine.loop_detection.trace import Do, Event, Say, Stream, Trace, User
+from tests.engine.loops.trace import Do, Event, Say, Stream, Trace, User
 
 ASK = User("Make the importer work with the new schema.")
 NAMES = "north east south west upper lower inner outer left right first last".split()

@@ -54,7 +54,7 @@ async def workspace(model_home: Path) -> AsyncGenerator[Workspace, None]:
     models = model_home / "models"
     models.unlink()
     models.mkdir()
-    source = next(Path(__file__).parents[2].glob(".cache/models/*.gguf"))
+    source = next(Path(__file__).parents[3].glob(".cache/models/*.gguf"))
     (models / source.name).symlink_to(source)
     (models / "twin.gguf").symlink_to(source)
     short = ModelSettings(max_output=12, window=4096)

@@ -30,7 +30,7 @@ from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.settings.schema import HookEvent, Settings
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.engine.conftest import OnlyProvider
-from tests.engine.test_tools_in_a_turn import Echo, call
+from tests.engine.tools.test_tools_in_a_turn import Echo, call
 
 
 class Desk:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.engine.loop_detection.trace import Do, Event, Say, Stream, Trace, User
+from tests.engine.loops.trace import Do, Event, Say, Stream, Trace, User
 
 ASK = User("Upgrade the service to the new version and make all tests pass.")
 TRACEBACK = """Traceback (most recent call last):

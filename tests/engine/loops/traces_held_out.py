@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.engine.loop_detection.trace import Do, Event, Say, Stream, Trace, User
+from tests.engine.loops.trace import Do, Event, Say, Stream, Trace, User
 
 SOURCE = [f"    total += prices[{n}] * quantities[{n}]  # row {n}" for n in range(600)]
 TRACEBACK = """Traceback (most recent call last):

@@ -13,8 +13,15 @@ from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.snapshot import snapshot_of
 from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.settings.schema import Settings, Snapshots
+from tests.engine.compression.test_compression import (
+    collected,
+    garden,
+    gardener,
+    result,
+    settings,
+    talk,
+)
 from tests.engine.conftest import OpenWorkspace
-from tests.engine.test_compression import collected, garden, gardener, result, settings, talk
 
 
 async def test_restoring_gives_the_prompt_byte_for_byte_and_can_be_undone(
