@@ -13,7 +13,7 @@ from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.plain import PlainChat
 from ollm_tui.providers.scripted import Scripted, Step
 from tests.engine.conftest import OpenWorkspace, open_workspace
-from tests.engine.test_tools_in_a_turn import Echo, call, equipped, looping
+from tests.engine.tools.test_tools_in_a_turn import Echo, call, equipped, looping
 
 __all__ = ["open_workspace"]
 

@@ -15,7 +15,7 @@ from ollm_tui.tui.gauge.gauge import Gauge
 from ollm_tui.tui.themes import load_theme
 from tests.snapshots.picture import made_with, steady
 from tests.snapshots.test_pictures import compare
-from tests.tui.test_gauge import ALARM, CALM, NEAR, OVER, view
+from tests.tui.gauge.test_gauge import ALARM, CALM, NEAR, OVER, view
 
 PICTURES = Path(__file__).parent / "gauge_pictures"
 THEMES = {60: "light", 80: "dark", 120: "dark"}

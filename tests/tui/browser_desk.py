@@ -18,7 +18,7 @@ from ollm_tui.tui.browser.session_preview import PreviewStream
 from ollm_tui.tui.kit.live_keys import LiveKeys
 from tests.tui.browser_samples import fill_with_snapshots, full_id
 from tests.tui.conftest import OpenApp, workers_done
-from tests.tui.dialogs.host import shown
+from tests.tui.dialog_host import shown
 from tests.tui.seen import chat
 
 

@@ -23,7 +23,7 @@ from ollm_tui.tui.stream.transcript.entry import Entry
 from ollm_tui.tui.stream.transcript.looks import transcript_styles
 from ollm_tui.tui.stream.transcript.transcript import Transcript
 from ollm_tui.tui.themes import load_theme
-from tests.tui.dialogs.host import shown
+from tests.tui.dialog_host import shown
 
 
 def after(history: History) -> Metadata:

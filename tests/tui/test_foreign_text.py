@@ -36,9 +36,9 @@ from ollm_tui.tui.stream.transcript.entry import Entry, Fold
 from ollm_tui.tui.stream.transcript.transcript import Transcript
 from tests.conftest import REPOSITORY
 from tests.tui.conftest import OpenApp
-from tests.tui.dialogs.host import Host
+from tests.tui.dialog_host import Host
 from tests.tui.seen import send, settled
-from tests.tui.transcript.looks import LOOKS
+from tests.tui.stream.transcript.looks import LOOKS
 
 COUNT, BATCH = 10_000, 250
 MOST_CLICKS = 3

@@ -28,7 +28,7 @@ from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.tools.approval import Approval
 from ollm_tui.tui.tools.loop_bar import LoopBar
 from tests.tui.conftest import OpenApp
-from tests.tui.dialogs.host import shown
+from tests.tui.dialog_host import shown
 from tests.tui.seen import chat, prompt
 from tests.tui.typing_in import type_in
 

@@ -31,7 +31,7 @@ from ollm_tui.storage.store_layout import StoreLayout
 from tests.conftest import LONG
 from tests.engine.compression.fact_conversations import conversation as written
 from tests.engine.compression.fact_phrases import KNOWN
-from tests.engine.test_context_with_the_embedded_server import OnlyEmbedded
+from tests.engine.context.test_context_with_the_embedded_server import OnlyEmbedded
 
 pytestmark = pytest.mark.model
 

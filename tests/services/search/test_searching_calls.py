@@ -21,7 +21,7 @@ from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.services.topic import Topic
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.crash.samples import begin, user_message
-from tests.services.search.test_feeding import Gathered
+from tests.services.search.test_indexing import Gathered
 
 AT = "2025-10-14T12:00:00.000000Z"
 

@@ -1,0 +1,63 @@
+"""Change upon change that does not help is a loop; work on many files and new answers are none."""
+
+from __future__ import annotations
+
+from tests.engine.loops.trace import Do, Event, found_in
+
+FAILURE = "FAILED test_total - assert 10 == 12\n1 failed, 14 passed"
+CHECK = Do("exec", {"code": "pytest -q"}, FAILURE, False)
+
+
+def edit(number: int, path: str = "cart.py") -> Do:
+    args = {"path": path, "old": f"k = {number}", "new": f"k = {number + 1}"}
+    return Do("edit_file", args, "1 replacement", True)
+
+
+def after_each(edits: list[Do], *then: Event) -> list[Event]:
+    return [event for each in edits for event in (each, *then)]
+
+
+def test_the_same_failure_after_every_change_of_one_file_is_found() -> None:
+    found = found_in(after_each([edit(n) for n in range(12)], CHECK))
+    assert found and found.type == "repeated-tool"
+    assert found.count == 10
+    assert found.evidence == (
+        'changed something 10 times, and exec("pytest -q") failed in the same way after each change'
+    )
+
+
+def test_reading_the_changed_file_and_other_checks_between_do_not_hide_it() -> None:
+    events: list[Event] = []
+    for number in range(12):
+        events += [edit(number), Do("read_file", {"path": "cart.py"}, f"k = {number + 1}")]
+        events += [CHECK, Do("exec", {"code": "ruff check"}, "All checks passed!", False)]
+    assert found_in(events)
+
+
+def test_nine_ideas_are_allowed() -> None:
+    assert not found_in(after_each([edit(n) for n in range(9)], CHECK))
+
+
+def test_success_may_come_again_and_again() -> None:
+    passed = Do("exec", {"code": "pytest -q"}, "15 passed in 0.31s", False)
+    assert not found_in(after_each([edit(n) for n in range(20)], passed))
+
+
+def test_changes_of_many_files_are_work() -> None:
+    edits = [edit(0, f"src/{number}.py") for number in range(20)]
+    assert not found_in(after_each(edits, CHECK))
+
+
+def test_another_failure_begins_anew() -> None:
+    other = Do("exec", {"code": "pytest -q"}, "FAILED test_sum - assert 3 == 4\n1 failed", False)
+    first = after_each([edit(n) for n in range(8)], CHECK)
+    then = after_each([edit(n) for n in range(8, 16)], other)
+    assert not found_in([*first, *then])
+
+
+def test_something_new_from_elsewhere_begins_anew() -> None:
+    events: list[Event] = []
+    for number in range(16):
+        log = Do("exec", {"code": "tail make.log"}, f"undeclared name_{number * 7}", False)
+        events += [edit(number), CHECK, log]
+    assert not found_in(events)

@@ -1,0 +1,127 @@
+"""A message that does not fit: what would help is offered above the prompt, and done by a key."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from textual.pilot import Pilot
+
+from ollm_tui.core.provider import ChatRequest, Completed, TextDelta
+from ollm_tui.core.session.message import Attachment
+from ollm_tui.providers.scripted import Scripted, Step
+from ollm_tui.settings.schema import ModelSettings, Settings
+from ollm_tui.tui.app import OllmApp
+from ollm_tui.tui.chat.trust_question import TrustQuestion
+from tests.engine.compression.test_compression import SUMMARY, is_summary
+from tests.tui.conftest import OpenApp
+from tests.tui.seen import chat, prompt, send, settled, state, stream
+
+SMALL = Settings(models={"scripted": ModelSettings(window=1024)})
+
+
+def brief(window: int = 1024) -> Scripted:
+    """Answers in a word; the model was made for a window of this size."""
+
+    def turn(request: ChatRequest) -> Sequence[Step]:
+        return [TextDelta(SUMMARY if is_summary(request) else "fine"), Completed(finish="stop")]
+
+    return Scripted(turn, window=window)
+
+
+def offered(app: OllmApp) -> str:
+    bars = [bar for bar in chat(app).query(TrustQuestion) if bar.display]
+    return str(bars[0].content) if bars else ""
+
+
+async def put(app: OllmApp, pilot: Pilot[int], text: str, *attached: Attachment) -> None:
+    prompt(app).put(text, attached)
+    await pilot.press("enter")
+    await settled(app, pilot)
+
+
+async def answer(app: OllmApp, pilot: Pilot[int], key: str) -> None:
+    await pilot.press("alt+a", key)
+    await settled(app, pilot)
+
+
+async def test_a_larger_window_is_taken_by_a_key_and_stays_with_the_session(
+    open_app: OpenApp,
+) -> None:
+    async with open_app(brief(8192), settings=SMALL, size=(100, 30)) as (app, pilot):
+        await put(app, pilot, "word " * 1500)
+        assert "Your message does not fit: 1,511 tokens" in offered(app)
+        assert "Alt+A, then   w window of 4,096" in offered(app)
+        assert "fold" not in offered(app) and "session" not in offered(app)
+        assert app.focused is prompt(app) and prompt(app).text.startswith("word")
+        await answer(app, pilot, "w")
+        assert "window 1,024 → 4,096 from now on · Enter sends it again" in state(app)
+        assert offered(app) == "" and app.focused is prompt(app)
+        assert chat(app).chat.conversation.state.header.window == 4096
+        await pilot.press("enter")
+        await settled(app, pilot)
+        assert stream(app)[-1] == "┃ fine"
+
+
+async def test_what_is_attached_is_taken_out_where_that_is_enough(open_app: OpenApp) -> None:
+    log = Attachment("app.log", "text/plain", "503 " * 900)
+    note = Attachment("note.txt", "text/plain", "short")
+    async with open_app(brief(), settings=SMALL, size=(100, 30)) as (app, pilot):
+        await put(app, pilot, "See", log, note)
+        assert "r without app.log" in offered(app)
+        assert "window of" not in offered(app) and "session" not in offered(app)
+        await answer(app, pilot, "r")
+        await pilot.press("enter")
+        await settled(app, pilot)
+        assert stream(app)[-1] == "┃ fine"
+        *_, asked, _reply = chat(app).chat.conversation.state.branch()
+        assert [part.name for part in asked.parts if isinstance(part, Attachment)] == ["note.txt"]
+
+
+async def full(app: OllmApp, pilot: Pilot[int]) -> None:
+    """The user's own messages leave no room for another one."""
+    for number in range(6):
+        await send(app, pilot, f"{number} " + "word " * 120)
+    await put(app, pilot, "word " * 200)
+
+
+async def test_older_messages_of_ones_own_are_folded_by_a_key(open_app: OpenApp) -> None:
+    async with open_app(brief(), settings=SMALL, size=(120, 30)) as (app, pilot):
+        await full(app, pilot)
+        assert re.search(r"f fold \d of yours \(≈\d+\)", offered(app))
+        await answer(app, pilot, "f")
+        [done] = chat(app).chat.conversation.compression.history
+        assert chat(app).chat.conversation.state.branch()[0].id in done.folded
+        await pilot.press("enter")
+        await settled(app, pilot)
+        assert stream(app)[-1] == "┃ fine"
+
+
+async def test_the_message_can_be_said_in_a_new_session(open_app: OpenApp) -> None:
+    async with open_app(brief(), settings=SMALL, size=(120, 30)) as (app, pilot):
+        await full(app, pilot)
+        before = chat(app).chat.conversation.session_id
+        await answer(app, pilot, "s")
+        assert chat(app).chat.conversation.session_id != before
+        assert prompt(app).text == "word " * 200
+        await pilot.press("enter")
+        await settled(app, pilot)
+        assert stream(app)[-1] == "┃ fine" and offered(app) == ""
+
+
+async def test_where_nothing_helps_nothing_is_offered(open_app: OpenApp) -> None:
+    async with open_app(brief(), settings=SMALL) as (app, pilot):
+        await put(app, pilot, "word " * 3000)
+        assert any("make the message shorter" in line for line in stream(app))
+        assert offered(app) == "" and prompt(app).text.startswith("word")
+
+
+async def test_another_message_or_esc_puts_the_offer_away(open_app: OpenApp) -> None:
+    async with open_app(brief(8192), settings=SMALL) as (app, pilot):
+        await put(app, pilot, "word " * 1500)
+        assert offered(app)
+        await put(app, pilot, "short")
+        assert offered(app) == "" and stream(app)[-1] == "┃ fine"
+        await put(app, pilot, "word " * 1500)
+        await answer(app, pilot, "escape")
+        assert offered(app) == "" and prompt(app).text.startswith("word")

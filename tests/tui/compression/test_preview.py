@@ -1,0 +1,310 @@
+"""The preview of a compression: what it shows, every key, and what it gives."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import asynccontextmanager
+
+import pytest
+from msgspec.structs import replace
+from textual import events
+from textual.binding import Binding
+from textual.pilot import Pilot
+from textual.widgets import Input, Static
+
+from ollm_tui.core.compression_events import (
+    AnyCompressionEvent,
+    CompressionCancelled,
+    CompressionDrafted,
+    CompressionFailed,
+    CompressionSkipped,
+    SummaryArrived,
+    SummaryRejected,
+)
+from ollm_tui.tui.compression.preview import Applied, CompressionPreview, StartOver, SummaryArea
+from ollm_tui.tui.kit.choice_list import ChoiceList
+from tests.tui.compression_desk import still, timers
+from tests.tui.compression_samples import (
+    DRAFT,
+    STARTED,
+    SUMMARY,
+    drafted,
+    summarising,
+)
+from tests.tui.dialog_host import NOTHING_YET, Host, shown
+
+
+@asynccontextmanager
+async def preview(
+    told: Iterable[AnyCompressionEvent] = (),
+    size: tuple[int, int] = (120, 40),
+    *,
+    unicode: bool = True,
+) -> AsyncGenerator[tuple[Host, Pilot[None], CompressionPreview]]:
+    screen = CompressionPreview("old words", unicode=unicode)
+    app = Host(screen)
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        for event in told:
+            screen.take(event)
+        await still(pilot)
+        yield app, pilot, screen
+
+
+def said(app: Host) -> str:
+    return str(app.opened.query_one("#said", Static).content)
+
+
+def area(app: Host) -> SummaryArea:
+    return app.opened.query_one(SummaryArea)
+
+
+def lines(app: Host) -> list[str]:
+    """The list from its top, in few spaces."""
+    found = app.opened.query_one(ChoiceList)
+    texts = [found.render_line(y).text for y in range(found.size.height)]
+    return [" ".join(text.split()) for text in texts if text.strip()]
+
+
+# What it shows
+
+
+async def test_three_groups_with_their_tokens_the_largest_first() -> None:
+    async with preview(summarising(), (120, 70)) as (app, _, _):
+        found = lines(app)
+        assert found[0] == "stays · 6 · 723 tokens"
+        assert found[1].startswith("140 Message 40") and found[1].endswith("recent")
+        assert found[7] == "folds into a checkpoint · 30 · 2,603 tokens"
+        sizes = [int(line.split()[0]) for line in found[8:38]]
+        assert sizes == sorted(sizes, reverse=True)
+        assert found[38] == "goes short · 4 · 1,320 tokens"
+        assert found[39] == "330 read_file src/part5.py 20 left"
+
+
+async def test_bars_counts_and_the_ledger_are_there_at_once() -> None:
+    async with preview(summarising()) as (app, _, _):
+        text = shown(app)
+        assert "Preview · hybrid" in text and "stage 4 of 6 · summarising" in text
+        assert "5,114" in text and "≈1,580" in text
+        assert "█ stay 6   █ fold 30   █ go short 4" in text
+        assert "required: never retry a 4xx" in text
+        assert said(app).startswith("Nothing has changed yet.")
+
+
+async def test_the_summary_is_read_as_it_is_written() -> None:
+    async with preview(summarising(words=0)) as (app, pilot, screen):
+        for place, text in enumerate(("One ", "two ", "three")):
+            screen.take(SummaryArrived(text=text, begins=place == 0))
+            await still(pilot)
+        assert area(app).text == "One two three"
+        screen.take(SummaryRejected(reason="it is empty", again=True))
+        screen.take(SummaryArrived(text="Anew", begins=True))
+        await still(pilot)
+        assert area(app).text == "Anew" and "it is empty: asked once more" in said(app)
+
+
+async def test_what_arrives_before_it_is_seen_is_shown() -> None:
+    screen = CompressionPreview()
+    for event in drafted():
+        screen.take(event)
+    app = Host(screen)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await still(pilot)
+        assert area(app).text == SUMMARY and "Enter apply" in shown(app)
+
+
+async def test_a_draft_says_in_words_what_would_happen() -> None:
+    async with preview(drafted()) as (app, _, _):
+        assert said(app) == (
+            "Nothing has changed yet. If you apply it: 30 messages become one checkpoint, "
+            "4 outputs are cut short."
+        )
+        keys = "Enter apply  e edit the summary  i instructions  Esc leave, nothing changes"
+        assert keys in shown(app)
+
+
+@pytest.mark.parametrize("unicode", [True, False])
+@pytest.mark.parametrize("size", [(60, 20), (80, 24), (120, 40), (200, 50)])
+async def test_every_size_has_all_that_matters(size: tuple[int, int], unicode: bool) -> None:
+    async with preview(drafted(), size, unicode=unicode) as (app, _, _):
+        text = shown(app)
+        for words in ("stays · 6", "1,480", "Summary", "If you apply it", "Enter apply", "Esc"):
+            assert words in text
+        assert "The user wants uploads" in text or "process is down." in text
+        if not unicode:
+            assert not set("▓▒█░…") & set(text)
+
+
+# Its keys
+
+
+async def test_enter_applies_the_draft_as_it_is() -> None:
+    async with preview(drafted()) as (app, pilot, _):
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.given == Applied(DRAFT, None)
+
+
+async def test_enter_and_e_do_nothing_before_there_is_a_draft() -> None:
+    async with preview(summarising()) as (app, pilot, _):
+        await pilot.press("enter", "e")
+        await pilot.pause()
+        assert app.given is NOTHING_YET and area(app).read_only
+        assert "Enter apply" not in shown(app)
+
+
+async def test_e_edits_the_summary_and_enter_applies_it_after_esc() -> None:
+    async with preview(drafted()) as (app, pilot, _):
+        await pilot.press("e")
+        await pilot.pause()
+        assert app.focused is area(app) and "Esc done editing" in shown(app)
+        await pilot.press("enter", "i", "e", "!")
+        assert app.given is NOTHING_YET and area(app).text == f"{SUMMARY}\nie!"
+        await pilot.press("escape")
+        await pilot.pause()
+        assert "become one checkpoint with your summary" in said(app)
+        assert "≈1,480" in shown(app)
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.given == Applied(DRAFT, f"{SUMMARY}\nie!")
+
+
+async def test_an_emptied_summary_leaves_the_ledger_and_says_so() -> None:
+    async with preview(drafted()) as (app, pilot, _):
+        await pilot.press("e")
+        area(app).text = ""
+        await pilot.press("escape")
+        await pilot.pause()
+        assert "become one checkpoint, only the ledger is kept" in said(app)
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.given == Applied(DRAFT, "")
+
+
+async def test_what_is_pasted_into_the_summary_is_filtered() -> None:
+    async with preview(drafted()) as (app, pilot, _):
+        area(app).post_message(events.Paste("not while it is read"))
+        await pilot.pause()
+        assert area(app).text == SUMMARY
+        await pilot.press("e")
+        area(app).post_message(events.Paste(" a\x1b]52;c;eA==\x07b"))
+        await pilot.pause()
+        assert area(app).text == f"{SUMMARY} ab"
+
+
+async def test_words_that_come_late_do_not_touch_what_was_edited() -> None:
+    async with preview(drafted()) as (app, pilot, screen):
+        await pilot.press("e", "x", "escape")
+        await pilot.resize_terminal(80, 24)
+        screen.refresh(layout=True)
+        await still(pilot)
+        assert area(app).text == f"{SUMMARY}x"
+
+
+async def test_esc_leaves_and_nothing_changes() -> None:
+    for told in (summarising(), drafted()):
+        async with preview(told) as (app, pilot, _):
+            await pilot.press("escape")
+            await pilot.pause()
+            assert app.given is None
+
+
+async def test_i_asks_for_a_line_and_starts_over_with_it() -> None:
+    async with preview(summarising()) as (app, pilot, _):
+        await pilot.press("i")
+        await pilot.pause()
+        line = app.screen.query_one(Input)
+        assert line.value == "old words"
+        line.value = " keep the numbers "
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.given == StartOver("keep the numbers")
+
+
+async def test_no_instructions_start_nothing_over() -> None:
+    async with preview(drafted()) as (app, pilot, screen):
+        await pilot.press("i", "escape")
+        await pilot.pause()
+        await pilot.press("i")
+        await pilot.pause()
+        app.screen.query_one(Input).value = "  "
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.screen is screen and app.given is NOTHING_YET
+
+
+async def test_looking_through_the_list_applies_nothing() -> None:
+    async with preview(drafted()) as (app, pilot, _):
+        await pilot.press("j", "k", "pagedown")
+        await pilot.click(ChoiceList, offset=(5, 3))
+        await pilot.click(ChoiceList, offset=(5, 3))
+        await pilot.pause()
+        assert app.given is NOTHING_YET
+
+
+async def test_without_a_checkpoint_there_is_no_summary_to_edit() -> None:
+    bare = replace(DRAFT, checkpoint=None)
+    outcomes = tuple(outcome for outcome in STARTED.outcomes if outcome.what != "fold")
+    told = [replace(STARTED, outcomes=outcomes, model=""), CompressionDrafted(draft=bare)]
+    async with preview(told) as (app, pilot, _):
+        await pilot.press("e")
+        text = shown(app)
+        assert "No summary: nothing is folded" in text and "edit the summary" not in text
+        assert area(app).read_only
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.given == Applied(bare, None)
+
+
+# How it can end
+
+
+@pytest.mark.parametrize(
+    ("event", "words"),
+    [
+        (
+            CompressionSkipped(reason="nothing-to-do", message="nothing to fold yet", hint="wait"),
+            "nothing to fold yet · wait",
+        ),
+        (
+            CompressionFailed(error="no model answers", hint="F7 chooses one", kind="Unavailable"),
+            "not compressed, the context is as it was: no model answers · F7 chooses one",
+        ),
+        (CompressionCancelled(), "compression cancelled, the context is as it was"),
+    ],
+)
+async def test_what_cannot_be_done_is_said_and_only_esc_is_left(
+    event: AnyCompressionEvent, words: str
+) -> None:
+    for told in ([event], [*summarising(), event]):
+        async with preview(told) as (app, pilot, _):
+            assert said(app).startswith(words)
+            assert "Enter apply" not in shown(app)
+            await pilot.press("enter", "escape")
+            await pilot.pause()
+            assert app.given is None
+
+
+async def test_nothing_is_left_running_once_the_draft_is_there() -> None:
+    async with preview() as (_, pilot, screen):
+        await still(pilot)
+        before = timers()
+        for event in drafted():
+            screen.take(event)
+        await still(pilot)
+        assert timers() == before
+
+
+async def test_foreign_text_is_only_text() -> None:
+    evil = "[bold]x[/ [@click=app.quit()]y\x1b[31m"
+    outcomes = tuple(replace(outcome, title=evil, why=evil) for outcome in STARTED.outcomes)
+    told = [*summarising(words=0), SummaryArrived(text=evil, begins=True)]
+    told[0] = replace(STARTED, outcomes=outcomes)
+    async with preview(told) as (app, _, _):
+        assert area(app).text == "[bold]x[/ [@click=app.quit()]y"
+        assert "[bold]x[/" in lines(app)[1] and "\x1b" not in shown(app)
+
+
+def test_every_binding_has_an_id_and_a_tooltip() -> None:
+    for binding in CompressionPreview.BINDINGS:
+        assert isinstance(binding, Binding) and binding.id and binding.tooltip
