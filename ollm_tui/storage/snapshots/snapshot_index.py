@@ -13,7 +13,8 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from ollm_tui.core.snapshot import SNAPSHOT_VERSION, SnapshotSummary
-from ollm_tui.storage.files.atomic_file import is_json, read_regular, write_cache
+from ollm_tui.storage.files.atomic_file import read_regular
+from ollm_tui.storage.files.cache_file import is_json, write_cache
 from ollm_tui.storage.files.cipher import MARK, CannotOpenError, Cipher, Plain
 
 INDEX_NAME = "snapshots-index.json"

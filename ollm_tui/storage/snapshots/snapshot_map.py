@@ -14,7 +14,8 @@ from pathlib import Path
 
 import msgspec
 
-from ollm_tui.storage.files.atomic_file import is_json, read_regular, write_cache
+from ollm_tui.storage.files.atomic_file import read_regular
+from ollm_tui.storage.files.cache_file import is_json, write_cache
 from ollm_tui.storage.snapshots.snapshot_file import id_in
 from ollm_tui.storage.store_layout import StoreLayout, is_valid_name
 
