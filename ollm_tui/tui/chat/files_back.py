@@ -20,6 +20,14 @@ from ollm_tui.core.errors import OllmError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.snapshot import ContextSnapshot
 from ollm_tui.engine.snapshots.conversation_snapshots import SnapshotFiles
+from ollm_tui.tui.chat.words import (
+    FILE_STEPS,
+    FILES_ABOUT,
+    FILES_KEYS,
+    FILES_TITLE,
+    FILES_UNDO,
+    brought_back,
+)
 from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
 
 if TYPE_CHECKING:
@@ -27,18 +35,6 @@ if TYPE_CHECKING:
     from ollm_tui.tui.chat.port import ChatPort
 
 
-TITLE = "Files too? Tools changed {} since then"
-ABOUT = "The conversation is back. Marked files become as they were"
-UNDO = "; /undo takes that back, too."
-KEYS = "y bring back the marked   Space mark   n leave all"
-WORDS = {
-    "restore": "as it was",
-    "delete": "made since: goes",
-    "recreate": "removed since: comes back",
-    "conflict": "changed by others too",
-    "no-copy": "stays: too large for a copy",
-    "refused": "stays: cannot be touched",
-}
 CAN_BE = ("restore", "delete", "recreate", "conflict")
 CHOSEN, FREE, FIXED = "●", "○", " "
 FRAME_LINES = 10
@@ -59,7 +55,7 @@ class FilesBack(ModalScreen[tuple[str, ...]]):
 
     def __init__(self, steps: Sequence[FileStep], *, can_undo: bool = True) -> None:
         super().__init__()
-        self._about = ABOUT + (UNDO if can_undo else ".")
+        self._about = FILES_ABOUT + (FILES_UNDO if can_undo else ".")
         self._steps = steps
         # What somebody else wrote is not overwritten unless that is asked for.
         self._marked = {each.path for each in steps if each.how in CAN_BE[:-1]}
@@ -68,11 +64,11 @@ class FilesBack(ModalScreen[tuple[str, ...]]):
     def compose(self) -> ComposeResult:
         """The question, the files, the keys."""
         with Vertical(id="dialog"):
-            title = TITLE.format(counted(len(self._steps), "file"))
+            title = FILES_TITLE.format(counted(len(self._steps), "file"))
             yield Static(Content(title), id="title")
             yield Static(Content(self._about), id="about")
             yield ChoiceList(unicode=not self.app.has_class("-ascii"))
-            yield Static(Content(KEYS), id="keys")
+            yield Static(Content(FILES_KEYS), id="keys")
 
     def on_mount(self) -> None:
         """From the first picture on, keys count."""
@@ -109,7 +105,7 @@ class FilesBack(ModalScreen[tuple[str, ...]]):
     def _line(self, step: FileStep) -> Choice:
         mark = FREE if step.how in CAN_BE else FIXED
         sizes = " → ".join(map(_size, (step.now, step.then)))
-        note = f"{WORDS[step.how]} · {sizes}"
+        note = f"{FILE_STEPS[step.how]} · {sizes}"
         return Choice(
             step.path, visible(step.path), note, CHOSEN if step.path in self._marked else mark
         )
@@ -123,9 +119,6 @@ def _size(size: int | None) -> str:
     if size is None:
         return "none"
     return f"{size} B" if size < 1000 else short_size(size)
-
-
-LEFT = ("no-copy", "refused")
 
 
 async def offer_files(chat: ChatPort, snapshot: ContextSnapshot) -> None:
@@ -159,12 +152,6 @@ async def _bring(
 ) -> None:
     undo = " · /undo takes that back too" if can_undo else ""
     try:
-        chat.tell(_told(await files.restore(snapshot, wanted), undo))
+        chat.tell(brought_back(await files.restore(snapshot, wanted), undo))
     except OllmError as error:
         chat.complain(error)
-
-
-def _told(done: Sequence[FileStep], undo: str) -> str:
-    left = [step.path for step in done if step.how in LEFT]
-    words = f"{counted(len(done) - len(left), 'file')} brought back{undo}"
-    return f"{words} · not {visible(', '.join(left))}" if left else words

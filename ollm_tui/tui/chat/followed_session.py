@@ -16,7 +16,7 @@ from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.services.sessions.following import Followed
 from ollm_tui.tui.chat.open_chat import ChatHost
 from ollm_tui.tui.chat.status import NARROW, StatusLine, TitleLine
-from ollm_tui.tui.chat.words import PLACEHOLDER
+from ollm_tui.tui.chat.words import FOLLOWS, FORKS, GOES_ON, LEFT_ALONE, PLACEHOLDER
 from ollm_tui.tui.gauge.gauge import Gauge
 from ollm_tui.tui.stream.entries.compression_entries import with_compressions
 from ollm_tui.tui.stream.entries.message_entries import (
@@ -31,12 +31,6 @@ from ollm_tui.tui.stream.transcript.transcript import Transcript
 if TYPE_CHECKING:
     from ollm_tui.engine.conversation.conversation import Conversation
     from ollm_tui.engine.project.workspace import Workspace
-
-
-FOLLOWS = "read-only, follows another window"
-LEFT_ALONE = "read-only, the other window has closed it"
-FORKS = "Enter forks this session and sends there"
-GOES_ON = "Enter continues this session here"
 
 
 async def take_over(workspace: Workspace, session_id: str) -> tuple[Conversation, tuple[str, ...]]:

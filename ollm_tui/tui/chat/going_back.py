@@ -16,14 +16,13 @@ from ollm_tui.core.snapshot import ContextSnapshot
 from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.tui.chat.files_back import offer_files
 from ollm_tui.tui.chat.port import ChatPort
+from ollm_tui.tui.chat.words import NO_UNDO_RESTORE, UNDO_RESTORE
 from ollm_tui.tui.stream.entries.message_entries import said_before, shown_at
 from ollm_tui.tui.stream.transcript.spots import Words
 
 LONGEST_TITLE, LEAST_TITLE = 40, 12
 BESIDE_TITLE = 46
 """Cells for the words around it and whether all is saved."""
-UNDO = "/undo takes it back"
-NO_UNDO = "cannot be undone: no snapshot was taken"
 NOBODY = "unknown"
 """The model of a snapshot that does not tell."""
 
@@ -69,7 +68,7 @@ class ChatPoints:
         self._show()
         aside = len(before.difference(message.id for message in conversation.state.branch()))
         kept = f" · {counted(aside, 'message')} set aside" if aside else ""
-        undo = UNDO if note.can_be_undone else NO_UNDO
+        undo = UNDO_RESTORE if note.can_be_undone else NO_UNDO_RESTORE
         back = f"back at {self._title(note)} · {undo}"
         self._tell(*self._with_model(snapshot, back, kept, undo))
         self._restored = snapshot

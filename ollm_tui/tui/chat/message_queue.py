@@ -9,10 +9,10 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
+from ollm_tui.tui.chat.words import QUEUE_KEYS
 from ollm_tui.tui.prompt.prompt import Prompt
 
 MOST_LINES = 3
-KEYS = "↑ edit the last  ·  Esc stop and keep them waiting"
 
 
 class Waiting(Static):
@@ -69,7 +69,7 @@ class Waiting(Static):
         self.display = bool(self._sent)
         lines = [_line(sent, is_next=at == 0) for at, sent in enumerate(self._sent)]
         more = len(lines) - MOST_LINES
-        notes = (f"and {more} more", KEYS) if more > 0 else (KEYS,)
+        notes = (f"and {more} more", QUEUE_KEYS) if more > 0 else (QUEUE_KEYS,)
         muted = (Content.styled(f"      {note}", "$text-muted") for note in notes)
         shown = (*lines[:MOST_LINES], *muted)
         self.update(Content("\n").join(shown))

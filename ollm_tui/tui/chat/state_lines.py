@@ -17,6 +17,7 @@ from ollm_tui.services.tokens.careful_estimate import careful_estimate
 from ollm_tui.tui.chat.port import NOTICE_SECONDS, ChatPort
 from ollm_tui.tui.chat.status import BESIDE_HINTS, StatusLine, TitleLine
 from ollm_tui.tui.chat.welcome import Welcome
+from ollm_tui.tui.chat.words import COUNTING_HINT, READING_HINTS, RUNNING_HINTS, WRITING_HINTS
 from ollm_tui.tui.gauge.gauge import Gauge
 from ollm_tui.tui.gauge.gauge_line import BETWEEN, times_words
 from ollm_tui.tui.keymap import Hints
@@ -67,37 +68,13 @@ class DraftTokens:
         return careful_estimate(paste.content) if known is None else known
 
 
-READING = (
-    ("snapshot.back", "back to here"),
-    ("snapshot.before", "before it"),
-    ("read.down", "k move"),
-    ("message.copy", "copy"),
-    ("message.edit", "edit"),
-    ("message.copy_code", "code"),
-    ("message.regenerate", "again"),
-    ("message.fork", "fork"),
-    ("chat.stop", "back"),
-)
-COUNTING = ("context.breakdown", "counts it")
 LONG_SESSION = 1000
 """Messages; counting more takes a moment, which opening a session to read it need not wait."""
 TOOLS_AFTER_SECONDS = 0.5
 """The tools of the model are loaded when the first keys have been answered."""
-RUNNING = (("chat.stop", "stop"), ("jobs.background", "to the background"))
 SCARCE = (0.5, 2.0)
 """Shares of the limit between which the context is counted exactly: below them there is room
 enough, above them none at all."""
-COMMANDS, KEYS = ("screen.palette", "commands"), ("screen.keys", "keys")
-SEARCH, READ = ("search.everything", "search"), ("read.earlier", "read")
-SESSIONS, POINTS = ("session.picker", "sessions"), ("session.picker", "sessions, snapshots")
-WRITING = (
-    (COMMANDS, POINTS, SEARCH, READ, KEYS),
-    (COMMANDS, POINTS, SEARCH, KEYS),
-    (COMMANDS, SESSIONS, SEARCH, KEYS),
-    (COMMANDS, SESSIONS, KEYS),
-    (COMMANDS, KEYS),
-)
-"""The first of them that there is room for."""
 
 
 class StateLines:
@@ -149,18 +126,18 @@ class StateLines:
         welcome.teach(self._chat.opened, self.hints, is_blank=is_blank)
         line, shell = self._line, self._chat.app.shell
         if shell and shell.foreground:
-            self._show(f"{line(*RUNNING)}   {shell.doing}")
+            self._show(f"{line(*RUNNING_HINTS)}   {shell.doing}")
         elif self._chat.is_busy:
-            keys = RUNNING if shell and shell.movable else RUNNING[:1]
+            keys = RUNNING_HINTS if shell and shell.movable else RUNNING_HINTS[:1]
             self._show(f"{line(*keys)}   {self.doing}")
         elif self.doing:
             self._show(self.doing)
         elif isinstance(self._chat.screen.focused, Transcript):
-            self._show(line(*READING))
+            self._show(line(*READING_HINTS))
         elif self._chat.editing:
             self._show(f"editing an earlier message   {line(('chat.stop', 'give up'))}")
         elif isinstance(self._chat.screen.focused, Prompt):
-            self._show(*("   ".join(map(self._hint, each)) for each in WRITING))
+            self._show(*("   ".join(map(self._hint, each)) for each in WRITING_HINTS))
         else:
             self._show(line(("chat.stop", "back to the prompt")))
 
@@ -186,7 +163,7 @@ class StateLines:
             self._show_names(conversation)
             used = conversation.state.header.metadata.token_count
             last = f"{used:,} tokens when it was used last" if used else "a long session"
-            self._chat.screen.query_one(Gauge).show_words(f"{last}; {self._line(COUNTING)}")
+            self._chat.screen.query_one(Gauge).show_words(f"{last}; {self._line(COUNTING_HINT)}")
         else:
             self.show_facts()
 

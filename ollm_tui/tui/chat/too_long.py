@@ -16,10 +16,9 @@ from ollm_tui.tui.browser.commands import new
 from ollm_tui.tui.chat.port import ChatPort
 from ollm_tui.tui.chat.trust import bar_of
 from ollm_tui.tui.chat.trust_question import TOO_LONG, Question
+from ollm_tui.tui.chat.words import SEND_AGAIN
 from ollm_tui.tui.compression.compression_run import Asked, start
 from ollm_tui.tui.stream.entries.message_entries import entry_of
-
-AGAIN = "Enter sends it again"
 
 
 class _Way(NamedTuple):
@@ -96,22 +95,22 @@ async def _widen(chat: ChatPort, conversation: Conversation, window: int) -> str
     before = conversation.choice
     await conversation.use(before._replace(window=window))
     chat.lines.show_facts()
-    return f"window {before.window:,} → {window:,} from now on · {AGAIN}"
+    return f"window {before.window:,} → {window:,} from now on · {SEND_AGAIN}"
 
 
 async def _fold(chat: ChatPort) -> str:
     start(chat, Asked(fold_own=True))
-    return f"folding the oldest of your messages · then {AGAIN}"
+    return f"folding the oldest of your messages · then {SEND_AGAIN}"
 
 
 async def _remove(chat: ChatPort, question: Message, names: Sequence[str]) -> str:
     kept = [each for each in as_written(question) if each.name not in names]
     chat.prompt.put(question.text, kept)
-    return f"taken out: {', '.join(names)} · {AGAIN}"
+    return f"taken out: {', '.join(names)} · {SEND_AGAIN}"
 
 
 async def _begin_anew(chat: ChatPort, question: Message) -> str:
     await new(chat, "")
     chat = chat.front()
     chat.prompt.put(question.text, as_written(question))
-    return f"a new session · {AGAIN}"
+    return f"a new session · {SEND_AGAIN}"

@@ -10,8 +10,8 @@ from textual.content import Content
 from textual.widgets import Static
 
 from ollm_tui.core.intake import visible
+from ollm_tui.tui.chat.words import NOT_NOW
 
-NOT_NOW = "Esc not now"
 TOO_LONG = "too-long"
 """The subject of what is asked about a message that did not fit."""
 
