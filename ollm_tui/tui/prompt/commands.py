@@ -12,11 +12,8 @@ from ollm_tui.tui.chat.port import Action, ChatPort
 from ollm_tui.tui.kit.choice_list import Choice
 from ollm_tui.tui.kit.line_input import LineInput
 from ollm_tui.tui.kit.picker import PickerOf
+from ollm_tui.tui.prompt.words import ELSEWHERE, HISTORY_EMPTY, HISTORY_KEYS
 from ollm_tui.tui.terminal.external_editor import edit_outside
-
-EMPTY = "No earlier prompts yet. What you send is kept here; Tab searches everything ever said."
-KEYS = "Enter use   Up Down move   Tab everything ever said   Esc close"
-ELSEWHERE = "In other projects"
 
 
 class PromptPick(NamedTuple):
@@ -44,7 +41,7 @@ class PromptPicker(PickerOf[PromptPick]):
         ]
         if elsewhere:
             lines.insert(len(here), Choice("", ELSEWHERE, heading=True))
-        super().__init__("Earlier prompts", lines, empty=EMPTY, keys=KEYS)
+        super().__init__("Earlier prompts", lines, empty=HISTORY_EMPTY, keys=HISTORY_KEYS)
 
     def on_mount(self) -> None:
         """Words that are known already narrow the list at once."""

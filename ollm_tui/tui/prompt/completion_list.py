@@ -11,10 +11,10 @@ from textual.message import Message
 from textual.widgets import Static
 
 from ollm_tui.tui.prompt.completion import Option
+from ollm_tui.tui.prompt.words import COMPLETION_KEYS
 
 MOST_LINES = 8
 WIDEST_LABEL = 36
-KEYS = "↑↓ choose  ·  Tab complete  ·  Esc close"
 
 
 class CompletionList(Static):
@@ -53,7 +53,9 @@ class CompletionList(Static):
             for at, option in enumerate(shown)
         ]
         more = f"{chosen + 1} of {len(options)}  ·  " if len(options) > most else ""
-        self.update(Content("\n").join((*lines, Content.styled(more + KEYS, "$text-muted"))))
+        self.update(
+            Content("\n").join((*lines, Content.styled(more + COMPLETION_KEYS, "$text-muted")))
+        )
 
     def on_click(self, event: events.Click) -> None:
         """A line was clicked."""
