@@ -31,7 +31,6 @@ ANSWERS = frozenset(
     f"approval.{answer}" for answer in ("yes", "no", "why", "always", "project", "never", "forbid")
 )
 FOR_GOOD = ("always", "project", "never", "forbid")
-SAY_WHY = "what the model should know, or do instead"
 
 
 class Request(NamedTuple):

@@ -11,11 +11,11 @@ from ollm_tui.core.loop import LoopAnswer
 from ollm_tui.core.tool import APPROVAL_MODES, Decision
 from ollm_tui.tui.chat.port import Action, ChatPort
 from ollm_tui.tui.stream.entries.tool_entries import ToolFold
-from ollm_tui.tui.tools.approval import SAY_WHY, Approval
-from ollm_tui.tui.tools.loop_bar import TELL, LoopBar
+from ollm_tui.tui.tools.approval import Approval
+from ollm_tui.tui.tools.loop_bar import LoopBar
 from ollm_tui.tui.tools.tool_display import ToolDisplay, display_of
 from ollm_tui.tui.tools.tool_page import ToolPage, output_lines, permission_lines
-from ollm_tui.tui.tools.words import MODES
+from ollm_tui.tui.tools.words import MODES, SAY_WHY, TELL
 
 DECISIONS = {
     "yes": Decision("yes"),

@@ -12,8 +12,6 @@ from ollm_tui.core.intake import visible
 from ollm_tui.core.loop import LoopFound
 from ollm_tui.tui.kit.question_block import AS_USUAL, QuestionBlock, answer_key, leave_words
 
-TELL = "That is always the same. Try something else, or answer with what you know."
-
 
 class LoopBar(QuestionBlock):
     """Two lines above the gauge; the prompt keeps the focus until the user moves here."""

@@ -14,16 +14,11 @@ from ollm_tui.core.intake import clean, visible
 from ollm_tui.tui.kit.diff_lines import DiffLines, TonedLine, exact_lines
 from ollm_tui.tui.kit.reading import ReadingScreen
 from ollm_tui.tui.stream.entries.tool_entries import ToolBlock, block_title
-from ollm_tui.tui.tools.words import MODES
+from ollm_tui.tui.tools.words import MODES, NO_GRANTS, NO_SANDBOX, NO_TOOLS, PAGE_KEYS
 
 if TYPE_CHECKING:
     from ollm_tui.engine.tools.conversation_tools import ConversationTools
     from ollm_tui.services.safety.grants import Grant
-
-
-NO_TOOLS = "none: this model cannot use tools, or nothing was sent yet"
-NO_SANDBOX = "known when the first message is sent"
-NO_GRANTS = "nothing yet: a and d answer a question for good"
 
 
 def permission_lines(tools: ConversationTools, grants: Sequence[Grant]) -> list[TonedLine]:
@@ -62,9 +57,6 @@ def _section(title: str, *facts: str) -> Iterator[TonedLine]:
     yield from (TonedLine(f"  {visible(fact)}") for fact in facts)
 
 
-KEYS = "j k Space g G read   Esc close"
-
-
 class ToolPage(ReadingScreen):
     """Shows lines on the whole screen."""
 
@@ -90,7 +82,7 @@ class ToolPage(ReadingScreen):
         Binding("G,end", "edge(1)", "End", id="toolpage.end", tooltip="To the end"),
     ]
 
-    def __init__(self, title: str, lines: Sequence[TonedLine], keys: str = KEYS) -> None:
+    def __init__(self, title: str, lines: Sequence[TonedLine], keys: str = PAGE_KEYS) -> None:
         super().__init__()
         self._heading = visible(title)
         self._page = DiffLines(lines)

@@ -1,4 +1,4 @@
-"""How freely the model may act, in a few words: the mode of asking, and what holds commands."""
+"""The words of tools: what is asked and answered, what they may do, how freely the model acts."""
 
 from __future__ import annotations
 
@@ -13,6 +13,13 @@ MODES: Mapping[ApprovalMode, str] = {
     "auto-edit": "files are changed unasked, commands ask",
     "auto": "commands run unasked too, what is dangerous asks",
 }
+SAY_WHY = "what the model should know, or do instead"
+TELL = "That is always the same. Try something else, or answer with what you know."
+"""What the model is told where it repeats itself; the user may change it before it is sent."""
+NO_TOOLS = "none: this model cannot use tools, or nothing was sent yet"
+NO_SANDBOX = "known when the first message is sent"
+NO_GRANTS = "nothing yet: a and d answer a question for good"
+PAGE_KEYS = "j k Space g G read   Esc close"
 WIDE = 100
 """Columns from which on all of it has room beside the title."""
 NARROW = 60
