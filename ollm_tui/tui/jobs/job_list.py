@@ -36,10 +36,6 @@ class JobTail(Widget):
         return Content("\n".join(lines[-max(self.size.height, 1) :]))
 
 
-EMPTY = (
-    "No jobs yet. Type ! and a command in the prompt, such as !make test: it runs here, in a "
-    "shell that stays, and its output can be read, copied and given to the model."
-)
 _MARKS: dict[JobStatus, str] = {"running": "●", "completed": "✓"}
 _BAD = "!"
 

@@ -16,6 +16,7 @@ from ollm_tui.core.intake import clean
 from ollm_tui.core.job import Job, JobEvent, JobFinished, JobOutputArrived
 from ollm_tui.engine.jobs.job_text import ending
 from ollm_tui.tui.jobs.shell_line import name_of
+from ollm_tui.tui.jobs.words import NO_OUTPUT_KEPT, OUTPUT_KEYS
 from ollm_tui.tui.kit.find_bar import FindBar
 from ollm_tui.tui.kit.line_input import LineInput
 from ollm_tui.tui.kit.reading import ReadingScreen
@@ -27,11 +28,9 @@ if TYPE_CHECKING:
     from ollm_tui.engine.jobs.session_jobs import SessionJobs
     from ollm_tui.tui.frame import Frame
 
-KEYS = "j k PgUp PgDn g G read   / find   n N hits   y copy   Esc close"
 MERGE_SECONDS = 0.5
 """All of a long output is read again at most this often."""
 PAGE_KEY = "output"
-NOTHING = "It has printed nothing that is still kept."
 
 
 class JobOutputScreen(ReadingScreen):
@@ -73,7 +72,7 @@ class JobOutputScreen(ReadingScreen):
         yield Static(id="heading")
         yield transcript
         yield FindBar(transcript)
-        yield Static(Content(KEYS), id="keys")
+        yield Static(Content(OUTPUT_KEYS), id="keys")
 
     def on_mount(self) -> None:
         """Read from the end: there it says what went wrong."""
@@ -100,12 +99,12 @@ class JobOutputScreen(ReadingScreen):
 
     async def action_copy(self) -> None:
         """Copy all of it."""
-        self._say(f"output {await copy(self.app, self._text)}" if self._text else NOTHING)
+        self._say(f"output {await copy(self.app, self._text)}" if self._text else NO_OUTPUT_KEPT)
 
     @on(FindBar.Closed)
     def _end_finding(self) -> None:
         self.set_focus(None)
-        self._say(KEYS)
+        self._say(OUTPUT_KEYS)
 
     def _hear(self, event: JobEvent) -> None:
         self.call_later(self._take, event)
@@ -130,7 +129,7 @@ class JobOutputScreen(ReadingScreen):
         self.query_one("#heading", Static).update(heading)
         if text != self._text or not self._page.keys:
             self._text = text
-            self._page.add(Entry(PAGE_KEY, "user", text or NOTHING))
+            self._page.add(Entry(PAGE_KEY, "user", text or NO_OUTPUT_KEPT))
 
     def _say(self, text: str) -> None:
         self.query_one("#keys", Static).update(Content(text))

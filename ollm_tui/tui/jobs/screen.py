@@ -23,9 +23,18 @@ from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.engine.jobs.job_text import capped, ending
 from ollm_tui.services.redaction.mark import carries_mark
 from ollm_tui.services.tokens.careful_estimate import careful_estimate
-from ollm_tui.tui.jobs.job_list import EMPTY, JobList, JobTail, job_choices
+from ollm_tui.tui.jobs.job_list import JobList, JobTail, job_choices
 from ollm_tui.tui.jobs.job_output import JobOutputScreen
 from ollm_tui.tui.jobs.shell_line import ShellLine, name_of
+from ollm_tui.tui.jobs.words import (
+    ENVIRONMENT_KEYS,
+    GRANTED,
+    JOBS_EMPTY,
+    NO_OUTPUT,
+    NO_OUTPUT_YET,
+    NOTHING_WITHHELD,
+    keys_for,
+)
 from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
 from ollm_tui.tui.kit.live_keys import LiveKeys
 from ollm_tui.tui.kit.picker import PickerOf
@@ -87,28 +96,6 @@ BINDINGS = (
 )
 
 
-def keys_for(job: Job | None, *, is_waited_for: bool) -> tuple[tuple[str, str], ...]:
-    """Ids of bindings, each with what it does to a job; those that are not live are left out."""
-    if job is None:
-        return ("joblist.environment", "environment"), ("joblist.close", "close")
-    return (
-        ("joblist.open", "whole output"),
-        ("joblist.wait", "wait"),
-        ("joblist.kill", "kill"),
-        ("joblist.move", "to the background" if is_waited_for else "to the foreground"),
-        ("joblist.copy", "copy"),
-        ("joblist.give", "give to the model"),
-        ("joblist.again", "run again"),
-        ("joblist.environment", "environment"),
-        ("joblist.close", "close"),
-    )
-
-
-NOTHING_WITHHELD = "Nothing is withheld: commands get every variable there is."
-KEYS = "Enter grant it to this session   Up Down move   Esc close"
-GRANTED = "granted"
-
-
 class EnvironmentPicker(PickerOf[str]):
     """Gives the name of a variable to be granted, or None."""
 
@@ -118,7 +105,10 @@ class EnvironmentPicker(PickerOf[str]):
             *(Choice(name, visible(name), "withheld") for name in withheld),
         ]
         super().__init__(
-            "Variables that commands do not get", choices, empty=NOTHING_WITHHELD, keys=KEYS
+            "Variables that commands do not get",
+            choices,
+            empty=NOTHING_WITHHELD,
+            keys=ENVIRONMENT_KEYS,
         )
 
     def result(self, choice: Choice) -> str | None:
@@ -140,8 +130,6 @@ def give(prompt: Prompt, job: Job, code: str, text: str) -> str:
 
 WIDE = 100
 TICK_SECONDS = 1.0
-NO_OUTPUT = "It has printed nothing."
-NO_OUTPUT_YET = "Nothing printed yet."
 
 
 class JobsScreen(Screen[None]):
@@ -169,7 +157,7 @@ class JobsScreen(Screen[None]):
         """What goes on, the list, the job that is chosen with the end of its output, the keys."""
         yield Static(id="heading")
         with Container(id="middle"):
-            yield JobList(empty=EMPTY, unicode=not self.app.has_class("-ascii"))
+            yield JobList(empty=JOBS_EMPTY, unicode=not self.app.has_class("-ascii"))
             with Vertical(id="chosen"):
                 yield Static(id="about")
                 yield JobTail()

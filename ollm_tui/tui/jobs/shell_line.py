@@ -25,6 +25,7 @@ from ollm_tui.core.job import (
 from ollm_tui.core.session.message import Attachment
 from ollm_tui.engine.jobs.job_text import capped, ending
 from ollm_tui.tui.chat.port import NOTICE_SECONDS, ChatPort
+from ollm_tui.tui.jobs.words import SHELL_BUSY, SHELL_EMPTY
 from ollm_tui.tui.prompt.chip_area import is_file
 from ollm_tui.tui.prompt.prompt import Prompt
 from ollm_tui.tui.stream.entries.job_entries import command_entry, keep_open, running_entry
@@ -76,8 +77,6 @@ class JobStream:
 LONG_JOB_SECONDS = 10
 """After a longer one the terminal's bell says that it has ended."""
 LONGEST_NAME = 40
-BUSY = "Esc stops it, Alt+B moves it away; then Up brings yours back"
-EMPTY = "! and a command runs it in a shell that stays: !ls, !cd src, !make test; F8 shows all"
 
 
 def send(chat: ChatPort, sent: Prompt.Sent) -> None:
@@ -86,7 +85,7 @@ def send(chat: ChatPort, sent: Prompt.Sent) -> None:
     for piece in sent.attachments:
         code = code.replace(f"[{piece.name}]", _in_command(piece))
     if not code:
-        chat.tell(EMPTY)
+        chat.tell(SHELL_EMPTY)
         return
     try:
         shell_of(chat).start(code)
@@ -181,7 +180,7 @@ class ShellLine:
         session_id = self._chat.conversation.session_id
         if not background:
             if self.foreground or session_id in self._starting:
-                raise UsageError("a command is running", BUSY)
+                raise UsageError("a command is running", SHELL_BUSY)
             self._starting.add(session_id)
         started = self._chat.attempt(lambda: self._start(code, language, background))
         self._chat.screen.run_worker(started, group="shell")
