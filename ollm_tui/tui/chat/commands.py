@@ -13,6 +13,9 @@ from ollm_tui.tui.kit.find_bar import FindBar
 from ollm_tui.tui.prompt.prompt import Prompt
 from ollm_tui.tui.terminal.clipboard import copy as copy_text
 
+AGAIN_SECONDS = 2.0
+"""A second press within this time means more than the first."""
+
 
 @dataclass
 class _Memory:
@@ -24,125 +27,69 @@ class _Memory:
     """The message a code block was copied from, and which one."""
 
 
-async def leave(chat: ChatPort, _argument: str) -> None:
-    """Leave; everything said is on disk already."""
-    await chat.app.action_quit()
-
-
-def suspend(chat: ChatPort, _argument: str) -> None:
-    """Back to the shell; fg brings the program back."""
-    chat.app.action_suspend_process()
-
-
-async def copy(chat: ChatPort, _argument: str) -> None:
-    """Copy the marked messages, or the last one, as they were written."""
-    keys = chat.transcript.cursor.keys or chat.transcript.keys[-1:]
-    if not keys:
-        raise UsageError("there is nothing to copy yet", "send a message first")
-    where = await copy_text(chat.app, chat.transcript.copy_text(keys))
-    what = "message" if len(keys) == 1 else f"{len(keys)} messages"
-    chat.tell(f"{what} {where}")
-
-
-async def copy_code(chat: ChatPort, _argument: str) -> None:
-    """Copy a code block of the message; pressed again, the next one."""
-    key = chat.transcript.cursor.key or _last_with_code(chat)
-    blocks = chat.transcript.code_blocks(key) if key else []
-    if key is None or not blocks:
-        raise UsageError("there is no code block here", "move to a message that has one")
-    memory = chat.part(_Memory, _Memory)
-    before, number = memory.last_copied
-    number = (number + 1) % len(blocks) if before == key else 0
-    memory.last_copied = (key, number)
-    where = await copy_text(chat.app, blocks[number])
-    chat.tell(f"code block {number + 1} of {len(blocks)} {where}")
-
-
-def edit(chat: ChatPort, _argument: str) -> None:
-    """Put one of the user's own messages into the prompt, to be sent in its place."""
-    state = chat.conversation.state
-    key = _chosen(chat)
-    if chat.transcript.cursor.key is None:
-        own = [each for each in chat.transcript.keys if _is_users(chat, each)]
-        key = own[-1] if own else None
-    if key is None:
-        raise UsageError("there is nothing to edit yet", "send a message first")
-    if state[key].role != "user":
-        raise UsageError("only your own messages can be edited", "r has the answer written again")
-    if chat.is_busy:
-        raise UsageError("the model is still answering", "Esc stops it")
-    chat.put_aside()
-    chat.editing = key
-    chat.prompt.put(state[key].text, as_written(state[key]))
-    chat.prompt.focus()
-
-
-def regenerate(chat: ChatPort, _argument: str) -> None:
-    """Have the answer written again; the old one stays as another version."""
-    chat.run(chat.conversation.regenerate(_chosen(chat)))
-
-
-async def fork(chat: ChatPort, _argument: str) -> None:
-    """Go on from here in a new session; this one stays as it is."""
-    conversation = chat.conversation
-    if not len(conversation.state):
-        raise UsageError("there is nothing to fork yet", "send a message first")
-    workspace = chat.app.workspace
-    session_id = await workspace.fork(conversation.session_id, _chosen(chat))
-    fork = await chat.switch(lambda: workspace.resume(session_id))
-    fork.prompt.focus()
-    # When the focus has moved: that shows the keys of another place.
-    kept = "" if fork.conversation.is_kept else ", not kept either"
-    told = f"forked: what you say now is a session of its own{kept}"
-    chat.screen.call_after_refresh(fork.tell, told)
-
-
-async def version_before(chat: ChatPort, _argument: str) -> None:
-    """Show the version of the message that was written before."""
-    await _change_version(chat, -1)
-
-
-async def version_after(chat: ChatPort, _argument: str) -> None:
-    """Show the version of the message that was written after."""
-    await _change_version(chat, 1)
-
-
-async def _change_version(chat: ChatPort, step: int) -> None:
-    conversation = chat.conversation
-    state, key = conversation.state, chat.transcript.cursor.key
-    if key is None or key not in state:
+def stop(chat: ChatPort, _argument: str) -> None:
+    """Esc: the least that helps. Stop the answer, leave the stream, give up an edit, rewind."""
+    if chat.app.shell and chat.app.shell.stop():
         return
-    versions = [version.id for version in state.children(state.parent(key))]
-    number = versions.index(key) + step
-    if not 0 <= number < len(versions):
-        raise UsageError("there is no other version that way", "e and r make new ones")
     if chat.is_busy:
-        raise UsageError("the model is still answering", "Esc stops it")
-    await conversation.switch_to(state.latest_leaf(versions[number]))
-    chat.show_branch()
-    chat.transcript.cursor.move_to(versions[number])
-    chat.lines.show_facts()
-    chat.lines.show_state()
+        _stop(chat)
+    elif not isinstance(chat.screen.focused, Prompt):
+        chat.transcript.finder.clear()
+        chat.transcript.cursor.move_to(None)
+        chat.prompt.focus()
+    elif chat.editing:
+        chat.editing = None
+        chat.transcript.cursor.move_to(None)
+        chat.put_aside()
+        chat.lines.show_state()
+    elif not chat.prompt.text and len(chat.conversation.state):
+        if pressed_again(chat, "escape"):
+            rewind(chat, "")
+        else:
+            chat.tell("Esc again goes back to an earlier message")
 
 
-def _chosen(chat: ChatPort) -> str | None:
-    """The message under the cursor, or above the note it is on; None without a cursor."""
-    keys, state = chat.transcript.keys, chat.conversation.state
-    cursor = chat.transcript.cursor.key
-    above = keys[: keys.index(cursor) + 1] if cursor in keys else []
-    return next((key for key in reversed(above) if key in state), None)
+async def interrupt(chat: ChatPort, _argument: str) -> None:
+    """Ctrl+C: copy the selection, else stop, else put the draft aside; twice in a row, leave."""
+    if selected := chat.prompt.selected_text or chat.screen.get_selected_text():
+        chat.tell(await copy_text(chat.app, selected))
+        chat.screen.clear_selection()
+    elif chat.app.shell and chat.app.shell.stop():
+        pass
+    elif chat.is_busy:
+        _stop(chat)
+    elif chat.prompt.text:
+        chat.put_aside()
+        chat.tell("draft put aside, Up brings it back")
+    elif pressed_again(chat, "ctrl+c"):
+        await chat.app.leave()
+    else:
+        ends = chat.app.shell.would_end if chat.app.shell else ""
+        chat.tell(f"Ctrl+C again quits{ends and f' and ends {ends}'}")
 
 
-def _is_users(chat: ChatPort, key: str) -> bool:
+def rewind(chat: ChatPort, _argument: str) -> None:
+    """Stand on your last message, from where it can be edited or the session forked."""
     state = chat.conversation.state
-    return key in state and state[key].role == "user"
+    own = [key for key in chat.transcript.keys if key in state and state[key].role == "user"]
+    if not own:
+        raise UsageError("there is nothing to go back to", "send a message first")
+    chat.transcript.cursor.move_to(own[-1])
+    chat.transcript.focus()
 
 
-def _last_with_code(chat: ChatPort) -> str | None:
-    for key in reversed(chat.transcript.keys):
-        if "```" in chat.transcript.entry(key).text:
-            return key
-    return None
+def _stop(chat: ChatPort) -> None:
+    """Stop the answer; what waits goes on waiting until something is sent."""
+    chat.is_holding = True
+    chat.conversation.cancel()
+
+
+def pressed_again(chat: ChatPort, key: str) -> bool:
+    """Whether a key was pressed shortly before as well; remembers this press."""
+    now = time.monotonic()
+    memory = chat.part(_Memory, _Memory)
+    before, memory.last_press = memory.last_press, (key, now)
+    return before[0] == key and now - before[1] < AGAIN_SECONDS
 
 
 def page_up(chat: ChatPort, _argument: str) -> None:
@@ -266,73 +213,125 @@ def _move(chat: ChatPort, step: int) -> None:
     chat.transcript.cursor.move(step)
 
 
-AGAIN_SECONDS = 2.0
-"""A second press within this time means more than the first."""
+async def copy(chat: ChatPort, _argument: str) -> None:
+    """Copy the marked messages, or the last one, as they were written."""
+    keys = chat.transcript.cursor.keys or chat.transcript.keys[-1:]
+    if not keys:
+        raise UsageError("there is nothing to copy yet", "send a message first")
+    where = await copy_text(chat.app, chat.transcript.copy_text(keys))
+    what = "message" if len(keys) == 1 else f"{len(keys)} messages"
+    chat.tell(f"{what} {where}")
 
 
-def stop(chat: ChatPort, _argument: str) -> None:
-    """Esc: the least that helps. Stop the answer, leave the stream, give up an edit, rewind."""
-    if chat.app.shell and chat.app.shell.stop():
-        return
-    if chat.is_busy:
-        _stop(chat)
-    elif not isinstance(chat.screen.focused, Prompt):
-        chat.transcript.finder.clear()
-        chat.transcript.cursor.move_to(None)
-        chat.prompt.focus()
-    elif chat.editing:
-        chat.editing = None
-        chat.transcript.cursor.move_to(None)
-        chat.put_aside()
-        chat.lines.show_state()
-    elif not chat.prompt.text and len(chat.conversation.state):
-        if pressed_again(chat, "escape"):
-            rewind(chat, "")
-        else:
-            chat.tell("Esc again goes back to an earlier message")
-
-
-async def interrupt(chat: ChatPort, _argument: str) -> None:
-    """Ctrl+C: copy the selection, else stop, else put the draft aside; twice in a row, leave."""
-    if selected := chat.prompt.selected_text or chat.screen.get_selected_text():
-        chat.tell(await copy_text(chat.app, selected))
-        chat.screen.clear_selection()
-    elif chat.app.shell and chat.app.shell.stop():
-        pass
-    elif chat.is_busy:
-        _stop(chat)
-    elif chat.prompt.text:
-        chat.put_aside()
-        chat.tell("draft put aside, Up brings it back")
-    elif pressed_again(chat, "ctrl+c"):
-        await chat.app.leave()
-    else:
-        ends = chat.app.shell.would_end if chat.app.shell else ""
-        chat.tell(f"Ctrl+C again quits{ends and f' and ends {ends}'}")
-
-
-def rewind(chat: ChatPort, _argument: str) -> None:
-    """Stand on your last message, from where it can be edited or the session forked."""
-    state = chat.conversation.state
-    own = [key for key in chat.transcript.keys if key in state and state[key].role == "user"]
-    if not own:
-        raise UsageError("there is nothing to go back to", "send a message first")
-    chat.transcript.cursor.move_to(own[-1])
-    chat.transcript.focus()
-
-
-def _stop(chat: ChatPort) -> None:
-    """Stop the answer; what waits goes on waiting until something is sent."""
-    chat.is_holding = True
-    chat.conversation.cancel()
-
-
-def pressed_again(chat: ChatPort, key: str) -> bool:
-    """Whether a key was pressed shortly before as well; remembers this press."""
-    now = time.monotonic()
+async def copy_code(chat: ChatPort, _argument: str) -> None:
+    """Copy a code block of the message; pressed again, the next one."""
+    key = chat.transcript.cursor.key or _last_with_code(chat)
+    blocks = chat.transcript.code_blocks(key) if key else []
+    if key is None or not blocks:
+        raise UsageError("there is no code block here", "move to a message that has one")
     memory = chat.part(_Memory, _Memory)
-    before, memory.last_press = memory.last_press, (key, now)
-    return before[0] == key and now - before[1] < AGAIN_SECONDS
+    before, number = memory.last_copied
+    number = (number + 1) % len(blocks) if before == key else 0
+    memory.last_copied = (key, number)
+    where = await copy_text(chat.app, blocks[number])
+    chat.tell(f"code block {number + 1} of {len(blocks)} {where}")
+
+
+def edit(chat: ChatPort, _argument: str) -> None:
+    """Put one of the user's own messages into the prompt, to be sent in its place."""
+    state = chat.conversation.state
+    key = _chosen(chat)
+    if chat.transcript.cursor.key is None:
+        own = [each for each in chat.transcript.keys if _is_users(chat, each)]
+        key = own[-1] if own else None
+    if key is None:
+        raise UsageError("there is nothing to edit yet", "send a message first")
+    if state[key].role != "user":
+        raise UsageError("only your own messages can be edited", "r has the answer written again")
+    if chat.is_busy:
+        raise UsageError("the model is still answering", "Esc stops it")
+    chat.put_aside()
+    chat.editing = key
+    chat.prompt.put(state[key].text, as_written(state[key]))
+    chat.prompt.focus()
+
+
+def regenerate(chat: ChatPort, _argument: str) -> None:
+    """Have the answer written again; the old one stays as another version."""
+    chat.run(chat.conversation.regenerate(_chosen(chat)))
+
+
+async def fork(chat: ChatPort, _argument: str) -> None:
+    """Go on from here in a new session; this one stays as it is."""
+    conversation = chat.conversation
+    if not len(conversation.state):
+        raise UsageError("there is nothing to fork yet", "send a message first")
+    workspace = chat.app.workspace
+    session_id = await workspace.fork(conversation.session_id, _chosen(chat))
+    fork = await chat.switch(lambda: workspace.resume(session_id))
+    fork.prompt.focus()
+    # When the focus has moved: that shows the keys of another place.
+    kept = "" if fork.conversation.is_kept else ", not kept either"
+    told = f"forked: what you say now is a session of its own{kept}"
+    chat.screen.call_after_refresh(fork.tell, told)
+
+
+async def version_before(chat: ChatPort, _argument: str) -> None:
+    """Show the version of the message that was written before."""
+    await _change_version(chat, -1)
+
+
+async def version_after(chat: ChatPort, _argument: str) -> None:
+    """Show the version of the message that was written after."""
+    await _change_version(chat, 1)
+
+
+async def _change_version(chat: ChatPort, step: int) -> None:
+    conversation = chat.conversation
+    state, key = conversation.state, chat.transcript.cursor.key
+    if key is None or key not in state:
+        return
+    versions = [version.id for version in state.children(state.parent(key))]
+    number = versions.index(key) + step
+    if not 0 <= number < len(versions):
+        raise UsageError("there is no other version that way", "e and r make new ones")
+    if chat.is_busy:
+        raise UsageError("the model is still answering", "Esc stops it")
+    await conversation.switch_to(state.latest_leaf(versions[number]))
+    chat.show_branch()
+    chat.transcript.cursor.move_to(versions[number])
+    chat.lines.show_facts()
+    chat.lines.show_state()
+
+
+def _chosen(chat: ChatPort) -> str | None:
+    """The message under the cursor, or above the note it is on; None without a cursor."""
+    keys, state = chat.transcript.keys, chat.conversation.state
+    cursor = chat.transcript.cursor.key
+    above = keys[: keys.index(cursor) + 1] if cursor in keys else []
+    return next((key for key in reversed(above) if key in state), None)
+
+
+def _is_users(chat: ChatPort, key: str) -> bool:
+    state = chat.conversation.state
+    return key in state and state[key].role == "user"
+
+
+def _last_with_code(chat: ChatPort) -> str | None:
+    for key in reversed(chat.transcript.keys):
+        if "```" in chat.transcript.entry(key).text:
+            return key
+    return None
+
+
+def suspend(chat: ChatPort, _argument: str) -> None:
+    """Back to the shell; fg brings the program back."""
+    chat.app.action_suspend_process()
+
+
+async def leave(chat: ChatPort, _argument: str) -> None:
+    """Leave; everything said is on disk already."""
+    await chat.app.action_quit()
 
 
 ACTIONS: Mapping[str, Action] = {

@@ -34,11 +34,46 @@ if TYPE_CHECKING:
     from ollm_tui.services.files.file_changes import FileStep
     from ollm_tui.tui.chat.port import ChatPort
 
-
 CAN_BE = ("restore", "delete", "recreate", "conflict")
 CHOSEN, FREE, FIXED = "●", "○", " "
 FRAME_LINES = 10
 """Lines of the window that are not the list."""
+
+
+async def offer_files(chat: ChatPort, snapshot: ContextSnapshot) -> None:
+    """Ask which files go along with a snapshot the conversation went back to, if there are any."""
+    conversation = chat.conversation
+    files = SnapshotFiles(conversation.state.header.project, conversation.tools)
+    last = conversation.snapshots.standing
+    can_undo = bool(last and last.safety and last.snapshot == snapshot.id)
+
+    def bring(wanted: tuple[str, ...] | None) -> None:
+        if wanted:
+            deed = partial(_bring, chat, files, snapshot, wanted, can_undo=can_undo)
+            chat.screen.run_worker(deed, group="files")
+
+    try:
+        steps = await files.preview(snapshot)
+    except OllmError as error:
+        chat.complain(error)
+        return
+    if steps and chat.screen.is_current and conversation is chat.opened:
+        chat.ask(FilesBack(steps, can_undo=can_undo), bring)
+
+
+async def _bring(
+    chat: ChatPort,
+    files: SnapshotFiles,
+    snapshot: ContextSnapshot,
+    wanted: tuple[str, ...],
+    *,
+    can_undo: bool,
+) -> None:
+    undo = " · /undo takes that back too" if can_undo else ""
+    try:
+        chat.tell(brought_back(await files.restore(snapshot, wanted), undo))
+    except OllmError as error:
+        chat.complain(error)
 
 
 class FilesBack(ModalScreen[tuple[str, ...]]):
@@ -119,39 +154,3 @@ def _size(size: int | None) -> str:
     if size is None:
         return "none"
     return f"{size} B" if size < 1000 else short_size(size)
-
-
-async def offer_files(chat: ChatPort, snapshot: ContextSnapshot) -> None:
-    """Ask which files go along with a snapshot the conversation went back to, if there are any."""
-    conversation = chat.conversation
-    files = SnapshotFiles(conversation.state.header.project, conversation.tools)
-    last = conversation.snapshots.standing
-    can_undo = bool(last and last.safety and last.snapshot == snapshot.id)
-
-    def bring(wanted: tuple[str, ...] | None) -> None:
-        if wanted:
-            deed = partial(_bring, chat, files, snapshot, wanted, can_undo=can_undo)
-            chat.screen.run_worker(deed, group="files")
-
-    try:
-        steps = await files.preview(snapshot)
-    except OllmError as error:
-        chat.complain(error)
-        return
-    if steps and chat.screen.is_current and conversation is chat.opened:
-        chat.ask(FilesBack(steps, can_undo=can_undo), bring)
-
-
-async def _bring(
-    chat: ChatPort,
-    files: SnapshotFiles,
-    snapshot: ContextSnapshot,
-    wanted: tuple[str, ...],
-    *,
-    can_undo: bool,
-) -> None:
-    undo = " · /undo takes that back too" if can_undo else ""
-    try:
-        chat.tell(brought_back(await files.restore(snapshot, wanted), undo))
-    except OllmError as error:
-        chat.complain(error)

@@ -16,26 +16,6 @@ from ollm_tui.core.job import Job, JobStatus
 from ollm_tui.engine.jobs.job_text import duration, ending
 from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
 
-
-class JobTail(Widget):
-    """Shows the last lines of a text, each cut to the width."""
-
-    DEFAULT_CSS = """
-    JobTail { text-wrap: nowrap; text-overflow: ellipsis; }
-    """
-
-    text: reactive[str] = reactive("")
-
-    def validate_text(self, text: str) -> str:
-        """Nothing that steers a terminal, and tabs as wide as they look."""
-        return clean(text).expandtabs(8)
-
-    def render(self) -> Content:
-        """The lines that fit."""
-        lines = self.text.strip("\n").split("\n")
-        return Content("\n".join(lines[-max(self.size.height, 1) :]))
-
-
 _MARKS: dict[JobStatus, str] = {"running": "●", "completed": "✓"}
 _BAD = "!"
 
@@ -56,6 +36,25 @@ class JobList(ChoiceList, inherit_bindings=False):
         Binding("end", "last", "Last", id="joblist.last", tooltip="The oldest", show=False),
         Binding("enter,o", "choose", "Output", id="joblist.open", tooltip="Read all it printed"),
     ]
+
+
+class JobTail(Widget):
+    """Shows the last lines of a text, each cut to the width."""
+
+    DEFAULT_CSS = """
+    JobTail { text-wrap: nowrap; text-overflow: ellipsis; }
+    """
+
+    text: reactive[str] = reactive("")
+
+    def validate_text(self, text: str) -> str:
+        """Nothing that steers a terminal, and tabs as wide as they look."""
+        return clean(text).expandtabs(8)
+
+    def render(self) -> Content:
+        """The lines that fit."""
+        lines = self.text.strip("\n").split("\n")
+        return Content("\n".join(lines[-max(self.size.height, 1) :]))
 
 
 def job_choices(jobs: Iterable[Job], session_id: str) -> list[Choice]:

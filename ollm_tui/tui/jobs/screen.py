@@ -48,36 +48,9 @@ if TYPE_CHECKING:
     from ollm_tui.tui.chat.port import ChatPort
     from ollm_tui.tui.frame import Frame
 
-
 LONGEST_CODE = 400
-
-
-def about(job: Job) -> Content:
-    """The command itself, and below it how it does and where it runs."""
-    code = clean(job.code).strip()
-    facts = [
-        f"job {job.sequence}",
-        "running" if job.running else ending(job),
-        "in the background" if job.background else "",
-        f"since {local_time(job.started_at)}" if job.running else local_time(job.started_at),
-        f"in {visible(job.cwd)}",
-        f"process {job.pid}" if job.running else "",
-        "its output was dropped to save memory" if job.trimmed else "",
-    ]
-    return Content.assemble(
-        (code if len(code) <= LONGEST_CODE else f"{code[:LONGEST_CODE]} …", "bold"),
-        "\n",
-        (" · ".join(fact for fact in facts if fact), "$text-muted"),
-    )
-
-
-def earlier_output(state: SessionState, job_id: str) -> str:
-    """What a job of an earlier time printed, as far as the session has it recorded."""
-    found = (call for call in reversed(state.tool_calls) if call.id == job_id)
-    call = next(found, None)
-    return output_and_ending(call)[0] if call else ""
-
-
+WIDE = 100
+TICK_SECONDS = 1.0
 BINDINGS = (
     Binding("escape,f8,q", "close", "Close", id="joblist.close", tooltip="Back to the chat"),
     Binding("w", "wait", "Wait", id="joblist.wait", tooltip="Say when it has ended"),
@@ -94,42 +67,6 @@ BINDINGS = (
         tooltip="Variables that commands do not get",
     ),
 )
-
-
-class EnvironmentPicker(PickerOf[str]):
-    """Gives the name of a variable to be granted, or None."""
-
-    def __init__(self, withheld: Sequence[str], granted: Sequence[str]) -> None:
-        choices = [
-            *(Choice(name, visible(name), GRANTED, "✓") for name in granted),
-            *(Choice(name, visible(name), "withheld") for name in withheld),
-        ]
-        super().__init__(
-            "Variables that commands do not get",
-            choices,
-            empty=NOTHING_WITHHELD,
-            keys=ENVIRONMENT_KEYS,
-        )
-
-    def result(self, choice: Choice) -> str | None:
-        """The name, if it is not granted already."""
-        return None if choice.note == GRANTED else choice.key
-
-
-def give(prompt: Prompt, job: Job, code: str, text: str) -> str:
-    """Add a chip behind what is written; says about what it costs."""
-    content = f"$ {code}\n{capped(text.strip(chr(10)))}\n[{ending(job)}]\n"
-    cost = f"≈{short_count(round(careful_estimate(content)))} tokens"
-    written = prompt.written
-    name = f"job {job.sequence} {cost}"
-    piece = Attachment(name=name, media_type="text/plain", content=content)
-    others = tuple(known for known in written.attachments if known.name != name)
-    prompt.put(written.text, (*others, piece))
-    return cost
-
-
-WIDE = 100
-TICK_SECONDS = 1.0
 
 
 class JobsScreen(Screen[None]):
@@ -345,3 +282,61 @@ class JobsScreen(Screen[None]):
     def _say(self, text: str) -> None:
         job = self._highlighted
         self.query_one(LiveKeys).say(text, job.id if job else "")
+
+
+class EnvironmentPicker(PickerOf[str]):
+    """Gives the name of a variable to be granted, or None."""
+
+    def __init__(self, withheld: Sequence[str], granted: Sequence[str]) -> None:
+        choices = [
+            *(Choice(name, visible(name), GRANTED, "✓") for name in granted),
+            *(Choice(name, visible(name), "withheld") for name in withheld),
+        ]
+        super().__init__(
+            "Variables that commands do not get",
+            choices,
+            empty=NOTHING_WITHHELD,
+            keys=ENVIRONMENT_KEYS,
+        )
+
+    def result(self, choice: Choice) -> str | None:
+        """The name, if it is not granted already."""
+        return None if choice.note == GRANTED else choice.key
+
+
+def about(job: Job) -> Content:
+    """The command itself, and below it how it does and where it runs."""
+    code = clean(job.code).strip()
+    facts = [
+        f"job {job.sequence}",
+        "running" if job.running else ending(job),
+        "in the background" if job.background else "",
+        f"since {local_time(job.started_at)}" if job.running else local_time(job.started_at),
+        f"in {visible(job.cwd)}",
+        f"process {job.pid}" if job.running else "",
+        "its output was dropped to save memory" if job.trimmed else "",
+    ]
+    return Content.assemble(
+        (code if len(code) <= LONGEST_CODE else f"{code[:LONGEST_CODE]} …", "bold"),
+        "\n",
+        (" · ".join(fact for fact in facts if fact), "$text-muted"),
+    )
+
+
+def earlier_output(state: SessionState, job_id: str) -> str:
+    """What a job of an earlier time printed, as far as the session has it recorded."""
+    found = (call for call in reversed(state.tool_calls) if call.id == job_id)
+    call = next(found, None)
+    return output_and_ending(call)[0] if call else ""
+
+
+def give(prompt: Prompt, job: Job, code: str, text: str) -> str:
+    """Add a chip behind what is written; says about what it costs."""
+    content = f"$ {code}\n{capped(text.strip(chr(10)))}\n[{ending(job)}]\n"
+    cost = f"≈{short_count(round(careful_estimate(content)))} tokens"
+    written = prompt.written
+    name = f"job {job.sequence} {cost}"
+    piece = Attachment(name=name, media_type="text/plain", content=content)
+    others = tuple(known for known in written.attachments if known.name != name)
+    prompt.put(written.text, (*others, piece))
+    return cost

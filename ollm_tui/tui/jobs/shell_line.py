@@ -34,46 +34,6 @@ from ollm_tui.tui.stream.transcript.entry import Entry
 if TYPE_CHECKING:
     from ollm_tui.engine.jobs.session_jobs import SessionJobs
 
-
-class JobStream:
-    """Has an entry for each job it is told to show, as long as its session is the open one."""
-
-    def __init__(self, front: Callable[[], ChatPort], jobs: SessionJobs) -> None:
-        self._front = front
-        self._jobs = jobs
-        self._running: set[str] = set()
-
-    def begin(self, job: Job) -> None:
-        """Show a job from now on, to its end."""
-        self._running.add(job.id)
-        self._front().transcript.go_to_end()
-
-    async def show(self, job_id: str) -> None:
-        """Draw a job as it is now, if it is one of those that are shown."""
-        if job_id not in self._running:
-            return
-        job = self._jobs.job(job_id)
-        if job.running:
-            how = f"in the background · job {job.sequence}" if job.background else "running"
-            entry = running_entry(job.id, self._jobs.code(job), self._jobs.tail(job.id), how)
-        else:
-            self._running.discard(job_id)
-            text = capped(await self._jobs.text(job.id))
-            code = self._jobs.code(job)
-            entry = command_entry(job.id, code, text, ending(job), job.started_at)
-        self._put(job, entry)
-
-    def _put(self, job: Job, entry: Entry) -> None:
-        chat = self._front()
-        if chat.opened is None or chat.opened.session_id != job.session_id:
-            return
-        transcript = chat.transcript
-        if entry.key in transcript.stack:
-            before = transcript.entry(entry.key)
-            entry = keep_open(entry, before) if job.running else entry
-        transcript.add(entry)
-
-
 LONG_JOB_SECONDS = 10
 """After a longer one the terminal's bell says that it has ended."""
 LONGEST_NAME = 40
@@ -98,22 +58,6 @@ def shell_of(chat: ChatPort) -> ShellLine:
     shell = chat.app.part(ShellLine, lambda: ShellLine(chat.front))
     chat.app.shell = shell
     return shell
-
-
-def name_of(job: Job) -> str:
-    """A job, as it may be shown, in a few words: what it runs."""
-    words = " ".join(visible(job.code).split())
-    return words if len(words) <= LONGEST_NAME else words[: LONGEST_NAME - 1] + "…"
-
-
-def is_worth_a_bell(job: Job, *, is_looked_at: bool) -> bool:
-    """Whether the end of a job is told aloud: somebody waited long, and looks elsewhere."""
-    return not is_looked_at and (job.duration or 0) > LONG_JOB_SECONDS * 1000
-
-
-def _in_command(piece: Attachment) -> str:
-    """What a chip stands for in a command: a file for its name, a paste for its words."""
-    return quote(piece.path) if piece.path and is_file(piece) else piece.content
 
 
 class ShellLine:
@@ -293,3 +237,58 @@ class ShellLine:
         self._foreground = {
             session: waited for session, waited in self._foreground.items() if waited != job_id
         }
+
+
+class JobStream:
+    """Has an entry for each job it is told to show, as long as its session is the open one."""
+
+    def __init__(self, front: Callable[[], ChatPort], jobs: SessionJobs) -> None:
+        self._front = front
+        self._jobs = jobs
+        self._running: set[str] = set()
+
+    def begin(self, job: Job) -> None:
+        """Show a job from now on, to its end."""
+        self._running.add(job.id)
+        self._front().transcript.go_to_end()
+
+    async def show(self, job_id: str) -> None:
+        """Draw a job as it is now, if it is one of those that are shown."""
+        if job_id not in self._running:
+            return
+        job = self._jobs.job(job_id)
+        if job.running:
+            how = f"in the background · job {job.sequence}" if job.background else "running"
+            entry = running_entry(job.id, self._jobs.code(job), self._jobs.tail(job.id), how)
+        else:
+            self._running.discard(job_id)
+            text = capped(await self._jobs.text(job.id))
+            code = self._jobs.code(job)
+            entry = command_entry(job.id, code, text, ending(job), job.started_at)
+        self._put(job, entry)
+
+    def _put(self, job: Job, entry: Entry) -> None:
+        chat = self._front()
+        if chat.opened is None or chat.opened.session_id != job.session_id:
+            return
+        transcript = chat.transcript
+        if entry.key in transcript.stack:
+            before = transcript.entry(entry.key)
+            entry = keep_open(entry, before) if job.running else entry
+        transcript.add(entry)
+
+
+def name_of(job: Job) -> str:
+    """A job, as it may be shown, in a few words: what it runs."""
+    words = " ".join(visible(job.code).split())
+    return words if len(words) <= LONGEST_NAME else words[: LONGEST_NAME - 1] + "…"
+
+
+def is_worth_a_bell(job: Job, *, is_looked_at: bool) -> bool:
+    """Whether the end of a job is told aloud: somebody waited long, and looks elsewhere."""
+    return not is_looked_at and (job.duration or 0) > LONG_JOB_SECONDS * 1000
+
+
+def _in_command(piece: Attachment) -> str:
+    """What a chip stands for in a command: a file for its name, a paste for its words."""
+    return quote(piece.path) if piece.path and is_file(piece) else piece.content

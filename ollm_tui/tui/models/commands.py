@@ -14,44 +14,6 @@ from ollm_tui.tui.kit.question import Confirmation
 from ollm_tui.tui.models.model_picker import ModelPicker, ability_words
 
 
-def effect_words(view: ContextView) -> str:
-    """How full the window of a model would be."""
-    room = view.budget.room
-    if room is None:
-        return "its server does not say how large its window is"
-    window = f"window {short_count(room.window)}"
-    if not view.budget.parts.conversation:
-        return window
-    used = f"{_about(view)}{short_count(view.count.tokens)}"
-    if view.budget.over_limit:
-        then = "the next message will be refused until something is folded"
-        if not view.refuses:
-            then = "it is compressed before the next message"
-        fit = short_count(room.limit)
-        return f"{window}: the context is too long for it: {used}, {fit} fit: {then}"
-    return f"{window}: the context takes {used} of {short_count(room.window)}, {room.percent} %"
-
-
-def change_words(before: ContextView, after: ContextView) -> str:
-    """What is different now: the window, and how much of it is taken."""
-    windows = dict.fromkeys(map(_window, (before, after)))
-    shares = dict.fromkeys(map(_share, (before, after)))
-    return f"window {' → '.join(windows)}, context {' → '.join(shares)}"
-
-
-def _window(view: ContextView) -> str:
-    return f"{view.budget.room.window:,}" if view.budget.room else "unknown"
-
-
-def _share(view: ContextView) -> str:
-    room = view.budget.room
-    return f"{_about(view)}{room.percent} %" if room else f"{view.count.total} tokens"
-
-
-def _about(view: ContextView) -> str:
-    return "≈" if view.count.source == "estimated" else ""
-
-
 def choose(chat: ChatPort, argument: str) -> None:
     """Choose among the models of all providers, or take one by its name."""
     if argument:
@@ -146,6 +108,44 @@ async def _begin(chat: ChatPort, provider: str | None, model: str | None) -> Non
 def _check_free(chat: ChatPort) -> None:
     if chat.is_busy:
         raise UsageError("the model is still answering", "Esc stops it")
+
+
+def effect_words(view: ContextView) -> str:
+    """How full the window of a model would be."""
+    room = view.budget.room
+    if room is None:
+        return "its server does not say how large its window is"
+    window = f"window {short_count(room.window)}"
+    if not view.budget.parts.conversation:
+        return window
+    used = f"{_about(view)}{short_count(view.count.tokens)}"
+    if view.budget.over_limit:
+        then = "the next message will be refused until something is folded"
+        if not view.refuses:
+            then = "it is compressed before the next message"
+        fit = short_count(room.limit)
+        return f"{window}: the context is too long for it: {used}, {fit} fit: {then}"
+    return f"{window}: the context takes {used} of {short_count(room.window)}, {room.percent} %"
+
+
+def change_words(before: ContextView, after: ContextView) -> str:
+    """What is different now: the window, and how much of it is taken."""
+    windows = dict.fromkeys(map(_window, (before, after)))
+    shares = dict.fromkeys(map(_share, (before, after)))
+    return f"window {' → '.join(windows)}, context {' → '.join(shares)}"
+
+
+def _window(view: ContextView) -> str:
+    return f"{view.budget.room.window:,}" if view.budget.room else "unknown"
+
+
+def _share(view: ContextView) -> str:
+    room = view.budget.room
+    return f"{_about(view)}{room.percent} %" if room else f"{view.count.total} tokens"
+
+
+def _about(view: ContextView) -> str:
+    return "≈" if view.count.source == "estimated" else ""
 
 
 ACTIONS: Mapping[str, Action] = {

@@ -21,42 +21,6 @@ if TYPE_CHECKING:
     from ollm_tui.services.safety.grants import Grant
 
 
-def permission_lines(tools: ConversationTools, grants: Sequence[Grant]) -> list[TonedLine]:
-    """Everything that decides what happens unasked."""
-    lines = list(_section("Asking", f"{tools.approval_mode}: {MODES[tools.approval_mode]}"))
-    lines += [TonedLine("  Shift+Tab changes it", "quiet"), TonedLine("")]
-    lines += [*_section("What holds commands", tools.sandbox_words or NO_SANDBOX), TonedLine("")]
-    lines += [*_section("Tools the model has", *(tools.offered or (NO_TOOLS,))), TonedLine("")]
-    said = [line for grant in grants for line in _grant_words(grant)]
-    lines += _section("What you said for good", *(said or (NO_GRANTS,)))
-    if grants:
-        lines.append(TonedLine("  /tools clear forgets all of it", "quiet"))
-    return lines
-
-
-def output_lines(
-    blocks: Iterable[ToolBlock], whole: Callable[[str], str | None]
-) -> Iterator[TonedLine]:
-    """All that was printed, also what the model was not given."""
-    for block in blocks:
-        yield TonedLine(block_title(block), "running")
-        text = whole(block.call.call_id) or block.output
-        yield from map(TonedLine, clean(text).rstrip("\n").split("\n"))
-        yield TonedLine("")
-
-
-def _grant_words(grant: Grant) -> Iterator[str]:
-    subject = grant.subject
-    where = f" · in {subject.place}" if subject.place else ""
-    yield f"{grant.answer} in this {grant.scope} · {subject.tool}{where}"
-    yield from (f"    {line.text}" for line in exact_lines(subject.code))
-
-
-def _section(title: str, *facts: str) -> Iterator[TonedLine]:
-    yield TonedLine(title, "running")
-    yield from (TonedLine(f"  {visible(fact)}") for fact in facts)
-
-
 class ToolPage(ReadingScreen):
     """Shows lines on the whole screen."""
 
@@ -98,3 +62,39 @@ class ToolPage(ReadingScreen):
         yield Static(Content(self._heading), id="heading", markup=False)
         yield self._page
         yield Static(Content(self._keys), id="keys")
+
+
+def permission_lines(tools: ConversationTools, grants: Sequence[Grant]) -> list[TonedLine]:
+    """Everything that decides what happens unasked."""
+    lines = list(_section("Asking", f"{tools.approval_mode}: {MODES[tools.approval_mode]}"))
+    lines += [TonedLine("  Shift+Tab changes it", "quiet"), TonedLine("")]
+    lines += [*_section("What holds commands", tools.sandbox_words or NO_SANDBOX), TonedLine("")]
+    lines += [*_section("Tools the model has", *(tools.offered or (NO_TOOLS,))), TonedLine("")]
+    said = [line for grant in grants for line in _grant_words(grant)]
+    lines += _section("What you said for good", *(said or (NO_GRANTS,)))
+    if grants:
+        lines.append(TonedLine("  /tools clear forgets all of it", "quiet"))
+    return lines
+
+
+def output_lines(
+    blocks: Iterable[ToolBlock], whole: Callable[[str], str | None]
+) -> Iterator[TonedLine]:
+    """All that was printed, also what the model was not given."""
+    for block in blocks:
+        yield TonedLine(block_title(block), "running")
+        text = whole(block.call.call_id) or block.output
+        yield from map(TonedLine, clean(text).rstrip("\n").split("\n"))
+        yield TonedLine("")
+
+
+def _grant_words(grant: Grant) -> Iterator[str]:
+    subject = grant.subject
+    where = f" · in {subject.place}" if subject.place else ""
+    yield f"{grant.answer} in this {grant.scope} · {subject.tool}{where}"
+    yield from (f"    {line.text}" for line in exact_lines(subject.code))
+
+
+def _section(title: str, *facts: str) -> Iterator[TonedLine]:
+    yield TonedLine(title, "running")
+    yield from (TonedLine(f"  {visible(fact)}") for fact in facts)
