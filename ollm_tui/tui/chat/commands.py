@@ -1,4 +1,5 @@
-"""Talking: stop the answer, leave step by step, go back to what was said."""
+"""The commands of the chat itself: stop, leave, move and find in the stream, and what is done with
+a message: copy, edit, answer again, fork, show another version."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ class _Memory:
 
 
 def stop(chat: ChatPort, _argument: str) -> None:
-    """Esc: the least that helps. Stop the answer, leave the stream, give up an edit, rewind."""
+    """Do the least that Esc can mean: stop a command or the answer, leave the stream, give up an
+    edit, rewind."""
     if chat.app.shell and chat.app.shell.stop():
         return
     if chat.is_busy:
@@ -50,7 +52,8 @@ def stop(chat: ChatPort, _argument: str) -> None:
 
 
 async def interrupt(chat: ChatPort, _argument: str) -> None:
-    """Ctrl+C: copy the selection, else stop, else put the draft aside; twice in a row, leave."""
+    """Do what Ctrl+C means: copy the selection, else stop what runs, else put the draft aside;
+    twice in a row, leave."""
     if selected := chat.prompt.selected_text or chat.screen.get_selected_text():
         chat.tell(await copy_text(chat.app, selected))
         chat.screen.clear_selection()
@@ -69,7 +72,7 @@ async def interrupt(chat: ChatPort, _argument: str) -> None:
 
 
 def rewind(chat: ChatPort, _argument: str) -> None:
-    """Stand on your last message, from where it can be edited or the session forked."""
+    """Move the cursor to the user's last message, where it can be edited or the session forked."""
     state = chat.conversation.state
     own = [key for key in chat.transcript.keys if key in state and state[key].role == "user"]
     if not own:
@@ -79,13 +82,13 @@ def rewind(chat: ChatPort, _argument: str) -> None:
 
 
 def _stop(chat: ChatPort) -> None:
-    """Stop the answer; what waits goes on waiting until something is sent."""
+    """Stop the answer; queued messages go on waiting until something is sent."""
     chat.is_holding = True
     chat.conversation.cancel()
 
 
 def pressed_again(chat: ChatPort, key: str) -> bool:
-    """Whether a key was pressed shortly before as well; remembers this press."""
+    """Return whether a key was pressed shortly before as well; remembers this press."""
     now = time.monotonic()
     memory = chat.part(_Memory, _Memory)
     before, memory.last_press = memory.last_press, (key, now)
@@ -103,13 +106,13 @@ def page_down(chat: ChatPort, _argument: str) -> None:
 
 
 def start(chat: ChatPort, _argument: str) -> None:
-    """Show the beginning."""
+    """Scroll to the beginning."""
     if keys := chat.transcript.keys:
         chat.transcript.go_to(keys[0])
 
 
 def end(chat: ChatPort, _argument: str) -> None:
-    """Show the latest and stay there."""
+    """Scroll to the end and follow what is added."""
     chat.transcript.go_to_end()
 
 
@@ -127,52 +130,52 @@ up, down = earlier, later
 
 
 def extend_up(chat: ChatPort, _argument: str) -> None:
-    """Mark one message more above."""
+    """Mark one more message above."""
     chat.transcript.cursor.extend(-1)
 
 
 def extend_down(chat: ChatPort, _argument: str) -> None:
-    """Mark one message more below."""
+    """Mark one more message below."""
     chat.transcript.cursor.extend(1)
 
 
 def first(chat: ChatPort, _argument: str) -> None:
-    """The cursor on the first message."""
+    """Move the cursor to the first message."""
     if keys := chat.transcript.keys:
         chat.transcript.cursor.move_to(keys[0])
 
 
 def last(chat: ChatPort, _argument: str) -> None:
-    """The cursor on the last message, and the view at the end."""
+    """Move the cursor to the last message, and the view to the end."""
     if keys := chat.transcript.keys:
         chat.transcript.cursor.move_to(keys[-1])
     chat.transcript.go_to_end()
 
 
 async def find(chat: ChatPort, argument: str) -> None:
-    """Open the line to find with."""
+    """Open the find bar with some words."""
     if not chat.screen.query(FindBar):
         await chat.screen.mount(FindBar(chat.transcript), after="#middle")
     chat.screen.query_one(FindBar).open(argument)
 
 
 async def find_here(chat: ChatPort, _argument: str) -> None:
-    """The same, from the stream."""
+    """Open the find bar from the stream."""
     await find(chat, "")
 
 
 def next_hit(chat: ChatPort, _argument: str) -> None:
-    """The next place where the words stand."""
+    """Go to the next hit."""
     go_to_hit(chat, 1)
 
 
 def previous_hit(chat: ChatPort, _argument: str) -> None:
-    """The place before."""
+    """Go to the hit before."""
     go_to_hit(chat, -1)
 
 
 def go_to_hit(chat: ChatPort, step: int) -> None:
-    """Another hit, and which one it is."""
+    """Go to another hit and tell which one it is. UsageError if nothing is looked for."""
     finder = chat.transcript.finder
     finder.go(step)
     number, total = finder.position
@@ -183,22 +186,22 @@ def go_to_hit(chat: ChatPort, step: int) -> None:
 
 
 def expand(chat: ChatPort, _argument: str) -> None:
-    """Open or close what is folded in the message under the cursor, or in the last with folds."""
+    """Open or close the folds of the message under the cursor, or of the last one that has any."""
     cursor = chat.transcript.cursor.key
     folded = [key for key in chat.transcript.keys if chat.transcript.entry(key).folds]
-    wanted = cursor or (folded[-1] if folded else None)
-    if wanted is None:
+    key = cursor or (folded[-1] if folded else None)
+    if key is None:
         raise UsageError("nothing is folded here", "thoughts, tools and attachments are")
-    chat.transcript.toggle_folds(wanted)
+    chat.transcript.toggle_folds(key)
 
 
 def unfold(chat: ChatPort, _argument: str) -> None:
-    """The same, in the stream."""
+    """Open or close folds from the stream, as `expand` does."""
     expand(chat, "")
 
 
 def details(chat: ChatPort, _argument: str) -> None:
-    """Show or hide when, by whom, how long and how fast."""
+    """Show or hide the time, model, tokens and speed of messages."""
     chat.transcript.show_details = not chat.transcript.show_details
 
 
@@ -257,7 +260,7 @@ def edit(chat: ChatPort, _argument: str) -> None:
 
 
 def regenerate(chat: ChatPort, _argument: str) -> None:
-    """Have the answer written again; the old one stays as another version."""
+    """Have the model answer again; the old answer stays as another version."""
     chat.run(chat.conversation.regenerate(_chosen(chat)))
 
 
@@ -270,10 +273,10 @@ async def fork(chat: ChatPort, _argument: str) -> None:
     session_id = await workspace.fork(conversation.session_id, _chosen(chat))
     fork = await chat.switch(lambda: workspace.resume(session_id))
     fork.prompt.focus()
-    # When the focus has moved: that shows the keys of another place.
     kept = "" if fork.conversation.is_kept else ", not kept either"
-    told = f"forked: what you say now is a session of its own{kept}"
-    chat.screen.call_after_refresh(fork.tell, told)
+    notice = f"forked: what you say now is a session of its own{kept}"
+    # After the refresh: the move of the focus shows key hints, which would replace this line.
+    chat.screen.call_after_refresh(fork.tell, notice)
 
 
 async def version_before(chat: ChatPort, _argument: str) -> None:
@@ -305,7 +308,8 @@ async def _change_version(chat: ChatPort, step: int) -> None:
 
 
 def _chosen(chat: ChatPort) -> str | None:
-    """The message under the cursor, or above the note it is on; None without a cursor."""
+    """Return the message under the cursor, or the one above if the cursor is on a note; None
+    without a cursor."""
     keys, state = chat.transcript.keys, chat.conversation.state
     cursor = chat.transcript.cursor.key
     above = keys[: keys.index(cursor) + 1] if cursor in keys else []
@@ -325,12 +329,12 @@ def _last_with_code(chat: ChatPort) -> str | None:
 
 
 def suspend(chat: ChatPort, _argument: str) -> None:
-    """Back to the shell; fg brings the program back."""
+    """Suspend the program; fg in the shell brings it back."""
     chat.app.action_suspend_process()
 
 
 async def leave(chat: ChatPort, _argument: str) -> None:
-    """Leave; everything said is on disk already."""
+    """Quit; everything said is on disk already."""
     await chat.app.action_quit()
 
 

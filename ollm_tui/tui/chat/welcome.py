@@ -1,4 +1,4 @@
-"""What an empty conversation teaches: a few lines above the prompt, gone with the first word."""
+"""The welcome of an empty conversation: a few lines above the prompt, gone with the first word."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 DEMONSTRATION = ("embedded", DEMONSTRATION_MODEL)
 """The provider and the model that answer where nothing else was set up."""
 LEAST_HEIGHT = 18
-"""Rows of the terminal below which the prompt needs the room."""
+"""Rows of the terminal below which the welcome is left out: the prompt needs the room."""
 
 
 class Welcome(Static):
-    """Takes no room once something was said."""
+    """Shows what can be typed; takes no room once something was said."""
 
     DEFAULT_CSS = """
     Welcome { display: none; height: auto; margin-bottom: 1; padding: 0 1; color: $text-muted; }
