@@ -14,11 +14,13 @@ from ollm_tui.tui.prompt.completion import Option
 from ollm_tui.tui.prompt.words import COMPLETION_KEYS
 
 MOST_LINES = 8
+"""Options shown at a time, but no more than a third of the screen."""
 WIDEST_LABEL = 36
+"""The widest column of labels; a longer label moves only its own description."""
 
 
 class CompletionList(Static):
-    """Up to eight options around the chosen one, and the keys that matter."""
+    """Shows up to eight options around the chosen one, and the keys that matter."""
 
     DEFAULT_CSS = """
     CompletionList {
@@ -58,7 +60,7 @@ class CompletionList(Static):
         )
 
     def on_click(self, event: events.Click) -> None:
-        """A line was clicked."""
+        """Tell which option was clicked."""
         if event.y < self._shown:
             self.post_message(self.Picked(self._first + event.y))
 
