@@ -1,4 +1,4 @@
-"""A page of lines to be read: all that a tool would do, did or printed, and what tools may do."""
+"""A page of lines to read: what a tool would do, did or printed, and what tools may do."""
 
 from __future__ import annotations
 
@@ -54,18 +54,18 @@ class ToolPage(ReadingScreen):
 
     @property
     def end_was_seen(self) -> bool:
-        """Whether all of it was read."""
+        """Whether the end of the page was shown."""
         return self._page.end_was_seen
 
     def compose(self) -> ComposeResult:
-        """A title, the lines, the keys."""
+        """Lay out the title, the lines and the keys."""
         yield Static(Content(self._heading), id="heading", markup=False)
         yield self._page
         yield Static(Content(self._keys), id="keys")
 
 
 def permission_lines(tools: ConversationTools, grants: Sequence[Grant]) -> list[TonedLine]:
-    """Everything that decides what happens unasked."""
+    """Return the lines about everything that decides what happens unasked."""
     lines = list(_section("Asking", f"{tools.approval_mode}: {MODES[tools.approval_mode]}"))
     lines += [TonedLine("  Shift+Tab changes it", "quiet"), TonedLine("")]
     lines += [*_section("What holds commands", tools.sandbox_words or NO_SANDBOX), TonedLine("")]
@@ -80,7 +80,7 @@ def permission_lines(tools: ConversationTools, grants: Sequence[Grant]) -> list[
 def output_lines(
     blocks: Iterable[ToolBlock], whole: Callable[[str], str | None]
 ) -> Iterator[TonedLine]:
-    """All that was printed, also what the model was not given."""
+    """Yield all that calls printed, also what the model was not given."""
     for block in blocks:
         yield TonedLine(block_title(block), "running")
         text = whole(block.call.call_id) or block.output
