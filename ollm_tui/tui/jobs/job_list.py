@@ -1,4 +1,4 @@
-"""The list of jobs: what each runs, how it does, for how long; the newest first."""
+"""The list of jobs, the newest first, and the end of what one of them printed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BAD = "!"
 
 
 class JobList(ChoiceList, inherit_bindings=False):
-    """Moved through by arrows only: letters do something with the job."""
+    """A list with arrow keys only: letters do something with the job."""
 
     BINDINGS = [
         Binding("up", "move(-1)", "Up", id="joblist.up", tooltip="One job up", show=False),
@@ -48,22 +48,22 @@ class JobTail(Widget):
     text: reactive[str] = reactive("")
 
     def validate_text(self, text: str) -> str:
-        """Nothing that steers a terminal, and tabs as wide as they look."""
+        """Remove what steers a terminal, and make tabs as wide as they look in a terminal."""
         return clean(text).expandtabs(8)
 
     def render(self) -> Content:
-        """The lines that fit."""
+        """Return the last lines that fit."""
         lines = self.text.strip("\n").split("\n")
         return Content("\n".join(lines[-max(self.size.height, 1) :]))
 
 
 def job_choices(jobs: Iterable[Job], session_id: str) -> list[Choice]:
-    """A line for each job; those that other sessions run say so."""
+    """Return a line for each job; those that other sessions run say so."""
     return [_choice(job, session_id) for job in jobs]
 
 
 def time_so_far(job: Job) -> str:
-    """How long a job runs already, in whole seconds."""
+    """Return how long a running job has run, in words."""
     passed = clock.parse(clock.now()) - clock.parse(job.started_at)
     seconds = max(int(passed.total_seconds()), 0)
     return f"{seconds} s" if seconds < 60 else duration(seconds * 1000)

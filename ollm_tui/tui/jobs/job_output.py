@@ -1,4 +1,4 @@
-"""All that is kept of what a job printed, to be read and searched; it grows while the job runs."""
+"""The screen with all that is kept of a job's output, to read and search; it grows with the job."""
 
 from __future__ import annotations
 
@@ -31,10 +31,11 @@ if TYPE_CHECKING:
 MERGE_SECONDS = 0.5
 """All of a long output is read again at most this often."""
 PAGE_KEY = "output"
+"""The key of the only entry."""
 
 
 class JobOutputScreen(ReadingScreen):
-    """Shows one job; `read` gives its text."""
+    """Shows the output of one job."""
 
     PAGE = Transcript
     AUTO_FOCUS = ""
@@ -58,6 +59,7 @@ class JobOutputScreen(ReadingScreen):
     app: Frame
 
     def __init__(self, job: Job, jobs: SessionJobs, read: Callable[[Job], Awaitable[str]]) -> None:
+        """`read` returns the text of a job."""
         super().__init__()
         self._job = job
         self._jobs = jobs
@@ -67,7 +69,7 @@ class JobOutputScreen(ReadingScreen):
         self._unsubscribe: Callable[[], None]
 
     def compose(self) -> ComposeResult:
-        """What ran and how it does, the text, the line that finds, the keys."""
+        """Lay out what ran and how it ended, the text, the find bar and the keys."""
         transcript = Transcript(self.app.transcript_styles)
         yield Static(id="heading")
         yield transcript
@@ -75,7 +77,7 @@ class JobOutputScreen(ReadingScreen):
         yield Static(Content(OUTPUT_KEYS), id="keys")
 
     def on_mount(self) -> None:
-        """Read from the end: there it says what went wrong."""
+        """Show the end of the text: there it says what went wrong."""
         find = self.query_one(FindBar)
         find.display = False
         find.query_one(LineInput).placeholder = "words in this output"
@@ -84,21 +86,21 @@ class JobOutputScreen(ReadingScreen):
         self._load()
 
     def on_unmount(self) -> None:
-        """Nothing is seen any more."""
+        """Stop listening to jobs."""
         self._unsubscribe()
 
     def action_find(self) -> None:
-        """Open the line to find with."""
+        """Open the find bar."""
         self.query_one(FindBar).open("")
 
     def action_hit(self, step: int) -> None:
-        """Another hit."""
+        """Go to another hit, and say which one it is."""
         self._page.finder.go(step)
         number, total = self._page.finder.position
         self._say(f"hit {number:,} of {total:,}" if total else "nothing is looked for: / finds")
 
     async def action_copy(self) -> None:
-        """Copy all of it."""
+        """Copy the whole output."""
         self._say(f"output {await copy(self.app, self._text)}" if self._text else NO_OUTPUT_KEPT)
 
     @on(FindBar.Closed)

@@ -1,4 +1,4 @@
-"""The jobs panel: every command of the session, live, with its output and what to do with it."""
+"""The jobs panel: every job of the session, live, with its output and what can be done with it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,9 @@ if TYPE_CHECKING:
     from ollm_tui.tui.frame import Frame
 
 LONGEST_CODE = 400
+"""Characters shown of a command."""
 WIDE = 100
+"""Columns from which on the job stands beside the list."""
 TICK_SECONDS = 1.0
 BINDINGS = (
     Binding("escape,f8,q", "close", "Close", id="joblist.close", tooltip="Back to the chat"),
@@ -80,7 +82,7 @@ class JobsScreen(Screen[None]):
     app: Frame
 
     def __init__(self, chat: ChatPort, shell: ShellLine, show: str | None = None) -> None:
-        """`show` is the id of the job to stand on."""
+        """`show` is the id of the job to choose first."""
         super().__init__()
         self._chat = chat
         self._shell = shell
@@ -91,7 +93,7 @@ class JobsScreen(Screen[None]):
         self._unsubscribe: Callable[[], None]
 
     def compose(self) -> ComposeResult:
-        """What goes on, the list, the job that is chosen with the end of its output, the keys."""
+        """Lay out the heading, the list, the chosen job with the end of its output, the keys."""
         yield Static(id="heading")
         with Container(id="middle"):
             yield JobList(empty=JOBS_EMPTY, unicode=not self.app.has_class("-ascii"))
@@ -101,13 +103,13 @@ class JobsScreen(Screen[None]):
         yield LiveKeys()
 
     def on_mount(self) -> None:
-        """From now on every event is seen; times run only while a job does."""
+        """Begin to listen to jobs; the clock runs only while a job does."""
         self._unsubscribe = self._jobs.events.subscribe(self._hear)
         self._clock = self.set_interval(TICK_SECONDS, self._show, pause=True)
         self._show(self._first)
 
     def on_unmount(self) -> None:
-        """Nothing is seen any more."""
+        """Stop listening to jobs."""
         self._unsubscribe()
 
     # What the user does
@@ -136,7 +138,7 @@ class JobsScreen(Screen[None]):
         self.app.push_screen(Confirmation(question, visible(self._jobs.code(job))), answered)
 
     def action_move(self) -> None:
-        """To the background, or to where the chat waits for it."""
+        """Move the job to the background, or to the foreground, where the chat waits for it."""
         self._do(self._move)
 
     def action_copy(self) -> None:
@@ -167,11 +169,11 @@ class JobsScreen(Screen[None]):
         self.app.push_screen(EnvironmentPicker(withheld, granted), grant)
 
     def action_close(self) -> None:
-        """Back to the chat."""
+        """Close the panel."""
         self.dismiss(None)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """What is over can be read; what runs can be ended."""
+        """Allow what can be done with the chosen job: only one that runs can be ended or moved."""
         job = self._highlighted
         if action in ("wait", "kill", "move"):
             return job is not None and job.running
@@ -242,7 +244,7 @@ class JobsScreen(Screen[None]):
         self.call_later(self._take, event)
 
     def _take(self, event: JobEvent) -> None:
-        """Only another list is drawn anew; what is printed goes to the job it belongs to."""
+        """Draw the list anew only where it changed; output is shown only for the chosen job."""
         if not isinstance(event, JobOutputArrived):
             self._show()
         elif (job := self._highlighted) and job.id == event.job_id:
@@ -285,7 +287,7 @@ class JobsScreen(Screen[None]):
 
 
 class EnvironmentPicker(PickerOf[str]):
-    """Gives the name of a variable to be granted, or None."""
+    """Asks which variable to grant; closes with its name, or with None."""
 
     def __init__(self, withheld: Sequence[str], granted: Sequence[str]) -> None:
         choices = [
@@ -300,12 +302,12 @@ class EnvironmentPicker(PickerOf[str]):
         )
 
     def result(self, choice: Choice) -> str | None:
-        """The name, if it is not granted already."""
+        """Return the name of a variable; None if it is granted already."""
         return None if choice.note == GRANTED else choice.key
 
 
 def about(job: Job) -> Content:
-    """The command itself, and below it how it does and where it runs."""
+    """Return the command of a job, and below it how it does and where it runs."""
     code = clean(job.code).strip()
     facts = [
         f"job {job.sequence}",
@@ -324,14 +326,14 @@ def about(job: Job) -> Content:
 
 
 def earlier_output(state: SessionState, job_id: str) -> str:
-    """What a job of an earlier time printed, as far as the session has it recorded."""
+    """Return what the session has recorded of the output of a job that ran at an earlier time."""
     found = (call for call in reversed(state.tool_calls) if call.id == job_id)
     call = next(found, None)
     return output_and_ending(call)[0] if call else ""
 
 
 def give(prompt: Prompt, job: Job, code: str, text: str) -> str:
-    """Add a chip behind what is written; says about what it costs."""
+    """Add the output of a job to the prompt as a chip; returns about how many tokens it costs."""
     content = f"$ {code}\n{capped(text.strip(chr(10)))}\n[{ending(job)}]\n"
     cost = f"≈{short_count(round(careful_estimate(content)))} tokens"
     written = prompt.written
