@@ -1,4 +1,4 @@
-"""Who answers: choosing the model and its provider, also in the middle of a session."""
+"""The commands of models: choose the model and its provider, also in the middle of a session."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ollm_tui.tui.models.model_picker import ModelPicker, ability_words
 
 
 def choose(chat: ChatPort, argument: str) -> None:
-    """Choose among the models of all providers, or take one by its name."""
+    """Choose among the models of all providers, or use one by its name."""
     if argument:
         _take(chat, None, argument)
     else:
@@ -23,7 +23,7 @@ def choose(chat: ChatPort, argument: str) -> None:
 
 
 def provider(chat: ChatPort, argument: str) -> None:
-    """The same list, or the usual model of a provider by its name."""
+    """Choose in the same list, or use the default model of a provider by its name."""
     if argument:
         _take(chat, argument, None)
     else:
@@ -31,7 +31,7 @@ def provider(chat: ChatPort, argument: str) -> None:
 
 
 def _ask(chat: ChatPort) -> None:
-    """Let the user choose; what a model would make of the context is told beside it."""
+    """Let the user choose; beside each model stands how full its window would be."""
     workspace, conversation = chat.app.workspace, chat.opened
 
     def use(chosen: tuple[str, str] | None) -> None:
@@ -53,13 +53,13 @@ def _ask(chat: ChatPort) -> None:
 
 
 def _take(chat: ChatPort, provider: str | None, model: str | None) -> None:
-    """Behind the screen: servers take their time, and the newest wish counts."""
+    """Use a model, in a worker: servers take their time, and the last choice counts."""
     used = chat.attempt(lambda: _use(chat, provider, model))
     chat.screen.run_worker(used, group="model", exclusive=True)
 
 
 async def _use(chat: ChatPort, provider: str | None, model: str | None) -> None:
-    """At once if the context fits; otherwise the user is asked."""
+    """Switch at once if the context fits; otherwise ask the user first."""
     _check_free(chat)
     chat.tell("asking the model …")
     conversation = chat.opened
@@ -86,7 +86,7 @@ async def _use(chat: ChatPort, provider: str | None, model: str | None) -> None:
 async def _switch(
     chat: ChatPort, conversation: Conversation, provider: str | None, model: str | None
 ) -> None:
-    """Have it answer from the next message on, and say what is different now."""
+    """Have a model answer from the next message on, and tell what is different now."""
     _check_free(chat)
     before = conversation.context()
     await chat.app.workspace.switch_model(conversation, provider, model)
@@ -96,7 +96,7 @@ async def _switch(
 
 
 async def _begin(chat: ChatPort, provider: str | None, model: str | None) -> None:
-    """Nobody was there to open a session with."""
+    """Begin a session: none could be opened, as there was no model to answer."""
 
     async def begin() -> tuple[Conversation, tuple[str, ...]]:
         return await chat.app.workspace.begin(provider=provider, model=model), ()
@@ -111,7 +111,7 @@ def _check_free(chat: ChatPort) -> None:
 
 
 def effect_words(view: ContextView) -> str:
-    """How full the window of a model would be."""
+    """Return how full the window of a model would be, and what follows from that."""
     room = view.budget.room
     if room is None:
         return "its server does not say how large its window is"
@@ -129,7 +129,7 @@ def effect_words(view: ContextView) -> str:
 
 
 def change_words(before: ContextView, after: ContextView) -> str:
-    """What is different now: the window, and how much of it is taken."""
+    """Return what is different now: the window, and how much of it is taken."""
     windows = dict.fromkeys(map(_window, (before, after)))
     shares = dict.fromkeys(map(_share, (before, after)))
     return f"window {' → '.join(windows)}, context {' → '.join(shares)}"
