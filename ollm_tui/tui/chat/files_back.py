@@ -58,7 +58,8 @@ async def offer_files(chat: ChatPort, snapshot: ContextSnapshot) -> None:
     except OllmError as error:
         chat.complain(error)
         return
-    if steps and chat.screen.is_current and conversation is chat.opened:
+    # Looking for the files takes a while; another conversation may be shown by now.
+    if steps and chat.screen.is_current and chat.front() is chat:
         chat.ask(FilesBack(steps, can_undo=can_undo), bring)
 
 

@@ -32,9 +32,14 @@ class ChatPoints:
     """What lists of sessions and snapshots ask of the chat."""
 
     def __init__(self, chat: ChatPort) -> None:
-        self._chat = chat
+        self._port = chat
         self._restored: ContextSnapshot | None = None
         """The snapshot the conversation went back to, until its files are offered."""
+
+    @property
+    def _chat(self) -> ChatPort:
+        # A list can be open while the first conversation is still being opened behind it.
+        return self._port.front()
 
     async def go_to(self, point: Point) -> None:
         """Open a session, and set it back to a snapshot or a message of it.
@@ -44,18 +49,17 @@ class ChatPoints:
         """
         chat = self._chat
         if not (point.snapshot or point.message):
-            self._chat = await chat.open_session(point.session_id)
+            await chat.open_session(point.session_id)
             return
         snapshot = None
         if point.snapshot:  # read first: what is damaged is no reason to leave
             snapshot = await chat.app.workspace.points.at(point)
         if chat.opened is None or chat.conversation.session_id != point.session_id:
             try:
-                chat = await chat.switch(lambda: self._chat.app.workspace.resume(point.session_id))
+                chat = await chat.switch(lambda: self._port.app.workspace.resume(point.session_id))
             except SessionNotFound:
                 await self._begin_from(point)
                 return
-            self._chat = chat
             chat.prompt.focus()
         if chat.is_busy:
             raise UsageError("the model is still answering", "Esc stops it")
@@ -86,7 +90,7 @@ class ChatPoints:
     async def open_at(self, point: Point, words: Words | None = None) -> None:
         """Open a session at a message or where something was run, with words marked. The branch of
         the message becomes the current one. Raises OllmError."""
-        chat = self._chat = await self._chat.open_session(point.session_id)
+        chat = await self._chat.open_session(point.session_id)
         branch = chat.transcript.keys
         if not chat.is_following:
             branch = [message.id for message in chat.conversation.state.branch()]
@@ -106,8 +110,8 @@ class ChatPoints:
         """Go on from a point in a new session. Raises OllmError."""
         workspace = self._chat.app.workspace
         copy = await workspace.points.fork(point)
-        self._chat = await self._chat.switch(lambda: workspace.resume(copy))
-        self._chat.prompt.focus()
+        chat = await self._chat.switch(lambda: workspace.resume(copy))
+        chat.prompt.focus()
         self._tell("forked: what you say now is a session of its own")
 
     async def _begin_from(self, point: Point) -> None:
@@ -115,7 +119,7 @@ class ChatPoints:
         if not point.snapshot:
             raise SessionNotFound("that session is gone", "choose one of its snapshots")
         copy = await self._chat.app.workspace.points.fork(point)
-        self._chat = await self._chat.open_session(copy)
+        await self._chat.open_session(copy)
         self._tell("its session is gone: this is a new one that goes on from there")
 
     async def undo(self) -> None:

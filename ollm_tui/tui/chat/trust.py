@@ -102,10 +102,10 @@ def _listen(chat: ChatPort, bar: TrustQuestion, hooks: Hooks) -> None:
 
     def note(notice: HookNotice) -> None:
         if notice.is_untrusted:
-            chat.screen.run_worker(_ask_about_hook(chat, hooks, notice.hook))
+            chat.screen.run_worker(_ask_about_hook(chat.front(), hooks, notice.hook))
         else:
             words = f"hook {notice.hook.key}: {notice.words}"
-            chat.transcript.add(Entry(f"hook-{time.monotonic_ns()}", "note", words))
+            chat.front().transcript.add(Entry(f"hook-{time.monotonic_ns()}", "note", words))
 
     # Once: the widget and the hooks outlive the conversation that asked first.
     if not bar.is_listening:

@@ -60,6 +60,8 @@ def _take(chat: ChatPort, provider: str | None, model: str | None) -> None:
 
 async def _use(chat: ChatPort, provider: str | None, model: str | None) -> None:
     """Switch at once if the context fits; otherwise ask the user first."""
+    # The first conversation may have been opened while the picker was shown.
+    chat = chat.front()
     _check_free(chat)
     chat.tell("asking the model …")
     conversation = chat.opened
