@@ -20,7 +20,7 @@ class OllmApp(Frame):
         return ChatScreen()
 
     async def leave(self) -> None:
-        """Ends as the user would: drafts are kept."""
+        """Ends the program as the user would end it: drafts are kept."""
         for screen in self.screen_stack:
             if isinstance(screen, ChatScreen):
                 await screen.leave()
@@ -28,8 +28,10 @@ class OllmApp(Frame):
         self.exit(0)
 
     async def action_quit(self) -> None:
-        """Quits when the user wants it, after a warning if that would end jobs. Ctrl+Q is
-        Textual's own key, which comes before that of the screen."""
+        """Quits, after a warning if that would end jobs.
+
+        Ctrl+Q is Textual's own key for this action, which comes before the key of the screen.
+        """
         if not (self.shell and self.shell.asks_before_leaving()):
             await self.leave()
 
@@ -39,7 +41,8 @@ class OllmApp(Frame):
             self.shell.to_background()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """The keys of a running command are others' while none runs; one while text is there."""
+        """Leaves the keys of a running command to others while none runs, and the one that moves
+        the cursor in the prompt while there is text."""
         if action == "to_background":
             is_free = not parameters or not (isinstance(self.focused, Prompt) and self.focused.text)
             return is_free and self.shell is not None and self.shell.movable is not None
@@ -56,13 +59,16 @@ class OllmApp(Frame):
         return TerminalDriver
 
     async def run_priority_key(self, key: str) -> bool:
-        """Does what a key that comes before all others is bound to; whether there was such one."""
+        """Does what a priority key is bound to; returns whether there was such a binding."""
         return await super()._check_bindings(key, priority=True)
 
     async def _check_bindings(self, key: str, priority: bool = False) -> bool:
-        """What is typed into the prompt waits in its queue; a key that comes before all others
-        would overtake it there: Enter would send without the last letters, or before a paste.
-        So while the prompt has the focus it asks for these keys when their turn comes."""
+        """Leaves priority keys to the prompt while it has the focus.
+
+        What is typed waits in the queue of the prompt, and a priority key would overtake it there:
+        Enter would send without the last letters, or before a paste. So the prompt asks for these
+        keys, by `run_priority_key`, when their turn comes.
+        """
         if priority and isinstance(self.focused, Prompt):
             return False
         return await super()._check_bindings(key, priority)

@@ -15,7 +15,8 @@ def action_of(command_id: str) -> Action:
 def actions_of(group: str) -> Mapping[str, Action]:
     """Returns the actions of a group of commands, and maybe of others of the same feature.
 
-    The imports are late because the first paint needs none of them, nor their dialogs.
+    KeyError for a group there is none of. The imports are late because the first paint needs none
+    of these modules, nor their dialogs.
     """
     match group:
         case "app" | "chat" | "message" | "read":

@@ -1,6 +1,7 @@
 """Every command: its id, keys, slash name and words. Bindings, palette, help and docs read it.
 
-What a command does is in `commands/`; this table knows no screen, so that widgets can use it.
+What a command does is in the `commands.py` of its feature; this table knows no screen, so that
+widgets can use it.
 """
 
 from __future__ import annotations
@@ -21,17 +22,17 @@ class Command(NamedTuple):
     """Its name in `keymap:`; the word before the dot is its group."""
     title: str
     keys: str = ""
-    """As Textual names them, several separated by commas."""
+    """The keys as Textual names them, several separated by commas."""
     slash: str = ""
     argument: str = ""
     """What may follow the slash name."""
     where: Where = "anywhere"
     help: str = ""
-    """A sentence more, where the title does not say it all."""
+    """One more sentence, where the title does not say it all."""
 
     @property
     def group(self) -> str:
-        """The heading it stands under."""
+        """The heading it stands under in lists of commands."""
         return GROUPS[self.id.partition(".")[0]]
 
 
@@ -355,7 +356,10 @@ _AFTER_WIDGETS = frozenset({"chat.stop"})
 
 
 def bindings(where: Where) -> list[BindingType]:
-    """The keys of a place. They come before a text field's own, so that they work in the prompt."""
+    """Return the keys of the commands of a place.
+
+    Those that work anywhere come before a text field's own, so that they work in the prompt.
+    """
     return [
         Binding(
             command.keys,

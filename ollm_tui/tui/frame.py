@@ -98,7 +98,7 @@ class RunningCommands(Protocol):
 
 
 OpenConversation = Callable[["Workspace"], Awaitable[tuple["Conversation", tuple[str, ...]]]]
-"""Begins or resumes what the user asked for; also says what of it could not be read."""
+"""Begins or resumes what the user asked for; also returns what of it could not be read."""
 
 
 class Frame(App[int]):
@@ -212,8 +212,8 @@ class Frame(App[int]):
         self.is_looked_at = False
 
     def pop_screen(self) -> AwaitComplete:
-        """Closes a screen. What was still being read for it ends at once: its parts are taken away
-        one by one, and a late answer would look for those that are gone."""
+        """Closes a screen, and ends at once what was still being read for it: its widgets are
+        removed one by one, and a late answer would look for those that are gone."""
         closing, current = self.screen, None
         with suppress(NoActiveWorker):
             current = cast(Worker[object], get_current_worker())
@@ -242,5 +242,5 @@ class Frame(App[int]):
         super()._handle_exception(cause if isinstance(cause, Exception) else error)
 
     def _print_error_renderables(self) -> None:
-        """The trace is in the log; on the terminal one line is enough."""
+        """Prints no trace: that is in the log, and on the terminal one line is enough."""
         self._exit_renderables.clear()

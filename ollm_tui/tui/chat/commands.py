@@ -1,4 +1,5 @@
-"""Talking: stop the answer, leave step by step, go back to what was said."""
+"""The commands of the chat itself: stop, leave, move and find in the stream, and what is done with
+a message: copy, edit, answer again, fork, show another version."""
 
 from __future__ import annotations
 
@@ -13,6 +14,9 @@ from ollm_tui.tui.kit.find_bar import FindBar
 from ollm_tui.tui.prompt.prompt import Prompt
 from ollm_tui.tui.terminal.clipboard import copy as copy_text
 
+AGAIN_SECONDS = 2.0
+"""A second press within this time means more than the first."""
+
 
 @dataclass
 class _Memory:
@@ -24,14 +28,192 @@ class _Memory:
     """The message a code block was copied from, and which one."""
 
 
-async def leave(chat: ChatPort, _argument: str) -> None:
-    """Leave; everything said is on disk already."""
-    await chat.app.action_quit()
+def stop(chat: ChatPort, _argument: str) -> None:
+    """Do the least that Esc can mean: stop a command or the answer, leave the stream, give up an
+    edit, rewind."""
+    if chat.app.shell and chat.app.shell.stop():
+        return
+    if chat.is_busy:
+        _stop(chat)
+    elif not isinstance(chat.screen.focused, Prompt):
+        chat.transcript.finder.clear()
+        chat.transcript.cursor.move_to(None)
+        chat.prompt.focus()
+    elif chat.editing:
+        chat.editing = None
+        chat.transcript.cursor.move_to(None)
+        chat.put_aside()
+        chat.lines.show_state()
+    elif not chat.prompt.text and len(chat.conversation.state):
+        if pressed_again(chat, "escape"):
+            rewind(chat, "")
+        else:
+            chat.tell("Esc again goes back to an earlier message")
 
 
-def suspend(chat: ChatPort, _argument: str) -> None:
-    """Back to the shell; fg brings the program back."""
-    chat.app.action_suspend_process()
+async def interrupt(chat: ChatPort, _argument: str) -> None:
+    """Do what Ctrl+C means: copy the selection, else stop what runs, else put the draft aside;
+    twice in a row, leave."""
+    if selected := chat.prompt.selected_text or chat.screen.get_selected_text():
+        chat.tell(await copy_text(chat.app, selected))
+        chat.screen.clear_selection()
+    elif chat.app.shell and chat.app.shell.stop():
+        pass
+    elif chat.is_busy:
+        _stop(chat)
+    elif chat.prompt.text:
+        chat.put_aside()
+        chat.tell("draft put aside, Up brings it back")
+    elif pressed_again(chat, "ctrl+c"):
+        await chat.app.leave()
+    else:
+        ends = chat.app.shell.would_end if chat.app.shell else ""
+        chat.tell(f"Ctrl+C again quits{ends and f' and ends {ends}'}")
+
+
+def rewind(chat: ChatPort, _argument: str) -> None:
+    """Move the cursor to the user's last message, where it can be edited or the session forked."""
+    state = chat.conversation.state
+    own = [key for key in chat.transcript.keys if key in state and state[key].role == "user"]
+    if not own:
+        raise UsageError("there is nothing to go back to", "send a message first")
+    chat.transcript.cursor.move_to(own[-1])
+    chat.transcript.focus()
+
+
+def _stop(chat: ChatPort) -> None:
+    """Stop the answer; queued messages go on waiting until something is sent."""
+    chat.is_holding = True
+    chat.conversation.cancel()
+
+
+def pressed_again(chat: ChatPort, key: str) -> bool:
+    """Return whether a key was pressed shortly before as well; remembers this press."""
+    now = time.monotonic()
+    memory = chat.part(_Memory, _Memory)
+    before, memory.last_press = memory.last_press, (key, now)
+    return before[0] == key and now - before[1] < AGAIN_SECONDS
+
+
+def page_up(chat: ChatPort, _argument: str) -> None:
+    """Read a page up without leaving the prompt."""
+    _page(chat, -1)
+
+
+def page_down(chat: ChatPort, _argument: str) -> None:
+    """Read a page down without leaving the prompt."""
+    _page(chat, 1)
+
+
+def start(chat: ChatPort, _argument: str) -> None:
+    """Scroll to the beginning."""
+    if keys := chat.transcript.keys:
+        chat.transcript.go_to(keys[0])
+
+
+def end(chat: ChatPort, _argument: str) -> None:
+    """Scroll to the end and follow what is added."""
+    chat.transcript.go_to_end()
+
+
+def earlier(chat: ChatPort, _argument: str) -> None:
+    """Move the cursor to the message above, from anywhere."""
+    _move(chat, -1)
+
+
+def later(chat: ChatPort, _argument: str) -> None:
+    """Move the cursor to the message below, from anywhere."""
+    _move(chat, 1)
+
+
+up, down = earlier, later
+
+
+def extend_up(chat: ChatPort, _argument: str) -> None:
+    """Mark one more message above."""
+    chat.transcript.cursor.extend(-1)
+
+
+def extend_down(chat: ChatPort, _argument: str) -> None:
+    """Mark one more message below."""
+    chat.transcript.cursor.extend(1)
+
+
+def first(chat: ChatPort, _argument: str) -> None:
+    """Move the cursor to the first message."""
+    if keys := chat.transcript.keys:
+        chat.transcript.cursor.move_to(keys[0])
+
+
+def last(chat: ChatPort, _argument: str) -> None:
+    """Move the cursor to the last message, and the view to the end."""
+    if keys := chat.transcript.keys:
+        chat.transcript.cursor.move_to(keys[-1])
+    chat.transcript.go_to_end()
+
+
+async def find(chat: ChatPort, argument: str) -> None:
+    """Open the find bar with some words."""
+    if not chat.screen.query(FindBar):
+        await chat.screen.mount(FindBar(chat.transcript), after="#middle")
+    chat.screen.query_one(FindBar).open(argument)
+
+
+async def find_here(chat: ChatPort, _argument: str) -> None:
+    """Open the find bar from the stream."""
+    await find(chat, "")
+
+
+def next_hit(chat: ChatPort, _argument: str) -> None:
+    """Go to the next hit."""
+    go_to_hit(chat, 1)
+
+
+def previous_hit(chat: ChatPort, _argument: str) -> None:
+    """Go to the hit before."""
+    go_to_hit(chat, -1)
+
+
+def go_to_hit(chat: ChatPort, step: int) -> None:
+    """Go to another hit and tell which one it is. UsageError if nothing is looked for."""
+    finder = chat.transcript.finder
+    finder.go(step)
+    number, total = finder.position
+    if not total:
+        raise UsageError("nothing is looked for", "Ctrl+F finds words")
+    chat.transcript.cursor.move_to(finder.key, reveal=False)
+    chat.tell(f"hit {number} of {total:,}")
+
+
+def expand(chat: ChatPort, _argument: str) -> None:
+    """Open or close the folds of the message under the cursor, or of the last one that has any."""
+    cursor = chat.transcript.cursor.key
+    folded = [key for key in chat.transcript.keys if chat.transcript.entry(key).folds]
+    key = cursor or (folded[-1] if folded else None)
+    if key is None:
+        raise UsageError("nothing is folded here", "thoughts, tools and attachments are")
+    chat.transcript.toggle_folds(key)
+
+
+def unfold(chat: ChatPort, _argument: str) -> None:
+    """Open or close folds from the stream, as `expand` does."""
+    expand(chat, "")
+
+
+def details(chat: ChatPort, _argument: str) -> None:
+    """Show or hide the time, model, tokens and speed of messages."""
+    chat.transcript.show_details = not chat.transcript.show_details
+
+
+def _page(chat: ChatPort, direction: int) -> None:
+    transcript = chat.transcript
+    lines = max(transcript.size.height - 1, 1) * direction
+    transcript.scroll_to(y=transcript.scroll_offset.y + lines, animate=False)
+
+
+def _move(chat: ChatPort, step: int) -> None:
+    chat.transcript.focus()
+    chat.transcript.cursor.move(step)
 
 
 async def copy(chat: ChatPort, _argument: str) -> None:
@@ -78,7 +260,7 @@ def edit(chat: ChatPort, _argument: str) -> None:
 
 
 def regenerate(chat: ChatPort, _argument: str) -> None:
-    """Have the answer written again; the old one stays as another version."""
+    """Have the model answer again; the old answer stays as another version."""
     chat.run(chat.conversation.regenerate(_chosen(chat)))
 
 
@@ -91,10 +273,10 @@ async def fork(chat: ChatPort, _argument: str) -> None:
     session_id = await workspace.fork(conversation.session_id, _chosen(chat))
     fork = await chat.switch(lambda: workspace.resume(session_id))
     fork.prompt.focus()
-    # When the focus has moved: that shows the keys of another place.
     kept = "" if fork.conversation.is_kept else ", not kept either"
-    told = f"forked: what you say now is a session of its own{kept}"
-    chat.screen.call_after_refresh(fork.tell, told)
+    notice = f"forked: what you say now is a session of its own{kept}"
+    # After the refresh: the move of the focus shows key hints, which would replace this line.
+    chat.screen.call_after_refresh(fork.tell, notice)
 
 
 async def version_before(chat: ChatPort, _argument: str) -> None:
@@ -126,7 +308,8 @@ async def _change_version(chat: ChatPort, step: int) -> None:
 
 
 def _chosen(chat: ChatPort) -> str | None:
-    """The message under the cursor, or above the note it is on; None without a cursor."""
+    """Return the message under the cursor, or the one above if the cursor is on a note; None
+    without a cursor."""
     keys, state = chat.transcript.keys, chat.conversation.state
     cursor = chat.transcript.cursor.key
     above = keys[: keys.index(cursor) + 1] if cursor in keys else []
@@ -145,194 +328,14 @@ def _last_with_code(chat: ChatPort) -> str | None:
     return None
 
 
-def page_up(chat: ChatPort, _argument: str) -> None:
-    """Read a page up without leaving the prompt."""
-    _page(chat, -1)
+def suspend(chat: ChatPort, _argument: str) -> None:
+    """Suspend the program; fg in the shell brings it back."""
+    chat.app.action_suspend_process()
 
 
-def page_down(chat: ChatPort, _argument: str) -> None:
-    """Read a page down without leaving the prompt."""
-    _page(chat, 1)
-
-
-def start(chat: ChatPort, _argument: str) -> None:
-    """Show the beginning."""
-    if keys := chat.transcript.keys:
-        chat.transcript.go_to(keys[0])
-
-
-def end(chat: ChatPort, _argument: str) -> None:
-    """Show the latest and stay there."""
-    chat.transcript.go_to_end()
-
-
-def earlier(chat: ChatPort, _argument: str) -> None:
-    """Move the cursor to the message above, from anywhere."""
-    _move(chat, -1)
-
-
-def later(chat: ChatPort, _argument: str) -> None:
-    """Move the cursor to the message below, from anywhere."""
-    _move(chat, 1)
-
-
-up, down = earlier, later
-
-
-def extend_up(chat: ChatPort, _argument: str) -> None:
-    """Mark one message more above."""
-    chat.transcript.cursor.extend(-1)
-
-
-def extend_down(chat: ChatPort, _argument: str) -> None:
-    """Mark one message more below."""
-    chat.transcript.cursor.extend(1)
-
-
-def first(chat: ChatPort, _argument: str) -> None:
-    """The cursor on the first message."""
-    if keys := chat.transcript.keys:
-        chat.transcript.cursor.move_to(keys[0])
-
-
-def last(chat: ChatPort, _argument: str) -> None:
-    """The cursor on the last message, and the view at the end."""
-    if keys := chat.transcript.keys:
-        chat.transcript.cursor.move_to(keys[-1])
-    chat.transcript.go_to_end()
-
-
-async def find(chat: ChatPort, argument: str) -> None:
-    """Open the line to find with."""
-    if not chat.screen.query(FindBar):
-        await chat.screen.mount(FindBar(chat.transcript), after="#middle")
-    chat.screen.query_one(FindBar).open(argument)
-
-
-async def find_here(chat: ChatPort, _argument: str) -> None:
-    """The same, from the stream."""
-    await find(chat, "")
-
-
-def next_hit(chat: ChatPort, _argument: str) -> None:
-    """The next place where the words stand."""
-    go_to_hit(chat, 1)
-
-
-def previous_hit(chat: ChatPort, _argument: str) -> None:
-    """The place before."""
-    go_to_hit(chat, -1)
-
-
-def go_to_hit(chat: ChatPort, step: int) -> None:
-    """Another hit, and which one it is."""
-    finder = chat.transcript.finder
-    finder.go(step)
-    number, total = finder.position
-    if not total:
-        raise UsageError("nothing is looked for", "Ctrl+F finds words")
-    chat.transcript.cursor.move_to(finder.key, reveal=False)
-    chat.tell(f"hit {number} of {total:,}")
-
-
-def expand(chat: ChatPort, _argument: str) -> None:
-    """Open or close what is folded in the message under the cursor, or in the last with folds."""
-    cursor = chat.transcript.cursor.key
-    folded = [key for key in chat.transcript.keys if chat.transcript.entry(key).folds]
-    wanted = cursor or (folded[-1] if folded else None)
-    if wanted is None:
-        raise UsageError("nothing is folded here", "thoughts, tools and attachments are")
-    chat.transcript.toggle_folds(wanted)
-
-
-def unfold(chat: ChatPort, _argument: str) -> None:
-    """The same, in the stream."""
-    expand(chat, "")
-
-
-def details(chat: ChatPort, _argument: str) -> None:
-    """Show or hide when, by whom, how long and how fast."""
-    chat.transcript.show_details = not chat.transcript.show_details
-
-
-def _page(chat: ChatPort, direction: int) -> None:
-    transcript = chat.transcript
-    lines = max(transcript.size.height - 1, 1) * direction
-    transcript.scroll_to(y=transcript.scroll_offset.y + lines, animate=False)
-
-
-def _move(chat: ChatPort, step: int) -> None:
-    chat.transcript.focus()
-    chat.transcript.cursor.move(step)
-
-
-AGAIN_SECONDS = 2.0
-"""A second press within this time means more than the first."""
-
-
-def stop(chat: ChatPort, _argument: str) -> None:
-    """Esc: the least that helps. Stop the answer, leave the stream, give up an edit, rewind."""
-    if chat.app.shell and chat.app.shell.stop():
-        return
-    if chat.is_busy:
-        _stop(chat)
-    elif not isinstance(chat.screen.focused, Prompt):
-        chat.transcript.finder.clear()
-        chat.transcript.cursor.move_to(None)
-        chat.prompt.focus()
-    elif chat.editing:
-        chat.editing = None
-        chat.transcript.cursor.move_to(None)
-        chat.put_aside()
-        chat.lines.show_state()
-    elif not chat.prompt.text and len(chat.conversation.state):
-        if pressed_again(chat, "escape"):
-            rewind(chat, "")
-        else:
-            chat.tell("Esc again goes back to an earlier message")
-
-
-async def interrupt(chat: ChatPort, _argument: str) -> None:
-    """Ctrl+C: copy the selection, else stop, else put the draft aside; twice in a row, leave."""
-    if selected := chat.prompt.selected_text or chat.screen.get_selected_text():
-        chat.tell(await copy_text(chat.app, selected))
-        chat.screen.clear_selection()
-    elif chat.app.shell and chat.app.shell.stop():
-        pass
-    elif chat.is_busy:
-        _stop(chat)
-    elif chat.prompt.text:
-        chat.put_aside()
-        chat.tell("draft put aside, Up brings it back")
-    elif pressed_again(chat, "ctrl+c"):
-        await chat.app.leave()
-    else:
-        ends = chat.app.shell.would_end if chat.app.shell else ""
-        chat.tell(f"Ctrl+C again quits{ends and f' and ends {ends}'}")
-
-
-def rewind(chat: ChatPort, _argument: str) -> None:
-    """Stand on your last message, from where it can be edited or the session forked."""
-    state = chat.conversation.state
-    own = [key for key in chat.transcript.keys if key in state and state[key].role == "user"]
-    if not own:
-        raise UsageError("there is nothing to go back to", "send a message first")
-    chat.transcript.cursor.move_to(own[-1])
-    chat.transcript.focus()
-
-
-def _stop(chat: ChatPort) -> None:
-    """Stop the answer; what waits goes on waiting until something is sent."""
-    chat.is_holding = True
-    chat.conversation.cancel()
-
-
-def pressed_again(chat: ChatPort, key: str) -> bool:
-    """Whether a key was pressed shortly before as well; remembers this press."""
-    now = time.monotonic()
-    memory = chat.part(_Memory, _Memory)
-    before, memory.last_press = memory.last_press, (key, now)
-    return before[0] == key and now - before[1] < AGAIN_SECONDS
+async def leave(chat: ChatPort, _argument: str) -> None:
+    """Quit; everything said is on disk already."""
+    await chat.app.action_quit()
 
 
 ACTIONS: Mapping[str, Action] = {

@@ -1,4 +1,4 @@
-"""Keeps the draft of the open session on disk, soon after it changed and never while idle."""
+"""The draft of the open session on disk: written soon after a change, never while idle."""
 
 from __future__ import annotations
 
@@ -9,21 +9,24 @@ if TYPE_CHECKING:
     from ollm_tui.services.sessions.prompt_memory import PromptMemory
 
 WITHIN_SECONDS = 0.5
+"""How long after the first change a draft is written at the latest."""
 
 
 class DraftStore:
-    """Notes every change; the last one is written half a second after the first."""
+    """Notes every change; half a second after the first one the last one is written."""
 
     def __init__(self, memory: PromptMemory, session_id: str | None = None) -> None:
         self._memory = memory
         self._session_id = session_id
         self._latest: str | None = None
         self._noted: dict[str | None, str] = {}
+        """Drafts that are not written yet, by session."""
         self._hurry = asyncio.Event()
+        """Set where writing must not wait any longer."""
         self._writing: asyncio.Task[None] | None = None
 
     def note(self, draft: str) -> None:
-        """The draft is now this."""
+        """Note what the draft is now; it is written soon."""
         if draft == self._latest:
             return
         self._latest = self._noted[self._session_id] = draft
@@ -31,28 +34,29 @@ class DraftStore:
             self._writing = asyncio.create_task(self._write())
 
     def switch_to(self, session_id: str | None) -> str:
-        """Another session is open; gives its draft. What was noted for the other is written."""
+        """Return the draft of another session and go on with that one. What was noted for the
+        session before is still written."""
         self._session_id = session_id
         noted = self._noted.get(session_id)
         self._latest = self._memory.draft(session_id) if noted is None else noted
         return self._latest
 
     def move_to(self, session_id: str | None, draft: str) -> None:
-        """The draft belongs to a session from now on, no longer to where it was."""
+        """Give the draft to another session and take it from the one that had it."""
         if session_id != self._session_id:
             self.note("")
             self.switch_to(session_id)
             self.note(draft)
 
     async def flush(self) -> None:
-        """Write what was noted, now."""
+        """Write at once what was noted, and wait for it."""
         if self._writing:
             self._hurry.set()
             await self._writing
 
     async def _write(self) -> None:
         try:
-            while self._noted:
+            while self._noted:  # more may be noted while a draft is being written
                 await self._pause()
                 noted, self._noted = self._noted, {}
                 for session_id, draft in noted.items():

@@ -1,4 +1,4 @@
-"""After going back: the files that tools changed since are offered, and brought back if wanted."""
+"""The question after going back: which of the files that tools changed since come back, too."""
 
 from __future__ import annotations
 
@@ -20,33 +20,66 @@ from ollm_tui.core.errors import OllmError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.snapshot import ContextSnapshot
 from ollm_tui.engine.snapshots.conversation_snapshots import SnapshotFiles
+from ollm_tui.tui.chat.words import (
+    FILE_STEPS,
+    FILES_ABOUT,
+    FILES_KEYS,
+    FILES_TITLE,
+    FILES_UNDO,
+    brought_back,
+)
 from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
 
 if TYPE_CHECKING:
     from ollm_tui.services.files.file_changes import FileStep
     from ollm_tui.tui.chat.port import ChatPort
 
-
-TITLE = "Files too? Tools changed {} since then"
-ABOUT = "The conversation is back. Marked files become as they were"
-UNDO = "; /undo takes that back, too."
-KEYS = "y bring back the marked   Space mark   n leave all"
-WORDS = {
-    "restore": "as it was",
-    "delete": "made since: goes",
-    "recreate": "removed since: comes back",
-    "conflict": "changed by others too",
-    "no-copy": "stays: too large for a copy",
-    "refused": "stays: cannot be touched",
-}
 CAN_BE = ("restore", "delete", "recreate", "conflict")
+"""The steps that can be done; the last one only where the user marks the file."""
 CHOSEN, FREE, FIXED = "●", "○", " "
 FRAME_LINES = 10
-"""Lines of the window that are not the list."""
+"""Lines of the dialog around the list."""
+
+
+async def offer_files(chat: ChatPort, snapshot: ContextSnapshot) -> None:
+    """Ask which files are brought back to a snapshot that was restored; nothing if none changed."""
+    conversation = chat.conversation
+    files = SnapshotFiles(conversation.state.header.project, conversation.tools)
+    last = conversation.snapshots.standing
+    can_undo = bool(last and last.safety and last.snapshot == snapshot.id)
+
+    def bring(paths: tuple[str, ...] | None) -> None:
+        if paths:
+            work = partial(_bring, chat, files, snapshot, paths, can_undo=can_undo)
+            chat.screen.run_worker(work, group="files")
+
+    try:
+        steps = await files.preview(snapshot)
+    except OllmError as error:
+        chat.complain(error)
+        return
+    # Looking for the files takes a while; another conversation may be shown by now.
+    if steps and chat.screen.is_current and chat.front() is chat:
+        chat.ask(FilesBack(steps, can_undo=can_undo), bring)
+
+
+async def _bring(
+    chat: ChatPort,
+    files: SnapshotFiles,
+    snapshot: ContextSnapshot,
+    paths: tuple[str, ...],
+    *,
+    can_undo: bool,
+) -> None:
+    undo = " · /undo takes that back too" if can_undo else ""
+    try:
+        chat.tell(brought_back(await files.restore(snapshot, paths), undo))
+    except OllmError as error:
+        chat.complain(error)
 
 
 class FilesBack(ModalScreen[tuple[str, ...]]):
-    """Gives the paths that are to be brought back: none of them without a y."""
+    """Asks which files to bring back; closes with their paths, with none unless y is pressed."""
 
     CSS_PATH = "../kit/dialog.tcss"
     BINDINGS = [
@@ -59,45 +92,46 @@ class FilesBack(ModalScreen[tuple[str, ...]]):
 
     def __init__(self, steps: Sequence[FileStep], *, can_undo: bool = True) -> None:
         super().__init__()
-        self._about = ABOUT + (UNDO if can_undo else ".")
+        self._about = FILES_ABOUT + (FILES_UNDO if can_undo else ".")
         self._steps = steps
         # What somebody else wrote is not overwritten unless that is asked for.
         self._marked = {each.path for each in steps if each.how in CAN_BE[:-1]}
         self._seen = math.inf
+        """When the question was first painted; infinite before that."""
 
     def compose(self) -> ComposeResult:
-        """The question, the files, the keys."""
+        """Lay out the question, the files and the keys."""
         with Vertical(id="dialog"):
-            title = TITLE.format(counted(len(self._steps), "file"))
+            title = FILES_TITLE.format(counted(len(self._steps), "file"))
             yield Static(Content(title), id="title")
             yield Static(Content(self._about), id="about")
             yield ChoiceList(unicode=not self.app.has_class("-ascii"))
-            yield Static(Content(KEYS), id="keys")
+            yield Static(Content(FILES_KEYS), id="keys")
 
     def on_mount(self) -> None:
-        """From the first picture on, keys count."""
+        """Show the files. Keys count from the first paint on."""
         self.query_one("#dialog").styles.height = len(self._steps) + FRAME_LINES
         self._show()
         self.query_one(ChoiceList).focus()
         self.call_after_refresh(self._is_seen)
 
     def on_key(self, event: events.Key) -> None:
-        """A key that was waiting when the question came up was meant for something else."""
+        """Ignore a key typed before the question was seen: it was meant for something else."""
         if event.time < self._seen:
             event.stop()
             event.prevent_default()
 
     def action_bring(self) -> None:
-        """Close with what is marked."""
+        """Close with the paths of the marked files."""
         self.dismiss(tuple(step.path for step in self._steps if step.path in self._marked))
 
     def action_leave(self) -> None:
-        """Close with nothing."""
+        """Close without a file."""
         self.dismiss(())
 
     @on(ChoiceList.Chosen)
     def action_mark(self) -> None:
-        """The other state of the highlighted file, where it has two."""
+        """Mark or unmark the highlighted file, if it can be brought back."""
         highlighted = self.query_one(ChoiceList).highlighted
         if highlighted and highlighted.mark != FIXED:
             self._marked ^= {highlighted.key}
@@ -109,7 +143,7 @@ class FilesBack(ModalScreen[tuple[str, ...]]):
     def _line(self, step: FileStep) -> Choice:
         mark = FREE if step.how in CAN_BE else FIXED
         sizes = " → ".join(map(_size, (step.now, step.then)))
-        note = f"{WORDS[step.how]} · {sizes}"
+        note = f"{FILE_STEPS[step.how]} · {sizes}"
         return Choice(
             step.path, visible(step.path), note, CHOSEN if step.path in self._marked else mark
         )
@@ -123,48 +157,3 @@ def _size(size: int | None) -> str:
     if size is None:
         return "none"
     return f"{size} B" if size < 1000 else short_size(size)
-
-
-LEFT = ("no-copy", "refused")
-
-
-async def offer_files(chat: ChatPort, snapshot: ContextSnapshot) -> None:
-    """Ask which files go along with a snapshot the conversation went back to, if there are any."""
-    conversation = chat.conversation
-    files = SnapshotFiles(conversation.state.header.project, conversation.tools)
-    last = conversation.snapshots.standing
-    can_undo = bool(last and last.safety and last.snapshot == snapshot.id)
-
-    def bring(wanted: tuple[str, ...] | None) -> None:
-        if wanted:
-            deed = partial(_bring, chat, files, snapshot, wanted, can_undo=can_undo)
-            chat.screen.run_worker(deed, group="files")
-
-    try:
-        steps = await files.preview(snapshot)
-    except OllmError as error:
-        chat.complain(error)
-        return
-    if steps and chat.screen.is_current and conversation is chat.opened:
-        chat.ask(FilesBack(steps, can_undo=can_undo), bring)
-
-
-async def _bring(
-    chat: ChatPort,
-    files: SnapshotFiles,
-    snapshot: ContextSnapshot,
-    wanted: tuple[str, ...],
-    *,
-    can_undo: bool,
-) -> None:
-    undo = " · /undo takes that back too" if can_undo else ""
-    try:
-        chat.tell(_told(await files.restore(snapshot, wanted), undo))
-    except OllmError as error:
-        chat.complain(error)
-
-
-def _told(done: Sequence[FileStep], undo: str) -> str:
-    left = [step.path for step in done if step.how in LEFT]
-    words = f"{counted(len(done) - len(left), 'file')} brought back{undo}"
-    return f"{words} · not {visible(', '.join(left))}" if left else words

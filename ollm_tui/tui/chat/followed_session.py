@@ -1,4 +1,4 @@
-"""The chat on a session that another window has open: seen live, and forked by what is sent."""
+"""The chat on a session that another window has open: shown live, and forked by what is sent."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.services.sessions.following import Followed
 from ollm_tui.tui.chat.open_chat import ChatHost
 from ollm_tui.tui.chat.status import NARROW, StatusLine, TitleLine
-from ollm_tui.tui.chat.words import PLACEHOLDER
+from ollm_tui.tui.chat.words import FOLLOWS, FORKS, GOES_ON, LEFT_ALONE, PLACEHOLDER
 from ollm_tui.tui.gauge.gauge import Gauge
 from ollm_tui.tui.stream.entries.compression_entries import with_compressions
 from ollm_tui.tui.stream.entries.message_entries import (
@@ -33,16 +33,10 @@ if TYPE_CHECKING:
     from ollm_tui.engine.project.workspace import Workspace
 
 
-FOLLOWS = "read-only, follows another window"
-LEFT_ALONE = "read-only, the other window has closed it"
-FORKS = "Enter forks this session and sends there"
-GOES_ON = "Enter continues this session here"
-
-
 async def take_over(workspace: Workspace, session_id: str) -> tuple[Conversation, tuple[str, ...]]:
-    """Go on with a followed session: with itself if nobody writes it any more, else with a fork.
+    """Open a followed session itself if nobody writes it any more, else a fork of it.
 
-    Also says what of it could not be read. StoreError or ProviderError.
+    Also returns what of it could not be read. Raises StoreError or ProviderError.
     """
     try:
         return await workspace.resume(session_id)
@@ -51,27 +45,27 @@ async def take_over(workspace: Workspace, session_id: str) -> tuple[Conversation
 
 
 class FollowedStream:
-    """Feeds a transcript from a followed session. What one reads stays where it is."""
+    """Feeds a transcript from a followed session. What the user reads stays where it is."""
 
     def __init__(self, transcript: Transcript) -> None:
         self._transcript = transcript
         self._metadata = Metadata()
         self.is_held = True
-        """Whether the other window still has it open."""
+        """Whether the other window still has the session open."""
 
     @property
     def words(self) -> str:
-        """What the title says beside the session's own."""
+        """What the title line says beside the title of the session."""
         return FOLLOWS if self.is_held else LEFT_ALONE
 
     @property
     def prompt_words(self) -> str:
-        """What the empty prompt says: what sending does."""
+        """What the empty prompt says: what sending would do."""
         return FORKS if self.is_held else GOES_ON
 
     async def show(self, changes: AsyncGenerator[Followed, None]) -> AsyncGenerator[Followed, None]:
-        """Show each change, then pass it on to whoever shows the title. StoreError at the end,
-        where the session cannot be read any more."""
+        """Show each change, then yield it for whoever shows the title. Ends with StoreError if the
+        session cannot be read any more."""
         async with aclosing(changes):
             async for followed in changes:
                 self.take(followed)
@@ -91,15 +85,16 @@ class FollowedStream:
         if not is_longer or not shown or has_results or self._is_marked_otherwise(state):
             self._show_all(state)
             return
-        for place, message in enumerate(branch):
+        for number, message in enumerate(branch):
+            # With its writer gone, an answer that was growing is an interrupted one.
             has_ended = was_held and not followed.is_held and message.status == "streaming"
-            if place >= len(shown):
+            if number >= len(shown):
                 self._add(message, state)
             elif message.id in followed.changed or has_ended:
                 self._update(self._entry(message, state), message)
 
     def _is_marked_otherwise(self, state: SessionState) -> bool:
-        """Pins, folds and compressions may show at any message."""
+        """Whether pins, folds or compressions changed, which may show at any message."""
         before, self._metadata = self._metadata, state.header.metadata
         return before is not self._metadata and _marks(before) != _marks(self._metadata)
 
@@ -116,7 +111,7 @@ class FollowedStream:
             self._transcript.go_to(top)
 
     def _top(self) -> str:
-        """The entry one reads; nothing where the bottom is followed."""
+        """Return the key of the topmost visible entry; empty where the bottom is followed."""
         at = None if self._transcript.is_following else self._transcript.entry_at(0)
         return self._transcript.keys[at[0]] if at else ""
 
@@ -124,7 +119,7 @@ class FollowedStream:
         return self._let_grow(entry_of(message, state), message)
 
     def _let_grow(self, entry: Entry, message: Message) -> Entry:
-        """An answer that is being written elsewhere is not interrupted."""
+        """Show an answer that is still being written elsewhere as growing, not as interrupted."""
         if message.status == "streaming" and self.is_held:
             entry.footer, entry.growing = "", True
         return entry
@@ -137,7 +132,7 @@ class FollowedStream:
         self._transcript.add(self._entry(message, state))
 
     def _update(self, entry: Entry, message: Message) -> None:
-        """Only new words are drawn, where there are no others."""
+        """Draw only the new words where the text just grew; else replace the entry."""
         before = self._transcript.entry(entry.key)
         if not entry.text.startswith(before.text) or _folds(entry) != _folds(before):
             opened = {fold.key for fold in before.folds if fold.is_open}
@@ -166,7 +161,7 @@ def _folds(entry: Entry) -> list[tuple[str, str]]:
 
 
 class Following:
-    """Stands in the place of a conversation until one is opened."""
+    """Shows a session of another window, in the place of a conversation until one is opened."""
 
     def __init__(self, host: ChatHost, session_id: str) -> None:
         self._host = host
@@ -176,8 +171,8 @@ class Following:
         self._is_going_on = False
 
     async def begin(self) -> None:
-        """Close what is open and show the other session. The errors of leaving: UsageError while
-        the model answers, StoreError if something could not be saved."""
+        """Close what is open and show the other session. UsageError while the model answers,
+        StoreError if what is open could not be saved."""
         chat, old = self._host.chat, self._host.chat.opened
         if chat.is_busy:
             raise UsageError("the model is still answering", "Esc stops it")
@@ -196,18 +191,18 @@ class Following:
         self._worker = self._host.screen.run_worker(self._show(), group="follow", exclusive=True)
 
     def stop(self) -> None:
-        """Look no longer; another session is shown now."""
+        """Stop following; another session is shown now."""
         if self._worker:
             self._worker.cancel()
         self._host.chat.prompt.placeholder = PLACEHOLDER
 
     async def go_on(self) -> None:
-        """Something was sent and waits: continue here, in a fork while the other window is open.
+        """Continue here what was sent, in a fork while the other window has the session open.
 
-        If that fails it goes on waiting.
+        If that fails, the message goes on waiting.
         """
         if self._is_going_on:
-            return
+            return  # more was sent meanwhile: it waits with the first message
         self._is_going_on = True
         try:
             opened = await take_over(self._host.app.workspace, self.session_id)
@@ -230,7 +225,7 @@ class Following:
             self._host.chat.transcript.add(Entry("followed", "error", text))
 
     def _tell(self, followed: Followed) -> None:
-        """Title, gauge and prompt say what this is, and what sending does."""
+        """Say in title, gauge and prompt what this session is, and what sending does."""
         chat, header = self._host.chat, followed.state.header
         title, words = visible(header.title) or "Untitled", self._stream.words
         if chat.screen.size.width < NARROW:

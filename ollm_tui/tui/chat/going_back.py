@@ -1,4 +1,4 @@
-"""The chat at another point: going there and back, and bringing messages along from there."""
+"""Going to another point of a session and back, and bringing messages along from there."""
 
 from __future__ import annotations
 
@@ -16,45 +16,50 @@ from ollm_tui.core.snapshot import ContextSnapshot
 from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.tui.chat.files_back import offer_files
 from ollm_tui.tui.chat.port import ChatPort
+from ollm_tui.tui.chat.words import NO_UNDO_RESTORE, UNDO_RESTORE
 from ollm_tui.tui.stream.entries.message_entries import said_before, shown_at
 from ollm_tui.tui.stream.transcript.spots import Words
 
 LONGEST_TITLE, LEAST_TITLE = 40, 12
+"""The most and the least characters that the title of a snapshot may take."""
 BESIDE_TITLE = 46
-"""Cells for the words around it and whether all is saved."""
-UNDO = "/undo takes it back"
-NO_UNDO = "cannot be undone: no snapshot was taken"
+"""Cells that the words around the title need, and the text on the right of the line."""
 NOBODY = "unknown"
-"""The model of a snapshot that does not tell."""
+"""The model of a snapshot that does not say which one answered."""
 
 
 class ChatPoints:
-    """What lists of sessions and snapshots ask of one chat screen."""
+    """What lists of sessions and snapshots ask of the chat."""
 
     def __init__(self, chat: ChatPort) -> None:
-        self._chat = chat
+        self._port = chat
         self._restored: ContextSnapshot | None = None
-        """What the conversation went back to, until its files are offered."""
+        """The snapshot the conversation went back to, until its files are offered."""
+
+    @property
+    def _chat(self) -> ChatPort:
+        # A list can be open while the first conversation is still being opened behind it.
+        return self._port.front()
 
     async def go_to(self, point: Point) -> None:
-        """Open a session, and set it back to a snapshot or a message of it. OllmError.
+        """Open a session, and set it back to a snapshot or a message of it.
 
-        SessionBusy if another process has it open: it can be followed, but not set back.
+        Raises OllmError; SessionBusy if another process has the session open: it can be followed,
+        but not set back.
         """
         chat = self._chat
         if not (point.snapshot or point.message):
-            self._chat = await chat.open_session(point.session_id)
+            await chat.open_session(point.session_id)
             return
         snapshot = None
         if point.snapshot:  # read first: what is damaged is no reason to leave
             snapshot = await chat.app.workspace.points.at(point)
         if chat.opened is None or chat.conversation.session_id != point.session_id:
             try:
-                chat = await chat.switch(lambda: self._chat.app.workspace.resume(point.session_id))
+                chat = await chat.switch(lambda: self._port.app.workspace.resume(point.session_id))
             except SessionNotFound:
                 await self._begin_from(point)
                 return
-            self._chat = chat
             chat.prompt.focus()
         if chat.is_busy:
             raise UsageError("the model is still answering", "Esc stops it")
@@ -69,52 +74,52 @@ class ChatPoints:
         self._show()
         aside = len(before.difference(message.id for message in conversation.state.branch()))
         kept = f" · {counted(aside, 'message')} set aside" if aside else ""
-        undo = UNDO if note.can_be_undone else NO_UNDO
+        undo = UNDO_RESTORE if note.can_be_undone else NO_UNDO_RESTORE
         back = f"back at {self._title(note)} · {undo}"
         self._tell(*self._with_model(snapshot, back, kept, undo))
         self._restored = snapshot
         self.offer_files()
 
     def offer_files(self) -> None:
-        """Offer to bring the files of the last restore back too, once the chat is seen."""
+        """Offer to bring back the files of the last restore, once no other screen is on top."""
         if self._restored and self._chat.screen.is_current:
             offer = partial(offer_files, self._chat, self._restored)
             self._restored = None
             self._chat.screen.run_worker(offer, group="files", exclusive=True)
 
     async def open_at(self, point: Point, words: Words | None = None) -> None:
-        """Open a session at a message or where something was run, with words marked; on another
-        branch, that one becomes the current one. OllmError."""
-        chat = self._chat = await self._chat.open_session(point.session_id)
+        """Open a session at a message or where something was run, with words marked. The branch of
+        the message becomes the current one. Raises OllmError."""
+        chat = await self._chat.open_session(point.session_id)
         branch = chat.transcript.keys
         if not chat.is_following:
             branch = [message.id for message in chat.conversation.state.branch()]
-        note, place = "", point.message
-        if place not in branch:
+        note, target = "", point.message
+        if target not in branch:
             run_at = await self._run_at(point)
             if run_at is None:
-                branch = await self._switch_to(place)
+                branch = await self._switch_to(target)
                 note = "on another branch, which is the current one now"
             else:
-                place = run_at
+                target = run_at
         chat.transcript.finder.look_for(words)
         chat.transcript.focus()
-        chat.screen.call_after_refresh(self._stand_on, place, branch, note)
+        chat.screen.call_after_refresh(self._stand_on, target, branch, note)
 
     async def fork(self, point: Point) -> None:
-        """Go on from a point in a new session. OllmError."""
+        """Go on from a point in a new session. Raises OllmError."""
         workspace = self._chat.app.workspace
         copy = await workspace.points.fork(point)
-        self._chat = await self._chat.switch(lambda: workspace.resume(copy))
-        self._chat.prompt.focus()
+        chat = await self._chat.switch(lambda: workspace.resume(copy))
+        chat.prompt.focus()
         self._tell("forked: what you say now is a session of its own")
 
     async def _begin_from(self, point: Point) -> None:
-        """Of a session that is gone only snapshots are left: go on from one in a new session."""
+        """Go on in a new session from a snapshot whose own session is gone."""
         if not point.snapshot:
             raise SessionNotFound("that session is gone", "choose one of its snapshots")
         copy = await self._chat.app.workspace.points.fork(point)
-        self._chat = await self._chat.open_session(copy)
+        await self._chat.open_session(copy)
         self._tell("its session is gone: this is a new one that goes on from there")
 
     async def undo(self) -> None:
@@ -131,20 +136,20 @@ class ChatPoints:
         await self._chat.command("session.new")
 
     def bring(self, messages: Sequence[Message], session_id: str) -> None:
-        """Put messages of another place into the prompt, each as a chip."""
+        """Put messages of another session into the prompt, each as a chip."""
         prompt = self._chat.prompt
         written = prompt.written
         brought = grafted(messages, session_id, written.attachments)
         prompt.put(written.text, (*written.attachments, *brought))
 
     def now(self) -> ContextSnapshot | None:
-        """The context of the open conversation, if anything was said."""
+        """Return the context of the open conversation; None if nothing was said."""
         conversation = self._chat.opened
         return conversation.snapshots.now() if conversation and len(conversation.state) else None
 
     async def _run_at(self, point: Point) -> str | None:
-        """Where the stream shows something that was run, or what was said before it; None where a
-        message is meant."""
+        """Return the key of the entry for something that was run, or of what was said before it;
+        None where the point is a message."""
         state = await self._chat.app.workspace.points.state(point.session_id)
         call = recorded_calls(state).apart.get(point.message)
         if call is None or point.message in self._chat.transcript.keys:
@@ -152,7 +157,10 @@ class ChatPoints:
         return said_before(call.timestamp, state.branch()) or ""
 
     async def _switch_to(self, message_id: str) -> list[str]:
-        """Make the branch of a message the current one; gives the messages of it."""
+        """Make the branch of a message the current one; returns the ids of its messages.
+
+        UsageError if the message is gone.
+        """
         conversation = self._chat.conversation
         if message_id not in conversation.state:
             raise UsageError("that message is no longer there", "search again")
@@ -161,8 +169,8 @@ class ChatPoints:
         return [message.id for message in conversation.state.branch()]
 
     def _stand_on(self, message_id: str, branch: Sequence[str], note: str) -> None:
-        """When the stream is seen and has the focus: before that it has no height, and the keys
-        of another place would be shown over the note."""
+        """Move to a message and show a note. To be called after a refresh: before that the stream
+        has no height, and the move of the focus would show key hints over the note."""
         transcript = self._chat.transcript
         key = shown_at(message_id, branch, transcript.keys)
         if key:
@@ -172,7 +180,7 @@ class ChatPoints:
             self._tell(note)
 
     def _title(self, note: Restore) -> str:
-        """Short enough that the way back is seen beside it."""
+        """Return the title of a restore, short enough that the way back is seen beside it."""
         words = visible(clean(note.title))
         most = max(min(self._chat.screen.size.width - BESIDE_TITLE, LONGEST_TITLE), LEAST_TITLE)
         return f"“{words if len(words) <= most else words[: most - 1] + '…'}”"
@@ -180,8 +188,8 @@ class ChatPoints:
     def _with_model(
         self, snapshot: ContextSnapshot | None, back: str, kept: str, undo: str
     ) -> tuple[str, ...]:
-        """The line after going back, and shorter ones, with the model that answered then: going
-        back does not change who answers."""
+        """Return the line after going back, and shorter ones. They name the model that answered
+        then, as going back does not change who answers."""
         then = snapshot.metadata.model if snapshot else NOBODY
         if then in (NOBODY, self._chat.conversation.choice.model):
             return (back + kept,)
@@ -195,7 +203,8 @@ class ChatPoints:
         )
 
     def _tell(self, *texts: str) -> None:
-        """The first that fits, when the focus has moved: that shows the keys of another place."""
+        """Show the first text that fits, after a refresh: the move of the focus shows key hints,
+        which would replace it."""
         self._chat.screen.call_after_refresh(self._chat.tell, *texts)
 
     def _show(self) -> None:
@@ -207,16 +216,16 @@ class ChatPoints:
 
 
 def end_of_turn(branch: Sequence[Message], message_id: str) -> str:
-    """The last message of the turn a message belongs to."""
-    at = _place(branch, message_id)
+    """Return the last message of the turn a message belongs to."""
+    at = _index(branch, message_id)
     while at + 1 < len(branch) and branch[at + 1].role != "user":
         at += 1
     return branch[at].id
 
 
 def end_before_turn(branch: Sequence[Message], message_id: str) -> str:
-    """The last message before the turn a message belongs to. UsageError before the first."""
-    at = _place(branch, message_id)
+    """Return the last message before the turn of a message. UsageError in the first turn."""
+    at = _index(branch, message_id)
     while at > 0 and branch[at].role != "user":
         at -= 1
     if at == 0:
@@ -224,5 +233,5 @@ def end_before_turn(branch: Sequence[Message], message_id: str) -> str:
     return branch[at - 1].id
 
 
-def _place(branch: Sequence[Message], message_id: str) -> int:
+def _index(branch: Sequence[Message], message_id: str) -> int:
     return next(at for at, message in enumerate(branch) if message.id == message_id)

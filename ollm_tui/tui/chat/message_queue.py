@@ -1,4 +1,4 @@
-"""What waits until the model is free: shown above the prompt, and can be taken back."""
+"""The queue of messages that wait until the model is free, shown above the prompt."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
+from ollm_tui.tui.chat.words import QUEUE_KEYS
 from ollm_tui.tui.prompt.prompt import Prompt
 
 MOST_LINES = 3
-KEYS = "↑ edit the last  ·  Esc stop and keep them waiting"
+"""Messages that are shown; the others are only counted."""
 
 
 class Waiting(Static):
-    """Messages in the order in which they will be sent; takes no room while there are none."""
+    """Shows messages in the order they will be sent; takes no room while there are none."""
 
     DEFAULT_CSS = """
     Waiting {
@@ -27,7 +28,7 @@ class Waiting(Static):
 
     @dataclass
     class Changed(Message):
-        """More or fewer wait now."""
+        """The number of waiting messages changed."""
 
         count: int
 
@@ -37,24 +38,24 @@ class Waiting(Static):
 
     @property
     def count(self) -> int:
-        """How many wait."""
+        """How many messages wait."""
         return len(self._sent)
 
     def add(self, sent: Prompt.Sent) -> None:
-        """One more waits."""
+        """Put a message at the end of the queue."""
         self._sent.append(sent)
         self._show()
 
     def take(self) -> Prompt.Sent | None:
-        """The next one, which waits no longer."""
+        """Remove the next message and return it; None if none waits."""
         return self._removed(self._sent.popleft() if self._sent else None)
 
     def take_back(self) -> Prompt.Sent | None:
-        """The last one, to be edited."""
+        """Remove the last message and return it, to be edited; None if none waits."""
         return self._removed(self._sent.pop() if self._sent else None)
 
     def clear(self) -> list[Prompt.Sent]:
-        """All of them; none waits any longer."""
+        """Remove all messages and return them."""
         sent = list(self._sent)
         self._sent.clear()
         self._show()
@@ -69,7 +70,7 @@ class Waiting(Static):
         self.display = bool(self._sent)
         lines = [_line(sent, is_next=at == 0) for at, sent in enumerate(self._sent)]
         more = len(lines) - MOST_LINES
-        notes = (f"and {more} more", KEYS) if more > 0 else (KEYS,)
+        notes = (f"and {more} more", QUEUE_KEYS) if more > 0 else (QUEUE_KEYS,)
         muted = (Content.styled(f"      {note}", "$text-muted") for note in notes)
         shown = (*lines[:MOST_LINES], *muted)
         self.update(Content("\n").join(shown))

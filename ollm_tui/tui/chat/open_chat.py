@@ -37,7 +37,7 @@ class ChatHost(Protocol):
     """What an open conversation needs of the screen that shows it."""
 
     chat: OpenChat
-    """The one that is shown now."""
+    """The chat that is shown now."""
     lines: StateLines
 
     @property
@@ -97,7 +97,8 @@ class OpenChat:
         self.is_holding = False
         """Whether queued messages are held back: the answer was stopped, and nothing sent since."""
         self._has_compressed = False
-        """Whether that was tried since the last message: once is enough."""
+        """Whether a due compression was started since the last turn. Without this, one that leaves
+        the context full would be started again and again."""
         self._parts: dict[type[object], object] = {}
         self._display: TurnDisplay | None = None
 
@@ -144,7 +145,7 @@ class OpenChat:
 
     @property
     def turn_display(self) -> TurnDisplay:
-        """Shows the turns of the conversation."""
+        """What shows the turns of this conversation. UsageError while none is open."""
         if self._display is None:
             self._display = TurnDisplay(
                 self.transcript,
@@ -210,6 +211,7 @@ class OpenChat:
         if self.is_busy:
             raise UsageError("the model is still answering", "Esc stops it")
         self.is_busy = True
+        # Whatever is sent settles what was asked about a message that did not fit.
         for bar in self.screen.query(TrustQuestion):
             bar.drop(TOO_LONG)
         self.transcript.go_to_end()
@@ -224,6 +226,7 @@ class OpenChat:
                     self.turn_display.take(event)
                     too_long = event if isinstance(event, PromptTooLong) else too_long
                     if isinstance(event, TurnStarted):
+                        # With its first message a session gets a draft of its own.
                         self._host.drafts.move_to(self.draft_key, self.prompt.draft)
         except OllmError as error:
             self.turn_display.note_error(error, f"error-{time.monotonic_ns()}")
@@ -250,8 +253,8 @@ class OpenChat:
         self.send_next(is_turn_over=is_turn_over)
 
     def send_next(self, *, is_turn_over: bool = False) -> None:
-        """Sends what waits. A full context is compressed before that, or right after a turn, but
-        never when a session is only opened to be read."""
+        """Sends the next queued message. A full context is compressed before that, or right after
+        a turn, but never when a session is only opened to be read."""
         is_free = not (self.is_busy or self.is_holding)
         conversation = self.opened if is_free else None
         waiting = self.screen.query_one(Waiting)
@@ -272,7 +275,8 @@ class OpenChat:
 
     @property
     def draft_key(self) -> str | None:
-        """Before its first message a session has no draft of its own, but the project has."""
+        """The key of the draft: the session, or None before its first message. Until then the draft
+        belongs to the project."""
         opened = self.opened
         return opened.session_id if opened and len(opened.state) else None
 

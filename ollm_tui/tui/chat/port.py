@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 NOTICE_SECONDS = 5.0
-"""So long a line that was told stays; a warning given in it is not given again meanwhile."""
+"""How long a line of `tell` stays; a warning given in it is not repeated meanwhile."""
 
 Opening = Callable[[], Awaitable[tuple["Conversation", tuple[str, ...]]]]
-"""Opens a conversation; also says what of it could not be read."""
+"""Opens a conversation; also returns what of it could not be read."""
 
 
 class ChatLines(Protocol):

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from ollm_tui.tui.tools.approval import Approval
 
 OPENED_AFTER_SECONDS = 0.05
-"""The first key is shown before everything behind the screen is loaded."""
+"""How long the first conversation waits to be opened: the prompt has to be usable before all that
+is behind it is loaded."""
 
 
 class Stream(Transcript):
@@ -252,6 +253,7 @@ class ChatScreen(Screen[None]):
             self.transcript.add(Entry(f"problem-{number}", "error", visible(problem)))
         self.prompt.remember(self.app.memory.history())
         draft = self.drafts.switch_to(chat.draft_key)
+        # What was typed while the conversation was being opened comes before its stored draft.
         if self.prompt.text:
             self.drafts.note(self.prompt.draft)
         else:
@@ -259,6 +261,7 @@ class ChatScreen(Screen[None]):
         self.lines.doing = ""
         self.lines.show_opened()
         self.reload_sidebar()
+        # What was sent before a conversation was open still waits.
         chat.send_next()
         # Imported late: the first paint needs none of it.
         from ollm_tui.tui.chat.trust import ask

@@ -17,18 +17,19 @@ if TYPE_CHECKING:
 
 
 LOOKED_AFTER_SECONDS = 0.5
-"""What ran when the program ended is looked for when the first keys have been answered."""
+"""How long after opening a session the jobs that were left running are looked for: the first keys
+come before that."""
 
 
 class SessionOpening:
-    """Opens conversations for one chat screen. If one cannot be opened, the other one stays."""
+    """Opens conversations for one chat screen. If one cannot be opened, the one before it stays."""
 
     def __init__(self, host: ChatHost) -> None:
         self._host = host
         self.following: Following | None = None
-        """The session of another window, while it is watched."""
+        """The session of another window while it is followed."""
         self._is_warned = False
-        """Whether it was said that snapshots cannot be taken, and none could be since."""
+        """Whether the user was told that snapshots fail, and none could be taken since."""
 
     async def first(self) -> None:
         """Begin or resume, as the command line asked for."""
@@ -50,7 +51,11 @@ class SessionOpening:
         await app.workspace.snapshots.empty_old_deleted()
 
     async def switch(self, opening: Opening) -> None:
-        """Open another conversation in the place of this one."""
+        """Open another conversation in the place of this one.
+
+        UsageError while the model answers, StoreError if this one cannot be saved, and whatever
+        `opening` raises.
+        """
         host, old = self._host, self._host.chat.opened
         if host.chat.is_busy:
             raise UsageError("the model is still answering", "Esc stops it")
@@ -60,9 +65,11 @@ class SessionOpening:
                 raise StoreError("this session is not saved yet", "make room on the disk first")
         conversation, problems = await opening()
         await host.drafts.flush()
+        # The draft stays with the conversation that is left; it is on disk now.
         host.chat.prompt.restore("")
         host.show_conversation(conversation, problems)
         self._look_for_jobs(host.chat)
+        # Closed last: where the other one cannot be opened, this one is still usable.
         if old:
             await old.close()
 
@@ -77,19 +84,19 @@ class SessionOpening:
         host.chat.prompt.focus()
 
     def end_following(self) -> None:
-        """A conversation is shown now."""
+        """Stop following: a conversation is shown now."""
         if self.following:
             self.following.stop()
             self.following = None
 
     def take_over(self) -> None:
-        """Something was sent: where a session is followed, go on with it in a fork."""
+        """Go on with a followed session, or with a fork of it, after something was sent."""
         if self.following:
             self._host.screen.run_worker(self.following.go_on(), group="open")
 
     def _note_snapshot(self, event: SnapshotEvent) -> None:
-        """What the program wanted to take by itself and could not is told in the stream: once,
-        until there is one again. What the user asked for is answered where it was asked."""
+        """Tell in the stream that a snapshot could not be taken by itself: once, until one could be
+        taken again. A snapshot the user asked for is answered where it was asked for."""
         chat = self._host.chat
         conversation = chat.opened
         if conversation is None or event.session_id != conversation.session_id:
@@ -102,8 +109,7 @@ class SessionOpening:
             self._is_warned = True
 
     def _look_for_jobs(self, chat: OpenChat) -> None:
-        """Tells what ran when the program ended, of a session that is opened again: later, for
-        nobody waits for it."""
+        """Tell, a little later, which jobs of the session ran when the program ended."""
         if not len(chat.conversation.state):
             return
 
@@ -118,10 +124,11 @@ class SessionOpening:
         # Imported late: most conversations never need it.
         from ollm_tui.tui.chat.followed_session import Following
 
-        made = Following(self._host, session_id)
-        await made.begin()
+        following = Following(self._host, session_id)
+        # This fails where the open session cannot be left; nothing has changed then.
+        await following.begin()
         self.end_following()
-        self.following = made
+        self.following = following
 
     def _tell_failure(self, error: OllmError) -> None:
         chat = self._host.chat
@@ -134,7 +141,7 @@ class SessionOpening:
 
 
 def _load_left_jobs() -> Callable[[ChatPort], Awaitable[None]]:
-    """Imports what tells of left jobs. It loads the engine's jobs, so it is called in a thread."""
+    """Import what tells of left jobs; for a thread, because that loads the engine's jobs, too."""
     from ollm_tui.tui.jobs.left_jobs import tell_left_jobs
 
     return tell_left_jobs

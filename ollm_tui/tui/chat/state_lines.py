@@ -1,4 +1,4 @@
-"""What the chat screen says about itself: title, gauge, what goes on, which keys matter now."""
+"""The lines that tell the state of the chat: title, gauge, what goes on, which keys matter now."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from ollm_tui.services.tokens.careful_estimate import careful_estimate
 from ollm_tui.tui.chat.port import NOTICE_SECONDS, ChatPort
 from ollm_tui.tui.chat.status import BESIDE_HINTS, StatusLine, TitleLine
 from ollm_tui.tui.chat.welcome import Welcome
+from ollm_tui.tui.chat.words import COUNTING_HINT, READING_HINTS, RUNNING_HINTS, WRITING_HINTS
 from ollm_tui.tui.gauge.gauge import Gauge
 from ollm_tui.tui.gauge.gauge_line import BETWEEN, times_words
 from ollm_tui.tui.keymap import Hints
@@ -28,76 +29,20 @@ from ollm_tui.tui.tools.words import brakes
 if TYPE_CHECKING:
     from ollm_tui.engine.conversation.conversation import Conversation
 
-
-IMAGE_TOKENS = 1600
-"""About the most that common models take for one picture."""
-LOOKED_AT = 500
-"""Characters that are few enough to be looked at with every key."""
-GROWN_BY = 0.1
-"""By this share a longer text may change before it is looked at again."""
-
-
-class DraftTokens:
-    """Estimates one prompt. A long text is looked at now and then; in between, its length tells."""
-
-    def __init__(self) -> None:
-        self._length = 0
-        self._tokens = 0.0
-        self._pastes: dict[Attachment, float] = {}
-
-    def of(self, text: str, pastes: Sequence[Attachment] = ()) -> int:
-        """The tokens of a text and of what is pasted into it; a command is not sent."""
-        if text.startswith(("/", "!")) and not text.startswith("//"):
-            return 0
-        self._pastes = {paste: self._pasted(paste) for paste in pastes}
-        return round(self._typed(text) + sum(self._pastes.values()))
-
-    def _typed(self, text: str) -> float:
-        length = len(text)
-        is_near = abs(length - self._length) <= self._length * GROWN_BY
-        if length > LOOKED_AT and is_near:
-            return self._tokens * length / self._length
-        self._length, self._tokens = length, careful_estimate(text)
-        return self._tokens
-
-    def _pasted(self, paste: Attachment) -> float:
-        if paste.media_type.startswith("image/"):
-            return IMAGE_TOKENS
-        known = self._pastes.get(paste)
-        return careful_estimate(paste.content) if known is None else known
-
-
-READING = (
-    ("snapshot.back", "back to here"),
-    ("snapshot.before", "before it"),
-    ("read.down", "k move"),
-    ("message.copy", "copy"),
-    ("message.edit", "edit"),
-    ("message.copy_code", "code"),
-    ("message.regenerate", "again"),
-    ("message.fork", "fork"),
-    ("chat.stop", "back"),
-)
-COUNTING = ("context.breakdown", "counts it")
 LONG_SESSION = 1000
-"""Messages; counting more takes a moment, which opening a session to read it need not wait."""
+"""Messages above which a session is not counted when it is opened: it may only be read, and
+counting takes a moment."""
 TOOLS_AFTER_SECONDS = 0.5
-"""The tools of the model are loaded when the first keys have been answered."""
-RUNNING = (("chat.stop", "stop"), ("jobs.background", "to the background"))
+"""How long the tools of the model wait to be loaded: the first keys come before that."""
 SCARCE = (0.5, 2.0)
 """Shares of the limit between which the context is counted exactly: below them there is room
 enough, above them none at all."""
-COMMANDS, KEYS = ("screen.palette", "commands"), ("screen.keys", "keys")
-SEARCH, READ = ("search.everything", "search"), ("read.earlier", "read")
-SESSIONS, POINTS = ("session.picker", "sessions"), ("session.picker", "sessions, snapshots")
-WRITING = (
-    (COMMANDS, POINTS, SEARCH, READ, KEYS),
-    (COMMANDS, POINTS, SEARCH, KEYS),
-    (COMMANDS, SESSIONS, SEARCH, KEYS),
-    (COMMANDS, SESSIONS, KEYS),
-    (COMMANDS, KEYS),
-)
-"""The first of them that there is room for."""
+IMAGE_TOKENS = 1600
+"""About the most that common models take for one picture."""
+LOOKED_AT = 500
+"""Characters up to which a text is estimated anew with every key."""
+GROWN_BY = 0.1
+"""The share by which the length of a longer text may change before it is estimated anew."""
 
 
 class StateLines:
@@ -108,7 +53,7 @@ class StateLines:
         self._front = front
         self.hints = Hints(front().app.loaded.settings.keymap)
         self.doing = ""
-        """What the model is at."""
+        """What the model is doing, in words; empty while that is nothing."""
         self.unsaved = ""
         """Why records could not be written; empty while all is well."""
         self._notice: Timer | None = None
@@ -119,29 +64,30 @@ class StateLines:
         return self._front()
 
     def tell(self, *texts: str) -> None:
-        """One line to the user, the first of some that there is room for; after a while the keys
-        are shown again."""
+        """Show one line, the first of some that there is room for; after a while the key hints are
+        shown again."""
         self._show(*texts)
         self._notice = self._chat.screen.set_timer(NOTICE_SECONDS, self.show_state)
 
     def _show(self, *texts: str) -> None:
-        """A line, or the first of some that there is room for."""
+        """Show the first of some lines that there is room for, in the place of any notice."""
         if self._notice:
             self._notice.stop()
             self._notice = None
         self._chat.screen.query_one(StatusLine).show_fitting([visible(text) for text in texts])
 
     def complain(self, error: OllmError) -> None:
-        """What did not work, and what to do."""
+        """Show what did not work, and what to do about it."""
         self.tell(": ".join(part for part in (error.message, error.hint) if part))
 
     def show_doing(self, doing: str) -> None:
-        """The model is at something else now."""
+        """Show what the model is doing now."""
         self.doing = doing
         self.show_state()
 
     def show_state(self, *, keeps_notice: bool = False) -> None:
-        """What goes on, or which keys matter now; what was just told may stay its time."""
+        """Show what goes on, or which keys matter now. With `keeps_notice`, a line that was just
+        told stays its time."""
         if keeps_notice and self._notice and not self._chat.is_busy:
             return
         is_blank = not len(self._chat.transcript.stack)
@@ -149,59 +95,59 @@ class StateLines:
         welcome.teach(self._chat.opened, self.hints, is_blank=is_blank)
         line, shell = self._line, self._chat.app.shell
         if shell and shell.foreground:
-            self._show(f"{line(*RUNNING)}   {shell.doing}")
+            self._show(f"{line(*RUNNING_HINTS)}   {shell.doing}")
         elif self._chat.is_busy:
-            keys = RUNNING if shell and shell.movable else RUNNING[:1]
+            keys = RUNNING_HINTS if shell and shell.movable else RUNNING_HINTS[:1]
             self._show(f"{line(*keys)}   {self.doing}")
         elif self.doing:
             self._show(self.doing)
         elif isinstance(self._chat.screen.focused, Transcript):
-            self._show(line(*READING))
+            self._show(line(*READING_HINTS))
         elif self._chat.editing:
             self._show(f"editing an earlier message   {line(('chat.stop', 'give up'))}")
         elif isinstance(self._chat.screen.focused, Prompt):
-            self._show(*("   ".join(map(self._hint, each)) for each in WRITING))
+            self._show(*("   ".join(map(self._hint, each)) for each in WRITING_HINTS))
         else:
             self._show(line(("chat.stop", "back to the prompt")))
 
-    def _line(self, *wanted: tuple[str, str]) -> str:
-        """Hints as far as there is room for whole ones; the last one always, for it leads out."""
+    def _line(self, *commands: tuple[str, str]) -> str:
+        """Return as many hints as there is room for; always the last one, which leads out."""
         room = self._chat.screen.size.width - BESIDE_HINTS
-        hints = [self._hint(each) for each in wanted]
+        hints = [self._hint(each) for each in commands]
         while len(hints) > 2 and len("   ".join(hints)) > room:
             del hints[-2]
         return "   ".join(hints)
 
-    def _hint(self, wanted: tuple[str, str]) -> str:
-        """A function key where there is one: it is short, and types nothing anywhere."""
-        command, word = wanted
-        keys = self.hints.keys(command)
+    def _hint(self, command: tuple[str, str]) -> str:
+        """Return a hint, with a function key if there is one: that is short and types nothing."""
+        command_id, word = command
+        keys = self.hints.keys(command_id)
         key = next((key for key in keys if key[0] == "F" and key[1:].isdigit()), keys[0])
         return f"{key} {word}"
 
     def show_opened(self) -> None:
-        """The facts of a session that was just opened; a long one is counted when it is used."""
+        """Show the facts of a session just opened; a long one is counted when it is used."""
         conversation = self._chat.opened
         if conversation and len(conversation.state) > LONG_SESSION:
             self._show_names(conversation)
             used = conversation.state.header.metadata.token_count
             last = f"{used:,} tokens when it was used last" if used else "a long session"
-            self._chat.screen.query_one(Gauge).show_words(f"{last}; {self._line(COUNTING)}")
+            self._chat.screen.query_one(Gauge).show_words(f"{last}; {self._line(COUNTING_HINT)}")
         else:
             self.show_facts()
 
     def show_facts(self) -> None:
-        """Title, model, gauge, and whether all is saved."""
+        """Show title, model, gauge, and whether all is saved."""
         conversation = self._chat.opened
         if not conversation:
             return
         self._show_names(conversation)
-        # Not begun here: one that is overtaken before its turn must not be left lying about.
+        # Not a coroutine: a worker that is replaced before it starts would never await it.
         show = partial(self._show_gauge, conversation)
         self._chat.screen.run_worker(show, group="gauge", exclusive=True)
 
     def show_names(self) -> None:
-        """Title and model, and how freely it may act."""
+        """Show title, model, and how freely it may act."""
         if conversation := self._chat.opened:
             self._show_names(conversation)
 
@@ -216,7 +162,7 @@ class StateLines:
         self.show_saving()
 
     async def _show_gauge(self, conversation: Conversation) -> None:
-        """What the server measured, and an estimate of what came since. The exact count needs
+        """Show what the server measured and an estimate of what came since. The exact count needs
         the model's vocabulary, which is large; it is made where the room becomes scarce."""
         gauge, note = self._chat.screen.query_one(Gauge), _note(conversation.state)
         view = conversation.context()
@@ -235,21 +181,22 @@ class StateLines:
             await asyncio.to_thread(_load_compression)
 
     def show_live(self) -> None:
-        """More of the answer is in the context now."""
+        """Show that more of the answer is in the context now."""
         if conversation := self._chat.opened:
             self._chat.screen.query_one(Gauge).show_live(conversation.live_tokens)
 
     def show_draft(self) -> None:
-        """About how much the prompt would add to the context. An edit takes something's place."""
+        """Show about how many tokens the prompt would add to the context. An edit counts as none:
+        it takes the place of a message."""
         tokens = 0 if self._chat.editing else self._draft.of(*self._chat.prompt.written)
         self._chat.screen.query_one(Gauge).show_draft(tokens)
 
     def alarm(self, text: str) -> None:
-        """Something is wrong with the context: said for as long as nothing else is known."""
+        """Show that something is wrong with the context; an empty text ends that."""
         self._chat.screen.query_one(Gauge).alarm(text)
 
     def show_saving(self) -> None:
-        """Whether everything is on disk, in words."""
+        """Show whether everything is on disk, and how many jobs run."""
         conversation = self._chat.opened
         saved = "saved" if conversation and len(conversation.state) else ""
         if conversation and not conversation.is_kept:
@@ -262,7 +209,7 @@ class StateLines:
 
 
 def _load_compression() -> None:
-    """Loads what a compression needs while nobody waits: at its beginning the user types on."""
+    """Load what a compression needs while nobody waits: when one begins, the user may be typing."""
     from ollm_tui.engine.compression import pipeline
     from ollm_tui.tui.compression import commands
 
@@ -270,10 +217,42 @@ def _load_compression() -> None:
 
 
 def _note(state: SessionState) -> str:
-    """Speed and cache of the last answer, and how often the context was compressed."""
+    """Return speed and cache of the last answer, and how often the context was compressed."""
     head = state.header.head
     usage = state[head].usage if head else None
     speed = speed_of(usage) if usage else ""
     cached = f"{usage.cached_tokens:,} cached" if usage and usage.cached_tokens else ""
     compressed = times_words(state.header.metadata)
     return BETWEEN.join(fact for fact in (speed, cached, compressed) if fact)
+
+
+class DraftTokens:
+    """Estimates the tokens of one prompt. A long text is estimated anew only when its length has
+    changed much; in between, the number grows with the length."""
+
+    def __init__(self) -> None:
+        self._length = 0
+        self._tokens = 0.0
+        self._pastes: dict[Attachment, float] = {}
+
+    def of(self, text: str, pastes: Sequence[Attachment] = ()) -> int:
+        """Return the tokens of a text and of what is pasted into it; 0 for a command, which is not
+        sent to the model."""
+        if text.startswith(("/", "!")) and not text.startswith("//"):
+            return 0
+        self._pastes = {paste: self._pasted(paste) for paste in pastes}
+        return round(self._typed(text) + sum(self._pastes.values()))
+
+    def _typed(self, text: str) -> float:
+        length = len(text)
+        is_near = abs(length - self._length) <= self._length * GROWN_BY
+        if length > LOOKED_AT and is_near:
+            return self._tokens * length / self._length
+        self._length, self._tokens = length, careful_estimate(text)
+        return self._tokens
+
+    def _pasted(self, paste: Attachment) -> float:
+        if paste.media_type.startswith("image/"):
+            return IMAGE_TOKENS
+        known = self._pastes.get(paste)
+        return careful_estimate(paste.content) if known is None else known

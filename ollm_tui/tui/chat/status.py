@@ -1,4 +1,4 @@
-"""The lines of state: what the session is on top; what goes on, and which keys matter, below."""
+"""The widgets for the lines of state: the title line on top, the status line at the bottom."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from textual.content import Content
 from textual.widgets import Static
 
 NARROW = 80
-"""Below so many columns the sidebar takes the place of the stream."""
+"""Columns below which the sidebar takes the place of the stream."""
 BESIDE_HINTS = len("  NOT SAVED") + 4
+"""Columns beside the hints: the alarm on the right, and the space around it."""
+# The same as `max-width` and `padding` of `.right`, and `padding` of `#title`, in screen.tcss.
 RIGHT_SHARE, AROUND, BEFORE = 0.6, 2, 2
-"""What the right text may take of a line, and the columns beside the line and before that text."""
+"""The share of a line the right text may take, the columns beside the line and before that text."""
 GAP = "   "
 
 
 class TwoTexts(Horizontal):
-    """One line, one text on the left and one on the right, which keeps its room.
+    """One line with a text on the left and one on the right, which keeps its room.
 
     Foreign names are shown as plain text: no markup parser sees them.
     """
@@ -32,14 +34,15 @@ class TwoTexts(Horizontal):
         self._shown = ("", "")
 
     def compose(self) -> ComposeResult:
-        """Two texts, pushed apart."""
+        """Lay out the two texts, pushed apart."""
         yield self._left
         yield self._right
 
     def show(self, *, left: str | None = None, right: str | None = None) -> None:
-        """Change one of the texts, or both. Only another length on the right moves anything."""
+        """Change one of the texts, or both."""
         before = self._shown
         self._shown = (before[0] if left is None else left, before[1] if right is None else right)
+        # The left text has the room that is left: only another length on the right moves anything.
         if self._shown[0] != before[0]:
             self._left.update(Content(self._shown[0]), layout=False)
         if self._shown[1] != before[1]:
@@ -47,7 +50,7 @@ class TwoTexts(Horizontal):
 
 
 class TitleLine(TwoTexts):
-    """The title of the session, who answers, and how freely."""
+    """Shows the title of the session, which model answers, and how freely it may act."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -57,13 +60,13 @@ class TitleLine(TwoTexts):
     def show_names(
         self, title: str, who: str, how_freely: Callable[[int], str] | None = None
     ) -> None:
-        """Show them; how freely depends on the width of the terminal, now and later."""
+        """Show title and names. `how_freely` is asked again for every width of the terminal."""
         self._who, self._how_freely = who, how_freely or _says_nothing
         self.show(left=title)
         self.on_resize()
 
     def on_resize(self) -> None:
-        """Names give way where there is little room: brakes that are missing are always seen."""
+        """Shorten the names where there is little room: missing brakes are seen at every width."""
         width = self.screen.size.width
         how_freely = self._how_freely(width)
         if not how_freely:
@@ -77,19 +80,19 @@ class TitleLine(TwoTexts):
 
 
 class StatusLine(TwoTexts):
-    """What is going on or which keys matter now, and whether all is saved."""
+    """Shows what is going on or which keys matter now, and whether all is saved."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._lines: Sequence[str] = ()
 
     def show_fitting(self, lines: Sequence[str]) -> None:
-        """Show the first of some lines that there is room for, however wide it becomes."""
+        """Show the first of some lines that there is room for, also after a change of the width."""
         self._lines = lines
         self.on_resize()
 
     def on_resize(self) -> None:
-        """Another line may fit now."""
+        """Show the line that fits now."""
         room = self.screen.size.width - BESIDE_HINTS
         if self._lines:
             self.show(

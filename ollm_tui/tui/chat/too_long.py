@@ -16,23 +16,24 @@ from ollm_tui.tui.browser.commands import new
 from ollm_tui.tui.chat.port import ChatPort
 from ollm_tui.tui.chat.trust import bar_of
 from ollm_tui.tui.chat.trust_question import TOO_LONG, Question
+from ollm_tui.tui.chat.words import SEND_AGAIN
 from ollm_tui.tui.compression.compression_run import Asked, start
 from ollm_tui.tui.stream.entries.message_entries import entry_of
 
-AGAIN = "Enter sends it again"
-
 
 class _Way(NamedTuple):
-    """One thing that can be done: its key, what it is, and the doing, which tells what was done."""
+    """One thing that can be done: its key, its words, and the action, which says what was done."""
 
     key: str
     words: str
-    go: Callable[[], Awaitable[str]]
+    action: Callable[[], Awaitable[str]]
 
 
-async def take_back(chat: ChatPort, told: PromptTooLong) -> None:
-    """It would keep all that follow from fitting: it is left out of the context and stands in
-    the prompt again, and what would help is offered above it."""
+async def take_back(chat: ChatPort, refused: PromptTooLong) -> None:
+    """Put the message back into the prompt and offer above it what would help.
+
+    It is left out of the context, or no later message would fit either.
+    """
     conversation = chat.conversation
     state = conversation.state
     own = [message for message in state.branch() if message.role == "user"]
@@ -44,42 +45,42 @@ async def take_back(chat: ChatPort, told: PromptTooLong) -> None:
     if chat.prompt.text:
         return  # what is being written there is something else
     chat.prompt.put(question.text, as_written(question))
-    ways = [way async for way in _ways(chat, told, question, view)]
+    ways = [way async for way in _ways(chat, refused, question, view)]
     if ways:
-        await _offer(chat, told, ways)
+        await _offer(chat, refused, ways)
 
 
-async def _offer(chat: ChatPort, told: PromptTooLong, ways: Sequence[_Way]) -> None:
+async def _offer(chat: ChatPort, refused: PromptTooLong, ways: Sequence[_Way]) -> None:
     async def give(answer: str) -> str:
-        return await next(way for way in ways if way.words == answer).go()
+        return await next(way for way in ways if way.words == answer).action()
 
-    fit = "" if told.limit is None else f", {told.limit:,} fit"
-    words = f"Your message does not fit: {told.tokens:,} tokens with all before it{fit}."
+    fit = "" if refused.limit is None else f", {refused.limit:,} fit"
+    words = f"Your message does not fit: {refused.tokens:,} tokens with all before it{fit}."
     answers = {way.key: way.words for way in ways}
     (await bar_of(chat)).ask_first(Question(TOO_LONG, words, answers, "", give))
 
 
 async def _ways(
-    chat: ChatPort, told: PromptTooLong, question: Message, view: ContextView
+    chat: ChatPort, refused: PromptTooLong, question: Message, view: ContextView
 ) -> AsyncGenerator[_Way, None]:
-    """Only what would help by itself, the least loss first."""
+    """Yield only what would help by itself, the least loss first."""
     conversation = chat.conversation
     largest = conversation.choice.largest_window
-    if window := wider_window(view.budget.room, largest, told.tokens):
+    if window := wider_window(view.budget.room, largest, refused.tokens):
         yield _Way("w", f"window of {window:,}", lambda: _widen(chat, conversation, window))
-    excess = 0 if told.limit is None else told.tokens - told.limit
+    excess = 0 if refused.limit is None else refused.tokens - refused.limit
     count, saved = await conversation.compression.own_foldable()
     if count and saved >= excess:
         yield _Way("f", f"fold {count} of yours (≈{saved:,})", lambda: _fold(chat))
     if removed := _enough(view, question, excess):
         names = [each.name for each in removed]
         yield _Way("r", f"without {', '.join(names)}", lambda: _remove(chat, question, names))
-    if "new-session" in told.choices:
+    if "new-session" in refused.choices:
         yield _Way("s", "new session", lambda: _begin_anew(chat, question))
 
 
 def _enough(view: ContextView, question: Message, excess: int) -> list[AttachmentCost]:
-    """The largest attachments, as many as are too much; nothing where all are too few."""
+    """Return the largest attachments, as many as have to go; none if all would not be enough."""
     item = next((each for each in view.items if each.key == question.id), None)
     sizes = sorted(item.attachments, key=lambda each: -each.tokens.tokens) if item else []
     removed: list[AttachmentCost] = []
@@ -92,26 +93,26 @@ def _enough(view: ContextView, question: Message, excess: int) -> list[Attachmen
 
 
 async def _widen(chat: ChatPort, conversation: Conversation, window: int) -> str:
-    """The session remembers it, as it does another model."""
+    """Use a larger window; the session remembers it, as it does another model."""
     before = conversation.choice
     await conversation.use(before._replace(window=window))
     chat.lines.show_facts()
-    return f"window {before.window:,} → {window:,} from now on · {AGAIN}"
+    return f"window {before.window:,} → {window:,} from now on · {SEND_AGAIN}"
 
 
 async def _fold(chat: ChatPort) -> str:
     start(chat, Asked(fold_own=True))
-    return f"folding the oldest of your messages · then {AGAIN}"
+    return f"folding the oldest of your messages · then {SEND_AGAIN}"
 
 
 async def _remove(chat: ChatPort, question: Message, names: Sequence[str]) -> str:
     kept = [each for each in as_written(question) if each.name not in names]
     chat.prompt.put(question.text, kept)
-    return f"taken out: {', '.join(names)} · {AGAIN}"
+    return f"taken out: {', '.join(names)} · {SEND_AGAIN}"
 
 
 async def _begin_anew(chat: ChatPort, question: Message) -> str:
     await new(chat, "")
-    chat = chat.front()
+    chat = chat.front()  # the port given belongs to the session that was left
     chat.prompt.put(question.text, as_written(question))
-    return f"a new session · {AGAIN}"
+    return f"a new session · {SEND_AGAIN}"

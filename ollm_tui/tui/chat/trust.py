@@ -1,4 +1,4 @@
-"""What there is to agree to in a project: its instructions, and hooks that never ran before."""
+"""Asks whether the instructions of a project and hooks that never ran before may be used."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from ollm_tui.services.hooks import Hook, HookNotice, Hooks
     from ollm_tui.tui.chat.port import ChatPort
 
+# Keys, and the answer each gives.
 ABOUT_INSTRUCTIONS = {"y": "once", "a": "always", "n": "never"}
 ABOUT_HOOKS = {"y": "yes", "n": "never"}
 
 
 def ask(chat: ChatPort) -> None:
-    """Ask, without keeping anybody from typing."""
+    """Ask about what is new in this project, in a worker: the user can go on typing."""
     chat.screen.run_worker(_look_around(chat), group="trust", exclusive=True)
 
 
@@ -53,7 +54,7 @@ async def _ask(chat: ChatPort, question: Question) -> None:
 
 
 async def bar_of(chat: ChatPort) -> TrustQuestion:
-    """Where things are asked, above the gauge."""
+    """Return the widget that asks, above the gauge; it is made with the first question."""
     if not chat.screen.query(TrustQuestion):
         reach = chat.lines.hints.keys("context.trust")[0]
         await chat.screen.mount(TrustQuestion(reach), before=chat.screen.query_one(Gauge))
@@ -89,23 +90,24 @@ async def _ask_about_hook(chat: ChatPort, hooks: Hooks, hook: Hook) -> None:
         if await asyncio.to_thread(hooks.verdict, hook) is None:
             chat.screen.run_worker(_ask_about_hook(chat, hooks, hook))
             return "the hook changed since it was shown; it is asked again"
-        told = f"runs at {hook.event} from now on" if answer == "yes" else "is not run"
-        return f"the hook {told}; it is asked again when it changes"
+        effect = f"runs at {hook.event} from now on" if answer == "yes" else "is not run"
+        return f"the hook {effect}; it is asked again when it changes"
 
     words = f"Your settings have a hook for {hook.event}: {hook.command}. Run it?"
     await _ask(chat, Question(f"hook {hook.command}", words, ABOUT_HOOKS, shown.text, give))
 
 
 def _listen(chat: ChatPort, bar: TrustQuestion, hooks: Hooks) -> None:
-    """What hooks have to tell stands in the stream, at the place where it happened."""
+    """Show what hooks report in the stream, at the place where it happened."""
 
-    def note(told: HookNotice) -> None:
-        if told.is_untrusted:
-            chat.screen.run_worker(_ask_about_hook(chat, hooks, told.hook))
+    def note(notice: HookNotice) -> None:
+        if notice.is_untrusted:
+            chat.screen.run_worker(_ask_about_hook(chat.front(), hooks, notice.hook))
         else:
-            words = f"hook {told.hook.key}: {told.words}"
-            chat.transcript.add(Entry(f"hook-{time.monotonic_ns()}", "note", words))
+            words = f"hook {notice.hook.key}: {notice.words}"
+            chat.front().transcript.add(Entry(f"hook-{time.monotonic_ns()}", "note", words))
 
+    # Once: the widget and the hooks outlive the conversation that asked first.
     if not bar.is_listening:
         bar.is_listening = True
         hooks.told.subscribe(note)

@@ -1,4 +1,4 @@
-"""What the user is asked to agree to or choose: lines above the prompt that steal nothing."""
+"""Questions to agree to something or choose, above the prompt; they do not take the focus."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from textual.content import Content
 from textual.widgets import Static
 
 from ollm_tui.core.intake import visible
+from ollm_tui.tui.chat.words import NOT_NOW
 
-NOT_NOW = "Esc not now"
 TOO_LONG = "too-long"
 """The subject of what is asked about a message that did not fit."""
 
 
 class Question(NamedTuple):
-    """Something to agree to."""
+    """Something to agree to, or to choose."""
 
     subject: str
-    """What it is about: nobody is asked twice at once."""
+    """What it is about; there is one question about a subject at a time."""
     words: str
     answers: Mapping[str, str]
-    """Keys, and the answer each gives."""
+    """The keys, and the answer each gives."""
     text: str
-    """All of what is agreed to, to be read first; empty where the line says it all."""
+    """The whole text that is agreed to, to be read first; empty where the line says it all."""
     give: Callable[[str], Awaitable[str]]
-    """Does what an answer means; says what was done."""
+    """Does what an answer means and returns what was done, in words."""
 
 
 def _answer(key: str, title: str, tooltip: str) -> Binding:
@@ -70,29 +70,29 @@ class TrustQuestion(Static, can_focus=True):
         self.questions: list[Question] = []
         self._is_reached = False
         self.is_listening = False
-        """Whether what hooks tell is heard."""
+        """Whether somebody listens to what hooks report."""
         self.display = False
 
     def ask(self, question: Question) -> None:
-        """One more question, if it is not asked already."""
+        """Add a question, unless one about the same subject is asked already."""
         if question.subject not in {asked.subject for asked in self.questions}:
             self.questions.append(question)
         self.show()
 
     def ask_first(self, question: Question) -> None:
-        """A question before all others, in the place of one about the same."""
+        """Put a question before all others, in the place of one about the same subject."""
         others = [each for each in self.questions if each.subject != question.subject]
         self.questions = [question, *others]
         self.show()
 
     def drop(self, subject: str) -> None:
-        """It needs no answer any more."""
+        """Remove the question about a subject, which needs no answer any more."""
         if any(each.subject == subject for each in self.questions):
             self.questions = [each for each in self.questions if each.subject != subject]
             self.show()
 
     def show(self) -> None:
-        """The first question, and the keys that answer it now."""
+        """Show the first question and the keys that answer it now; nothing if there is none."""
         self.display = bool(self.questions)
         if not self.questions:
             return
@@ -111,15 +111,15 @@ class TrustQuestion(Static, can_focus=True):
         )
 
     def on_focus(self) -> None:
-        """Its letters are keys now."""
+        """Show that its letters are keys now."""
         self._is_reached = True
         self.show()
 
     def on_blur(self) -> None:
-        """Its letters are no keys any more."""
+        """Show the key that leads here, as its letters are no keys any more."""
         self._is_reached = False
         self.show()
 
     def on_click(self) -> None:
-        """A click leads here, too."""
+        """Take the focus."""
         self.focus()

@@ -1,4 +1,4 @@
-"""A turn as it is seen: the engine's events become entries of the stream and words of state.
+"""A turn on the screen: the engine's events become entries of the stream and words of state.
 
 Words that arrive within one frame are drawn together, so drawing costs the same at any speed.
 """
@@ -52,7 +52,7 @@ from ollm_tui.tui.stream.transcript.entry import Entry, Fold
 from ollm_tui.tui.stream.transcript.transcript import Transcript
 
 FRAME_SECONDS = 1 / 20
-"""Fast enough to look continuous; a third less work than 30 pictures a second."""
+"""Fast enough to look continuous; a third fewer paints than 30 a second."""
 
 
 class TurnDisplay:
@@ -66,7 +66,7 @@ class TurnDisplay:
         show_compression: Callable[[AnyCompressionEvent], None],
         show_tools: Callable[[AnyToolEvent | None], None],
     ) -> None:
-        """`show_tools` is also told of the end of a turn in which there were any: None."""
+        """`show_tools` also gets None, at the end of a turn in which there were tools."""
         self._transcript = transcript
         self._show_compression = show_compression
         self._show_tools = show_tools
@@ -81,7 +81,8 @@ class TurnDisplay:
         self._thinking_since: float | None = None
         self._frame: Timer | None = None
         self._ephemeral: list[Entry] = []
-        """That snapshots could not be taken since the last message."""
+        """Notes since the last message that a snapshot could not be taken. No session has them, so
+        they are added whenever the branch is shown."""
 
     def take(self, event: AnyTurnEvent) -> None:
         """Show one event."""
@@ -128,7 +129,7 @@ class TurnDisplay:
                 assert_never(event)
 
     def _take_out_of_words(self, call: ToolCallPart) -> None:
-        """A call that the model wrote into its answer is shown once, as a call."""
+        """Remove a call from the words of an answer it was written into: it is shown as a call."""
         entry = self._transcript.entry(self._reply)
         words = without_call(entry.text, call)
         if words != entry.text:
@@ -145,40 +146,39 @@ class TurnDisplay:
         self._show_tools(event)
 
     def note_error(self, error: OllmError, key: str) -> None:
-        """What went wrong and what to do, in the stream at the place where it happened."""
+        """Show in the stream what went wrong and what to do, at the place where it happened."""
         text = f"{error.message}\n{error.hint}".strip()
         self._transcript.add(Entry(key, "error", text))
 
     def note_ephemeral(self, failed: SnapshotFailed) -> None:
-        """That a snapshot could not be taken; it is seen also if that was before going back."""
+        """Show that a snapshot could not be taken. The note stays when another branch is
+        shown: going back takes a snapshot first."""
         key = f"unkept-{time.monotonic_ns()}"
         entry = Entry(key, "error", f"{failed.message}\n{failed.hint}".strip())
         self._ephemeral.append(entry)
         self._transcript.add(entry)
 
     def show_branch(self) -> None:
-        """The current branch from its first message."""
+        """Show the current branch from its first message."""
         self._transcript.show([*self._branch(None), *self._ephemeral])
 
     def _branch(self, leaf: str | None) -> list[Entry]:
-        """What was said, and where it was compressed."""
+        """Return the entries of a branch: what was said and run, compressions and loops."""
         entries = branch_entries(self._state, leaf)
         metadata = self._state.header.metadata
         said = [key for entry in entries for key in (entry.key, *entry.covers)]
-        all_that_happened = with_loops(
-            with_compressions(entries, metadata, said, self._lines.hints), self._state
-        )
-        return with_commands(all_that_happened, self._state)
+        compressed = with_compressions(entries, metadata, said, self._lines.hints)
+        return with_commands(with_loops(compressed, self._state), self._state)
 
     def _note_unsaved(self, event: SaveFailed) -> None:
-        """Once in the stream; below it for as long as it lasts."""
+        """Tell once in the stream that saving fails, and below it for as long as it does."""
         if not self._lines.unsaved:
             self.note_error(OllmError(event.message, event.hint), f"unsaved-{time.monotonic_ns()}")
         self._lines.unsaved = event.message
         self._lines.show_saving()
 
     def _show_question(self, message: Message) -> None:
-        """At the end where it follows what is shown; else the branch it belongs to is shown."""
+        """Show a user message at the end if it follows what is shown, else with its branch."""
         self._question = message.id
         shown = self._transcript.keys
         if message.id not in shown and (message.parent_id in shown[-1:] or not shown):
@@ -189,7 +189,8 @@ class TurnDisplay:
             self._transcript.add(entry_of(message, self._state))
 
     def _is_end_of(self, keys: list[str], message: Message) -> bool:
-        """Whether what is shown is what a message follows; results stand within replies."""
+        """Whether a message follows what is shown. Results of tools have no entries to compare:
+        they stand within replies."""
         shown = [self._state[key] for key in keys if key in self._state]
         before = self._state.branch(message.id)[:-1]
         return _said(before) == _said(shown)

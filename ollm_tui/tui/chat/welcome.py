@@ -1,4 +1,4 @@
-"""What an empty conversation teaches: a few lines above the prompt, gone with the first word."""
+"""The welcome of an empty conversation: a few lines above the prompt, gone with the first word."""
 
 from __future__ import annotations
 
@@ -7,22 +7,20 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 from textual.widgets import Static
 
+from ollm_tui.tui.chat.words import BETTER_MODEL, DEMONSTRATION_MODEL, SMALL_MODEL, WELCOME
 from ollm_tui.tui.keymap import Hints
 
 if TYPE_CHECKING:
     from ollm_tui.engine.conversation.conversation import Conversation
 
-DEMONSTRATION = ("embedded", "smollm2:135m")
+DEMONSTRATION = ("embedded", DEMONSTRATION_MODEL)
 """The provider and the model that answer where nothing else was set up."""
 LEAST_HEIGHT = 18
-"""Rows of the terminal below which the prompt needs the room."""
-BEGIN = "Type a message; Enter sends it. Everything said is kept."
-SMALL = f"another model; {DEMONSTRATION[1]} is a small demonstration"
-BETTER = "ollm models pull qwen2.5-coder:1.5b"
+"""Rows of the terminal below which the welcome is left out: the prompt needs the room."""
 
 
 class Welcome(Static):
-    """Takes no room once something was said."""
+    """Shows what can be typed; takes no room once something was said."""
 
     DEFAULT_CSS = """
     Welcome { display: none; height: auto; margin-bottom: 1; padding: 0 1; color: $text-muted; }
@@ -62,8 +60,8 @@ def _lines(hints: Hints, is_demonstration: bool) -> Content:
         (keys["model.choose"], "another model"),
     ]
     if is_demonstration:
-        better = [("", "Better ones: start Ollama, or in a shell"), ("", BETTER)]
-        rows[-1:] = [(keys["model.choose"], SMALL), *better]
+        better = [("", "Better ones: start Ollama, or in a shell"), ("", BETTER_MODEL)]
+        rows[-1:] = [(keys["model.choose"], SMALL_MODEL), *better]
     width = max(len(key) for key, _ in rows) + 2
     lines = [Content.assemble((key.ljust(width), "$accent"), words) for key, words in rows]
-    return Content("\n").join((Content.styled(BEGIN, "$foreground"), *lines))
+    return Content("\n").join((Content.styled(WELCOME, "$foreground"), *lines))

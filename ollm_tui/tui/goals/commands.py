@@ -1,4 +1,4 @@
-"""What the conversation is for: its goal with all that belongs to it, and what is decided."""
+"""The commands of goals: the goal of the conversation with its steps, and what is decided."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ from ollm_tui.tui.chat.port import Action, ChatPort
 from ollm_tui.tui.goals import goal_lists
 
 BECAUSE = " because "
+"""Separates a decision from its reason."""
 OPEN = "--open"
+"""Before a decision: it is noted, but not locked."""
 AHEAD = "--ahead"
+"""Before a milestone: it is not reached yet."""
 TAKE_BACK = "/decide undo takes it back"
 
 
 async def goal(chat: ChatPort, argument: str) -> None:
-    """Set the goal, or say what belongs to it; without words, show all goals there were."""
+    """Set the goal, or change what belongs to it; without words, show all goals there were."""
     words = argument.strip()
     first, _, rest = words.partition(" ")
     if words in ("", "list"):
@@ -30,18 +33,18 @@ async def goal(chat: ChatPort, argument: str) -> None:
         return
     goals = chat.conversation.goals
     if words in ("done", "pause"):
-        told = await (goal_lists.reach(goals) if words == "done" else goal_lists.pause(goals))
+        notice = await (goal_lists.reach(goals) if words == "done" else goal_lists.pause(goals))
     elif first in _WORDED:
         if not rest.strip():
             raise UsageError(f"/goal {first} needs words", f"/goal {first} and what it is")
-        told = await _WORDED[first](goals, rest)
+        notice = await _WORDED[first](goals, rest)
     else:
-        told = await _set(goals, words)
-    goal_lists.tell(chat, told)
+        notice = await _set(goals, words)
+    goal_lists.tell(chat, notice)
 
 
 async def decide(chat: ChatPort, argument: str) -> None:
-    """Settle something, take it back, or show what is decided."""
+    """Decide something, take a decision back, or show what is decided."""
     words = argument.strip()
     first, _, rest = words.partition(" ")
     if not words:
@@ -70,7 +73,7 @@ async def decide(chat: ChatPort, argument: str) -> None:
 def _chosen(decided: Sequence[Decision], number: str) -> Decision:
     if not decided:
         raise UsageError("nothing is decided", "/decide and some words")
-    return decided[_place(number, len(decided), "decision")]
+    return decided[_index(number, len(decided), "decision")]
 
 
 async def _set(goals: ConversationGoals, words: str) -> str:
@@ -105,20 +108,22 @@ async def _add_artifact(goals: ConversationGoals, words: str) -> str:
 
 
 async def _tick(chat: ChatPort, number: str) -> None:
-    """A step is done, or is not after all; of several, the list asks which."""
+    """Mark a step as done, or as still to do; without a number, a list of several asks which."""
     active = _active(chat)
-    still = [step for step in active.subtasks if not step.done]
+    unfinished = [step for step in active.subtasks if not step.done]
     if not active.subtasks:
         raise UsageError("the goal has no steps", "/goal step and some words")
-    if not number and len(still) != 1:
+    if not number and len(unfinished) != 1:
         goal_lists.show_goal(chat, active)
         return
-    step = active.subtasks[_place(number, len(active.subtasks), "step")] if number else still[0]
+    step = (
+        active.subtasks[_index(number, len(active.subtasks), "step")] if number else unfinished[0]
+    )
     await goal_lists.tick(chat, step)
 
 
 async def _unblock(chat: ChatPort, number: str) -> None:
-    """Something is out of the way; of several, the list asks what."""
+    """Remove a blocker; without a number, a list of several asks which."""
     active = _active(chat)
     if not active.blockers:
         raise UsageError("nothing is in the way", "/goal blocker and some words")
@@ -126,7 +131,7 @@ async def _unblock(chat: ChatPort, number: str) -> None:
         goal_lists.show_goal(chat, active)
         return
     await goal_lists.unblock(
-        chat, active.blockers[_place(number or "1", len(active.blockers), "blocker")]
+        chat, active.blockers[_index(number or "1", len(active.blockers), "blocker")]
     )
 
 
@@ -136,7 +141,7 @@ def _active(chat: ChatPort) -> Goal:
     return chat.conversation.goals.active
 
 
-def _place(number: str, count: int, what: str) -> int:
+def _index(number: str, count: int, what: str) -> int:
     if not 1 <= int(number) <= count:
         raise UsageError(f"there is no {what} {number}", f"there are {count}; F5 numbers them")
     return int(number) - 1

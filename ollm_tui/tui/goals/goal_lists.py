@@ -1,4 +1,4 @@
-"""Goals and decisions to choose from: which one is worked on, what is done, what stands."""
+"""Lists of goals and decisions, and what can be done with each; the commands use these, too."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GoalAction = Callable[[], Awaitable[None]]
 
 
 class _Offer(NamedTuple):
-    """Something to choose, and what is done then; a word for what it is at the right edge."""
+    """A line to choose, and what is done then; `note` says at the right edge what it is."""
 
     text: str
     note: str
@@ -33,7 +33,7 @@ class _Offer(NamedTuple):
 
 
 def show_goals(chat: ChatPort) -> None:
-    """All goals there were: go on with one, or do something with the one that is worked on."""
+    """List all goals there were: go on with one, or do something with the active one."""
     goals = chat.conversation.goals
 
     async def choose(goal_id: str | None) -> None:
@@ -59,7 +59,7 @@ def show_goals(chat: ChatPort) -> None:
 
 
 def show_goal(chat: ChatPort, goal: Goal) -> None:
-    """What can be done with the active goal and all that belongs to it."""
+    """List what can be done with the active goal and all that belongs to it."""
     offers = [
         *(_step_offer(chat, step) for step in goal.subtasks),
         *(
@@ -79,14 +79,14 @@ def show_goal(chat: ChatPort, goal: Goal) -> None:
 
 
 def show_decisions(chat: ChatPort) -> None:
-    """Everything that is decided: lock it, unlock it, take it back."""
+    """List everything that is decided, to lock it, unlock it or take it back."""
     decided = chat.conversation.goals.decisions
     offers = [_decision_offer(chat, each, f"{n}. ") for n, each in enumerate(decided, 1)]
     _offer(chat, "Decided", offers, NO_DECISIONS)
 
 
 async def reach(goals: ConversationGoals) -> str:
-    """The active goal is reached; says so, and what outlives it: what is locked."""
+    """Mark the active goal as reached; returns the notice, which counts the decisions kept."""
     stand = sum(each.locked for each in goals.active.decisions) if goals.active else 0
     await goals.complete_goal()
     kept = f" · {counted(stand, 'decision')} of it still in force: /decide" if stand else ""
@@ -94,13 +94,13 @@ async def reach(goals: ConversationGoals) -> str:
 
 
 async def pause(goals: ConversationGoals) -> str:
-    """The active goal is laid aside; says so."""
+    """Lay the active goal aside; returns the notice."""
     await goals.pause_goal()
     return "the goal is laid aside; /goal shows it"
 
 
 async def tick(chat: ChatPort, step: Subtask) -> None:
-    """A step is done; one that was done is not after all."""
+    """Mark a step as done, or one that was done as still to do."""
     check_free(chat)
     await chat.conversation.goals.finish_subtask(step.id, not step.done)
     done = "still to do" if step.done else "done"
@@ -108,20 +108,20 @@ async def tick(chat: ChatPort, step: Subtask) -> None:
 
 
 async def unblock(chat: ChatPort, blocker: str) -> None:
-    """Something is out of the way."""
+    """Remove a blocker from the active goal."""
     check_free(chat)
     await chat.conversation.goals.remove_blocker(blocker)
     tell(chat, f"out of the way: “{visible(blocker)}”")
 
 
 def check_free(chat: ChatPort) -> None:
-    """UsageError while the model answers: what it was asked with stays as it is."""
+    """Raise UsageError while the model answers: what it was asked with stays as it is."""
     if chat.is_busy:
         raise UsageError("the model is still answering", "Esc stops it")
 
 
 def tell(chat: ChatPort, text: str) -> None:
-    """Say it in the status line; the gauge counts it."""
+    """Show a notice, and the facts: goals and decisions are part of the prompt."""
     chat.lines.show_facts()
     chat.tell(text)
 
@@ -136,15 +136,15 @@ def _show_decision(chat: ChatPort, decision: Decision) -> None:
 
 
 def _offer(chat: ChatPort, title: str, offers: Sequence[_Offer], empty: str = "") -> None:
-    """A list whose lines do something."""
+    """Show a list whose lines do something when they are chosen."""
 
     async def choose(key: str | None) -> None:
         if key is not None:
             await chat.attempt(offers[int(key)].action)
 
     choices = [
-        Choice(str(place), visible(each.text), each.note, each.mark)
-        for place, each in enumerate(offers)
+        Choice(str(number), visible(each.text), each.note, each.mark)
+        for number, each in enumerate(offers)
     ]
     chat.ask(Picker(title, choices, empty=empty), choose)
 
@@ -163,7 +163,7 @@ def _decision_offer(chat: ChatPort, decision: Decision, number: str = "") -> _Of
 
 
 def decided_words(decision: Decision) -> str:
-    """A decision with its reason."""
+    """Return a decision with its reason."""
     return f"{decision.text} because {decision.reason}" if decision.reason else decision.text
 
 
@@ -193,12 +193,12 @@ async def _take_back(chat: ChatPort, decision: Decision) -> None:
 async def _lock(chat: ChatPort, decision: Decision, locked: bool) -> None:
     check_free(chat)
     await chat.conversation.goals.lock(decision.id, locked)
-    told = "locked: the model is told of it in every prompt" if locked else "no longer locked"
-    tell(chat, told)
+    notice = "locked: the model is told of it in every prompt" if locked else "no longer locked"
+    tell(chat, notice)
 
 
 def _about(found: Goal) -> str:
-    """Its steps, what is in its way and what was decided for it."""
+    """Return the steps of a goal, what is in its way and what was decided for it."""
 
     def rows() -> Iterable[str]:
         yield from (f"{'done' if step.done else 'to do'}: {step.text}" for step in found.subtasks)

@@ -1,4 +1,4 @@
-"""The list of jobs: what each runs, how it does, for how long; the newest first."""
+"""The list of jobs, the newest first, and the end of what one of them printed."""
 
 from __future__ import annotations
 
@@ -16,36 +16,12 @@ from ollm_tui.core.job import Job, JobStatus
 from ollm_tui.engine.jobs.job_text import duration, ending
 from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
 
-
-class JobTail(Widget):
-    """Shows the last lines of a text, each cut to the width."""
-
-    DEFAULT_CSS = """
-    JobTail { text-wrap: nowrap; text-overflow: ellipsis; }
-    """
-
-    text: reactive[str] = reactive("")
-
-    def validate_text(self, text: str) -> str:
-        """Nothing that steers a terminal, and tabs as wide as they look."""
-        return clean(text).expandtabs(8)
-
-    def render(self) -> Content:
-        """The lines that fit."""
-        lines = self.text.strip("\n").split("\n")
-        return Content("\n".join(lines[-max(self.size.height, 1) :]))
-
-
-EMPTY = (
-    "No jobs yet. Type ! and a command in the prompt, such as !make test: it runs here, in a "
-    "shell that stays, and its output can be read, copied and given to the model."
-)
 _MARKS: dict[JobStatus, str] = {"running": "●", "completed": "✓"}
 _BAD = "!"
 
 
 class JobList(ChoiceList, inherit_bindings=False):
-    """Moved through by arrows only: letters do something with the job."""
+    """A list with arrow keys only: letters do something with the job."""
 
     BINDINGS = [
         Binding("up", "move(-1)", "Up", id="joblist.up", tooltip="One job up", show=False),
@@ -62,13 +38,32 @@ class JobList(ChoiceList, inherit_bindings=False):
     ]
 
 
+class JobTail(Widget):
+    """Shows the last lines of a text, each cut to the width."""
+
+    DEFAULT_CSS = """
+    JobTail { text-wrap: nowrap; text-overflow: ellipsis; }
+    """
+
+    text: reactive[str] = reactive("")
+
+    def validate_text(self, text: str) -> str:
+        """Remove what steers a terminal, and make tabs as wide as they look in a terminal."""
+        return clean(text).expandtabs(8)
+
+    def render(self) -> Content:
+        """Return the last lines that fit."""
+        lines = self.text.strip("\n").split("\n")
+        return Content("\n".join(lines[-max(self.size.height, 1) :]))
+
+
 def job_choices(jobs: Iterable[Job], session_id: str) -> list[Choice]:
-    """A line for each job; those that other sessions run say so."""
+    """Return a line for each job; those that other sessions run say so."""
     return [_choice(job, session_id) for job in jobs]
 
 
 def time_so_far(job: Job) -> str:
-    """How long a job runs already, in whole seconds."""
+    """Return how long a running job has run, in words."""
     passed = clock.parse(clock.now()) - clock.parse(job.started_at)
     seconds = max(int(passed.total_seconds()), 0)
     return f"{seconds} s" if seconds < 60 else duration(seconds * 1000)

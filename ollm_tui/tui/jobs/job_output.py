@@ -1,4 +1,4 @@
-"""All that is kept of what a job printed, to be read and searched; it grows while the job runs."""
+"""The screen with all that is kept of a job's output, to read and search; it grows with the job."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from ollm_tui.core.intake import clean
 from ollm_tui.core.job import Job, JobEvent, JobFinished, JobOutputArrived
 from ollm_tui.engine.jobs.job_text import ending
 from ollm_tui.tui.jobs.shell_line import name_of
+from ollm_tui.tui.jobs.words import NO_OUTPUT_KEPT, OUTPUT_KEYS
 from ollm_tui.tui.kit.find_bar import FindBar
 from ollm_tui.tui.kit.line_input import LineInput
 from ollm_tui.tui.kit.reading import ReadingScreen
@@ -27,15 +28,14 @@ if TYPE_CHECKING:
     from ollm_tui.engine.jobs.session_jobs import SessionJobs
     from ollm_tui.tui.frame import Frame
 
-KEYS = "j k PgUp PgDn g G read   / find   n N hits   y copy   Esc close"
 MERGE_SECONDS = 0.5
 """All of a long output is read again at most this often."""
 PAGE_KEY = "output"
-NOTHING = "It has printed nothing that is still kept."
+"""The key of the only entry."""
 
 
 class JobOutputScreen(ReadingScreen):
-    """Shows one job; `read` gives its text."""
+    """Shows the output of one job."""
 
     PAGE = Transcript
     AUTO_FOCUS = ""
@@ -59,6 +59,7 @@ class JobOutputScreen(ReadingScreen):
     app: Frame
 
     def __init__(self, job: Job, jobs: SessionJobs, read: Callable[[Job], Awaitable[str]]) -> None:
+        """`read` returns the text of a job."""
         super().__init__()
         self._job = job
         self._jobs = jobs
@@ -68,15 +69,15 @@ class JobOutputScreen(ReadingScreen):
         self._unsubscribe: Callable[[], None]
 
     def compose(self) -> ComposeResult:
-        """What ran and how it does, the text, the line that finds, the keys."""
+        """Lay out what ran and how it ended, the text, the find bar and the keys."""
         transcript = Transcript(self.app.transcript_styles)
         yield Static(id="heading")
         yield transcript
         yield FindBar(transcript)
-        yield Static(Content(KEYS), id="keys")
+        yield Static(Content(OUTPUT_KEYS), id="keys")
 
     def on_mount(self) -> None:
-        """Read from the end: there it says what went wrong."""
+        """Show the end of the text: there it says what went wrong."""
         find = self.query_one(FindBar)
         find.display = False
         find.query_one(LineInput).placeholder = "words in this output"
@@ -85,27 +86,27 @@ class JobOutputScreen(ReadingScreen):
         self._load()
 
     def on_unmount(self) -> None:
-        """Nothing is seen any more."""
+        """Stop listening to jobs."""
         self._unsubscribe()
 
     def action_find(self) -> None:
-        """Open the line to find with."""
+        """Open the find bar."""
         self.query_one(FindBar).open("")
 
     def action_hit(self, step: int) -> None:
-        """Another hit."""
+        """Go to another hit, and say which one it is."""
         self._page.finder.go(step)
         number, total = self._page.finder.position
         self._say(f"hit {number:,} of {total:,}" if total else "nothing is looked for: / finds")
 
     async def action_copy(self) -> None:
-        """Copy all of it."""
-        self._say(f"output {await copy(self.app, self._text)}" if self._text else NOTHING)
+        """Copy the whole output."""
+        self._say(f"output {await copy(self.app, self._text)}" if self._text else NO_OUTPUT_KEPT)
 
     @on(FindBar.Closed)
     def _end_finding(self) -> None:
         self.set_focus(None)
-        self._say(KEYS)
+        self._say(OUTPUT_KEYS)
 
     def _hear(self, event: JobEvent) -> None:
         self.call_later(self._take, event)
@@ -130,7 +131,7 @@ class JobOutputScreen(ReadingScreen):
         self.query_one("#heading", Static).update(heading)
         if text != self._text or not self._page.keys:
             self._text = text
-            self._page.add(Entry(PAGE_KEY, "user", text or NOTHING))
+            self._page.add(Entry(PAGE_KEY, "user", text or NO_OUTPUT_KEPT))
 
     def _say(self, text: str) -> None:
         self.query_one("#keys", Static).update(Content(text))

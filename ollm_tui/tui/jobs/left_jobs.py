@@ -8,7 +8,11 @@ from ollm_tui.tui.stream.transcript.entry import Entry
 
 
 async def tell_left_jobs(chat: ChatPort) -> None:
-    """Adds one line to the stream for each; they are recorded at their place."""
+    """Add a line to the stream for each of them, as long as their conversation is shown.
+
+    The jobs themselves are recorded where they ran.
+    """
+    # This is called a while after the session was opened: another one may be shown by now.
     if chat.front() is not chat:
         return
     jobs = chat.app.jobs

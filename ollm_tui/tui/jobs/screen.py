@@ -1,4 +1,4 @@
-"""The jobs panel: every command of the session, live, with its output and what to do with it."""
+"""The jobs panel: every job of the session, live, with its output and what can be done with it."""
 
 from __future__ import annotations
 
@@ -23,9 +23,18 @@ from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.engine.jobs.job_text import capped, ending
 from ollm_tui.services.redaction.mark import carries_mark
 from ollm_tui.services.tokens.careful_estimate import careful_estimate
-from ollm_tui.tui.jobs.job_list import EMPTY, JobList, JobTail, job_choices
+from ollm_tui.tui.jobs.job_list import JobList, JobTail, job_choices
 from ollm_tui.tui.jobs.job_output import JobOutputScreen
 from ollm_tui.tui.jobs.shell_line import ShellLine, name_of
+from ollm_tui.tui.jobs.words import (
+    ENVIRONMENT_KEYS,
+    GRANTED,
+    JOBS_EMPTY,
+    NO_OUTPUT,
+    NO_OUTPUT_YET,
+    NOTHING_WITHHELD,
+    keys_for,
+)
 from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
 from ollm_tui.tui.kit.live_keys import LiveKeys
 from ollm_tui.tui.kit.picker import PickerOf
@@ -39,36 +48,11 @@ if TYPE_CHECKING:
     from ollm_tui.tui.chat.port import ChatPort
     from ollm_tui.tui.frame import Frame
 
-
 LONGEST_CODE = 400
-
-
-def about(job: Job) -> Content:
-    """The command itself, and below it how it does and where it runs."""
-    code = clean(job.code).strip()
-    facts = [
-        f"job {job.sequence}",
-        "running" if job.running else ending(job),
-        "in the background" if job.background else "",
-        f"since {local_time(job.started_at)}" if job.running else local_time(job.started_at),
-        f"in {visible(job.cwd)}",
-        f"process {job.pid}" if job.running else "",
-        "its output was dropped to save memory" if job.trimmed else "",
-    ]
-    return Content.assemble(
-        (code if len(code) <= LONGEST_CODE else f"{code[:LONGEST_CODE]} …", "bold"),
-        "\n",
-        (" · ".join(fact for fact in facts if fact), "$text-muted"),
-    )
-
-
-def earlier_output(state: SessionState, job_id: str) -> str:
-    """What a job of an earlier time printed, as far as the session has it recorded."""
-    found = (call for call in reversed(state.tool_calls) if call.id == job_id)
-    call = next(found, None)
-    return output_and_ending(call)[0] if call else ""
-
-
+"""Characters shown of a command."""
+WIDE = 100
+"""Columns from which on the job stands beside the list."""
+TICK_SECONDS = 1.0
 BINDINGS = (
     Binding("escape,f8,q", "close", "Close", id="joblist.close", tooltip="Back to the chat"),
     Binding("w", "wait", "Wait", id="joblist.wait", tooltip="Say when it has ended"),
@@ -87,63 +71,6 @@ BINDINGS = (
 )
 
 
-def keys_for(job: Job | None, *, is_waited_for: bool) -> tuple[tuple[str, str], ...]:
-    """Ids of bindings, each with what it does to a job; those that are not live are left out."""
-    if job is None:
-        return ("joblist.environment", "environment"), ("joblist.close", "close")
-    return (
-        ("joblist.open", "whole output"),
-        ("joblist.wait", "wait"),
-        ("joblist.kill", "kill"),
-        ("joblist.move", "to the background" if is_waited_for else "to the foreground"),
-        ("joblist.copy", "copy"),
-        ("joblist.give", "give to the model"),
-        ("joblist.again", "run again"),
-        ("joblist.environment", "environment"),
-        ("joblist.close", "close"),
-    )
-
-
-NOTHING_WITHHELD = "Nothing is withheld: commands get every variable there is."
-KEYS = "Enter grant it to this session   Up Down move   Esc close"
-GRANTED = "granted"
-
-
-class EnvironmentPicker(PickerOf[str]):
-    """Gives the name of a variable to be granted, or None."""
-
-    def __init__(self, withheld: Sequence[str], granted: Sequence[str]) -> None:
-        choices = [
-            *(Choice(name, visible(name), GRANTED, "✓") for name in granted),
-            *(Choice(name, visible(name), "withheld") for name in withheld),
-        ]
-        super().__init__(
-            "Variables that commands do not get", choices, empty=NOTHING_WITHHELD, keys=KEYS
-        )
-
-    def result(self, choice: Choice) -> str | None:
-        """The name, if it is not granted already."""
-        return None if choice.note == GRANTED else choice.key
-
-
-def give(prompt: Prompt, job: Job, code: str, text: str) -> str:
-    """Add a chip behind what is written; says about what it costs."""
-    content = f"$ {code}\n{capped(text.strip(chr(10)))}\n[{ending(job)}]\n"
-    cost = f"≈{short_count(round(careful_estimate(content)))} tokens"
-    written = prompt.written
-    name = f"job {job.sequence} {cost}"
-    piece = Attachment(name=name, media_type="text/plain", content=content)
-    others = tuple(known for known in written.attachments if known.name != name)
-    prompt.put(written.text, (*others, piece))
-    return cost
-
-
-WIDE = 100
-TICK_SECONDS = 1.0
-NO_OUTPUT = "It has printed nothing."
-NO_OUTPUT_YET = "Nothing printed yet."
-
-
 class JobsScreen(Screen[None]):
     """Shows the jobs of the open session, and those that other sessions still run."""
 
@@ -155,7 +82,7 @@ class JobsScreen(Screen[None]):
     app: Frame
 
     def __init__(self, chat: ChatPort, shell: ShellLine, show: str | None = None) -> None:
-        """`show` is the id of the job to stand on."""
+        """`show` is the id of the job to choose first."""
         super().__init__()
         self._chat = chat
         self._shell = shell
@@ -166,23 +93,23 @@ class JobsScreen(Screen[None]):
         self._unsubscribe: Callable[[], None]
 
     def compose(self) -> ComposeResult:
-        """What goes on, the list, the job that is chosen with the end of its output, the keys."""
+        """Lay out the heading, the list, the chosen job with the end of its output, the keys."""
         yield Static(id="heading")
         with Container(id="middle"):
-            yield JobList(empty=EMPTY, unicode=not self.app.has_class("-ascii"))
+            yield JobList(empty=JOBS_EMPTY, unicode=not self.app.has_class("-ascii"))
             with Vertical(id="chosen"):
                 yield Static(id="about")
                 yield JobTail()
         yield LiveKeys()
 
     def on_mount(self) -> None:
-        """From now on every event is seen; times run only while a job does."""
+        """Begin to listen to jobs; the clock runs only while a job does."""
         self._unsubscribe = self._jobs.events.subscribe(self._hear)
         self._clock = self.set_interval(TICK_SECONDS, self._show, pause=True)
         self._show(self._first)
 
     def on_unmount(self) -> None:
-        """Nothing is seen any more."""
+        """Stop listening to jobs."""
         self._unsubscribe()
 
     # What the user does
@@ -211,7 +138,7 @@ class JobsScreen(Screen[None]):
         self.app.push_screen(Confirmation(question, visible(self._jobs.code(job))), answered)
 
     def action_move(self) -> None:
-        """To the background, or to where the chat waits for it."""
+        """Move the job to the background, or to the foreground, where the chat waits for it."""
         self._do(self._move)
 
     def action_copy(self) -> None:
@@ -242,11 +169,11 @@ class JobsScreen(Screen[None]):
         self.app.push_screen(EnvironmentPicker(withheld, granted), grant)
 
     def action_close(self) -> None:
-        """Back to the chat."""
+        """Close the panel."""
         self.dismiss(None)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """What is over can be read; what runs can be ended."""
+        """Allow what can be done with the chosen job: only one that runs can be ended or moved."""
         job = self._highlighted
         if action in ("wait", "kill", "move"):
             return job is not None and job.running
@@ -317,7 +244,7 @@ class JobsScreen(Screen[None]):
         self.call_later(self._take, event)
 
     def _take(self, event: JobEvent) -> None:
-        """Only another list is drawn anew; what is printed goes to the job it belongs to."""
+        """Draw the list anew only where it changed; output is shown only for the chosen job."""
         if not isinstance(event, JobOutputArrived):
             self._show()
         elif (job := self._highlighted) and job.id == event.job_id:
@@ -357,3 +284,61 @@ class JobsScreen(Screen[None]):
     def _say(self, text: str) -> None:
         job = self._highlighted
         self.query_one(LiveKeys).say(text, job.id if job else "")
+
+
+class EnvironmentPicker(PickerOf[str]):
+    """Asks which variable to grant; closes with its name, or with None."""
+
+    def __init__(self, withheld: Sequence[str], granted: Sequence[str]) -> None:
+        choices = [
+            *(Choice(name, visible(name), GRANTED, "✓") for name in granted),
+            *(Choice(name, visible(name), "withheld") for name in withheld),
+        ]
+        super().__init__(
+            "Variables that commands do not get",
+            choices,
+            empty=NOTHING_WITHHELD,
+            keys=ENVIRONMENT_KEYS,
+        )
+
+    def result(self, choice: Choice) -> str | None:
+        """Return the name of a variable; None if it is granted already."""
+        return None if choice.note == GRANTED else choice.key
+
+
+def about(job: Job) -> Content:
+    """Return the command of a job, and below it how it does and where it runs."""
+    code = clean(job.code).strip()
+    facts = [
+        f"job {job.sequence}",
+        "running" if job.running else ending(job),
+        "in the background" if job.background else "",
+        f"since {local_time(job.started_at)}" if job.running else local_time(job.started_at),
+        f"in {visible(job.cwd)}",
+        f"process {job.pid}" if job.running else "",
+        "its output was dropped to save memory" if job.trimmed else "",
+    ]
+    return Content.assemble(
+        (code if len(code) <= LONGEST_CODE else f"{code[:LONGEST_CODE]} …", "bold"),
+        "\n",
+        (" · ".join(fact for fact in facts if fact), "$text-muted"),
+    )
+
+
+def earlier_output(state: SessionState, job_id: str) -> str:
+    """Return what the session has recorded of the output of a job that ran at an earlier time."""
+    found = (call for call in reversed(state.tool_calls) if call.id == job_id)
+    call = next(found, None)
+    return output_and_ending(call)[0] if call else ""
+
+
+def give(prompt: Prompt, job: Job, code: str, text: str) -> str:
+    """Add the output of a job to the prompt as a chip; returns about how many tokens it costs."""
+    content = f"$ {code}\n{capped(text.strip(chr(10)))}\n[{ending(job)}]\n"
+    cost = f"≈{short_count(round(careful_estimate(content)))} tokens"
+    written = prompt.written
+    name = f"job {job.sequence} {cost}"
+    piece = Attachment(name=name, media_type="text/plain", content=content)
+    others = tuple(known for known in written.attachments if known.name != name)
+    prompt.put(written.text, (*others, piece))
+    return cost

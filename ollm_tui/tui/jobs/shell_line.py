@@ -1,6 +1,6 @@
-"""Commands typed after a !: run in the session's shell, stopped, moved, told of when they end.
+"""Commands typed after a !: run in the session's shell, stopped, moved, and told of when they end.
 
-Also those of the model are counted, moved and told of here.
+Commands of the model are counted, moved and told of here, too.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from ollm_tui.core.job import (
 from ollm_tui.core.session.message import Attachment
 from ollm_tui.engine.jobs.job_text import capped, ending
 from ollm_tui.tui.chat.port import NOTICE_SECONDS, ChatPort
+from ollm_tui.tui.jobs.words import SHELL_BUSY, SHELL_EMPTY
 from ollm_tui.tui.prompt.chip_area import is_file
 from ollm_tui.tui.prompt.prompt import Prompt
 from ollm_tui.tui.stream.entries.job_entries import command_entry, keep_open, running_entry
@@ -33,51 +34,10 @@ from ollm_tui.tui.stream.transcript.entry import Entry
 if TYPE_CHECKING:
     from ollm_tui.engine.jobs.session_jobs import SessionJobs
 
-
-class JobStream:
-    """Has an entry for each job it is told to show, as long as its session is the open one."""
-
-    def __init__(self, front: Callable[[], ChatPort], jobs: SessionJobs) -> None:
-        self._front = front
-        self._jobs = jobs
-        self._running: set[str] = set()
-
-    def begin(self, job: Job) -> None:
-        """Show a job from now on, to its end."""
-        self._running.add(job.id)
-        self._front().transcript.go_to_end()
-
-    async def show(self, job_id: str) -> None:
-        """Draw a job as it is now, if it is one of those that are shown."""
-        if job_id not in self._running:
-            return
-        job = self._jobs.job(job_id)
-        if job.running:
-            how = f"in the background · job {job.sequence}" if job.background else "running"
-            entry = running_entry(job.id, self._jobs.code(job), self._jobs.tail(job.id), how)
-        else:
-            self._running.discard(job_id)
-            text = capped(await self._jobs.text(job.id))
-            code = self._jobs.code(job)
-            entry = command_entry(job.id, code, text, ending(job), job.started_at)
-        self._put(job, entry)
-
-    def _put(self, job: Job, entry: Entry) -> None:
-        chat = self._front()
-        if chat.opened is None or chat.opened.session_id != job.session_id:
-            return
-        transcript = chat.transcript
-        if entry.key in transcript.stack:
-            before = transcript.entry(entry.key)
-            entry = keep_open(entry, before) if job.running else entry
-        transcript.add(entry)
-
-
 LONG_JOB_SECONDS = 10
-"""After a longer one the terminal's bell says that it has ended."""
+"""The end of a longer job rings the terminal's bell."""
 LONGEST_NAME = 40
-BUSY = "Esc stops it, Alt+B moves it away; then Up brings yours back"
-EMPTY = "! and a command runs it in a shell that stays: !ls, !cd src, !make test; F8 shows all"
+"""Characters shown of a command in a line of words."""
 
 
 def send(chat: ChatPort, sent: Prompt.Sent) -> None:
@@ -86,7 +46,7 @@ def send(chat: ChatPort, sent: Prompt.Sent) -> None:
     for piece in sent.attachments:
         code = code.replace(f"[{piece.name}]", _in_command(piece))
     if not code:
-        chat.tell(EMPTY)
+        chat.tell(SHELL_EMPTY)
         return
     try:
         shell_of(chat).start(code)
@@ -95,42 +55,28 @@ def send(chat: ChatPort, sent: Prompt.Sent) -> None:
 
 
 def shell_of(chat: ChatPort) -> ShellLine:
-    """The commands of a chat; made with the first one, whoever runs it."""
+    """Return the running commands of the program; made with the first one, whoever runs it."""
     shell = chat.app.part(ShellLine, lambda: ShellLine(chat.front))
     chat.app.shell = shell
     return shell
-
-
-def name_of(job: Job) -> str:
-    """A job, as it may be shown, in a few words: what it runs."""
-    words = " ".join(visible(job.code).split())
-    return words if len(words) <= LONGEST_NAME else words[: LONGEST_NAME - 1] + "…"
-
-
-def is_worth_a_bell(job: Job, *, is_looked_at: bool) -> bool:
-    """Whether the end of a job is told aloud: somebody waited long, and looks elsewhere."""
-    return not is_looked_at and (job.duration or 0) > LONG_JOB_SECONDS * 1000
-
-
-def _in_command(piece: Attachment) -> str:
-    """What a chip stands for in a command: a file for its name, a paste for its words."""
-    return quote(piece.path) if piece.path and is_file(piece) else piece.content
 
 
 class ShellLine:
     """Runs the user's commands. Each session has at most one that is waited for."""
 
     def __init__(self, front: Callable[[], ChatPort]) -> None:
-        """`front` gives the chat that is shown now: jobs outlive a conversation."""
+        """`front` returns the chat that is shown now: jobs outlive a conversation."""
         self._front = front
         self.jobs = front().app.jobs
         self._stream = JobStream(front, self.jobs)
         self._foreground: dict[str, str] = {}
         """The job that is waited for, by session."""
         self._stopping: set[str] = set()
+        """Jobs that were asked to end; the next time they are forced to."""
         self._starting: set[str] = set()
         """Sessions in which a command is about to run."""
         self._asked = -NOTICE_SECONDS
+        """When the user was last warned that quitting ends jobs."""
         self.jobs.events.subscribe(self._hear)
 
     @property
@@ -141,7 +87,7 @@ class ShellLine:
 
     @property
     def foreground(self) -> str | None:
-        """The job one waits for: it can be stopped, or moved to the background."""
+        """The job that is waited for: it can be stopped, or moved to the background."""
         conversation = self._chat.opened
         return self._foreground.get(conversation.session_id) if conversation else None
 
@@ -155,12 +101,12 @@ class ShellLine:
         return next((job.id for job in waited if job.session_id == conversation.session_id), None)
 
     def is_waited_for(self, job: Job) -> bool:
-        """Whether the chat or the model waits for a job: it can go to the background."""
+        """Whether the chat or the model waits for a job, which can go to the background then."""
         return job.running and (not job.background or job.id in self._foreground.values())
 
     @property
     def doing(self) -> str:
-        """What goes on in the foreground, in words."""
+        """What runs in the foreground, in words; empty if nothing does."""
         if not (job_id := self.foreground):
             return ""
         action = "stopping, again forces it:" if job_id in self._stopping else "running"
@@ -168,7 +114,7 @@ class ShellLine:
 
     @property
     def would_end(self) -> str:
-        """How many jobs run, in words; nothing if none does."""
+        """How many jobs quitting would end, in words; empty if none runs."""
         count = len(self.jobs.running)
         return counted(count, "job") if count else ""
 
@@ -181,7 +127,8 @@ class ShellLine:
         session_id = self._chat.conversation.session_id
         if not background:
             if self.foreground or session_id in self._starting:
-                raise UsageError("a command is running", BUSY)
+                raise UsageError("a command is running", SHELL_BUSY)
+            # A job is known only once it has started; until then this keeps a second one away.
             self._starting.add(session_id)
         started = self._chat.attempt(lambda: self._start(code, language, background))
         self._chat.screen.run_worker(started, group="shell")
@@ -200,7 +147,7 @@ class ShellLine:
         self._chat.lines.show_state()
 
     def stop(self) -> bool:
-        """Stop the command in the foreground, the second time by force; whether there is one."""
+        """Stop the foreground command, the second time by force; returns whether there is one."""
         job_id = self.foreground
         if job_id is None:
             return False
@@ -212,34 +159,37 @@ class ShellLine:
         return True
 
     def to_background(self) -> None:
-        """Let the command that is waited for go on. UsageError if there is none."""
+        """Move the job that is waited for to the background. UsageError if there is none."""
         if not (job_id := self.movable):
             raise UsageError("no command is running", "! and a command runs one")
         self.move(self.jobs.job(job_id))
 
     def move(self, job: Job) -> str:
-        """To the background, or from there to where it can be stopped by Esc; says where to.
+        """Move a job to the background, or from there to where Esc stops it; returns where to.
 
-        JobError for one that another program runs.
+        JobError for a job that another program runs, UsageError while another one is in the
+        foreground.
         """
         if not self.jobs.service.is_ours(job.id):
-            self.jobs.to_background(job.id)
+            self.jobs.to_background(job.id)  # raises the JobError
         if not self.is_waited_for(job):
             if self._foreground.get(job.session_id):
                 raise UsageError("another command is in the foreground", "move it away first")
             self._foreground[job.session_id] = job.id
             self._stream.begin(job)
-            told = f"job {job.sequence} is in the foreground: Esc in the chat stops it"
+            notice = f"job {job.sequence} is in the foreground: Esc in the chat stops it"
         else:
             self._forget(job.id)
             self.jobs.to_background(job.id)
-            told = f"job {job.sequence} goes on in the background: {name_of(self.jobs.shown(job))}"
+            notice = (
+                f"job {job.sequence} goes on in the background: {name_of(self.jobs.shown(job))}"
+            )
         self._chat.screen.call_later(self._stream.show, job.id)
-        self._chat.tell(told)
-        return told
+        self._chat.tell(notice)
+        return notice
 
     def asks_before_leaving(self) -> bool:
-        """Tell once that leaving ends jobs; whether that was told just now."""
+        """Warn once that quitting ends jobs; returns whether it warned just now."""
         now = time.monotonic()
         ends = self.would_end
         if not ends or now - self._asked < NOTICE_SECONDS:
@@ -254,7 +204,7 @@ class ShellLine:
     # What happens to jobs
 
     def show(self) -> None:
-        """How many jobs run, and what can be done while the model waits for one."""
+        """Show how many jobs run, and what can be done while the model waits for one."""
         self._chat.lines.show_saving()
         if self._chat.is_busy:
             self._chat.lines.show_state()
@@ -285,8 +235,9 @@ class ShellLine:
         elif job.background and job.parent is None:
             name = name_of(self.jobs.shown(job))
             self._chat.tell(f"job {job.sequence}: {ending(job)}: {name}")
-        is_told = was_waited_for or job.background
-        if is_told and is_worth_a_bell(job, is_looked_at=self._chat.app.is_looked_at):
+        # The model hears by itself of the end of what it waits for.
+        concerns_user = was_waited_for or job.background
+        if concerns_user and is_worth_a_bell(job, is_looked_at=self._chat.app.is_looked_at):
             self._chat.app.bell()
 
     def _forget(self, job_id: str) -> None:
@@ -294,3 +245,58 @@ class ShellLine:
         self._foreground = {
             session: waited for session, waited in self._foreground.items() if waited != job_id
         }
+
+
+class JobStream:
+    """Shows jobs in the stream, each as an entry, as long as their session is the open one."""
+
+    def __init__(self, front: Callable[[], ChatPort], jobs: SessionJobs) -> None:
+        self._front = front
+        self._jobs = jobs
+        self._running: set[str] = set()
+
+    def begin(self, job: Job) -> None:
+        """Show a job from now on until it ends."""
+        self._running.add(job.id)
+        self._front().transcript.go_to_end()
+
+    async def show(self, job_id: str) -> None:
+        """Draw a job as it is now, if it is one of those that are shown."""
+        if job_id not in self._running:
+            return
+        job = self._jobs.job(job_id)
+        if job.running:
+            how = f"in the background · job {job.sequence}" if job.background else "running"
+            entry = running_entry(job.id, self._jobs.code(job), self._jobs.tail(job.id), how)
+        else:
+            self._running.discard(job_id)
+            text = capped(await self._jobs.text(job.id))
+            code = self._jobs.code(job)
+            entry = command_entry(job.id, code, text, ending(job), job.started_at)
+        self._put(job, entry)
+
+    def _put(self, job: Job, entry: Entry) -> None:
+        chat = self._front()
+        if chat.opened is None or chat.opened.session_id != job.session_id:
+            return
+        transcript = chat.transcript
+        if entry.key in transcript.stack:
+            before = transcript.entry(entry.key)
+            entry = keep_open(entry, before) if job.running else entry
+        transcript.add(entry)
+
+
+def name_of(job: Job) -> str:
+    """Return what a job runs, in a few words. The job has to be one that may be shown."""
+    words = " ".join(visible(job.code).split())
+    return words if len(words) <= LONGEST_NAME else words[: LONGEST_NAME - 1] + "…"
+
+
+def is_worth_a_bell(job: Job, *, is_looked_at: bool) -> bool:
+    """Whether the end of a job rings the bell: it ran long, and the user looks elsewhere."""
+    return not is_looked_at and (job.duration or 0) > LONG_JOB_SECONDS * 1000
+
+
+def _in_command(piece: Attachment) -> str:
+    """Return what a chip stands for in a command: a file for its name, a paste for its text."""
+    return quote(piece.path) if piece.path and is_file(piece) else piece.content

@@ -1,4 +1,4 @@
-"""Who answers: choosing the model and its provider, also in the middle of a session."""
+"""The commands of models: choose the model and its provider, also in the middle of a session."""
 
 from __future__ import annotations
 
@@ -14,46 +14,8 @@ from ollm_tui.tui.kit.question import Confirmation
 from ollm_tui.tui.models.model_picker import ModelPicker, ability_words
 
 
-def effect_words(view: ContextView) -> str:
-    """How full the window of a model would be."""
-    room = view.budget.room
-    if room is None:
-        return "its server does not say how large its window is"
-    window = f"window {short_count(room.window)}"
-    if not view.budget.parts.conversation:
-        return window
-    used = f"{_about(view)}{short_count(view.count.tokens)}"
-    if view.budget.over_limit:
-        then = "the next message will be refused until something is folded"
-        if not view.refuses:
-            then = "it is compressed before the next message"
-        fit = short_count(room.limit)
-        return f"{window}: the context is too long for it: {used}, {fit} fit: {then}"
-    return f"{window}: the context takes {used} of {short_count(room.window)}, {room.percent} %"
-
-
-def change_words(before: ContextView, after: ContextView) -> str:
-    """What is different now: the window, and how much of it is taken."""
-    windows = dict.fromkeys(map(_window, (before, after)))
-    shares = dict.fromkeys(map(_share, (before, after)))
-    return f"window {' → '.join(windows)}, context {' → '.join(shares)}"
-
-
-def _window(view: ContextView) -> str:
-    return f"{view.budget.room.window:,}" if view.budget.room else "unknown"
-
-
-def _share(view: ContextView) -> str:
-    room = view.budget.room
-    return f"{_about(view)}{room.percent} %" if room else f"{view.count.total} tokens"
-
-
-def _about(view: ContextView) -> str:
-    return "≈" if view.count.source == "estimated" else ""
-
-
 def choose(chat: ChatPort, argument: str) -> None:
-    """Choose among the models of all providers, or take one by its name."""
+    """Choose among the models of all providers, or use one by its name."""
     if argument:
         _take(chat, None, argument)
     else:
@@ -61,7 +23,7 @@ def choose(chat: ChatPort, argument: str) -> None:
 
 
 def provider(chat: ChatPort, argument: str) -> None:
-    """The same list, or the usual model of a provider by its name."""
+    """Choose in the same list, or use the default model of a provider by its name."""
     if argument:
         _take(chat, argument, None)
     else:
@@ -69,7 +31,7 @@ def provider(chat: ChatPort, argument: str) -> None:
 
 
 def _ask(chat: ChatPort) -> None:
-    """Let the user choose; what a model would make of the context is told beside it."""
+    """Let the user choose; beside each model stands how full its window would be."""
     workspace, conversation = chat.app.workspace, chat.opened
 
     def use(chosen: tuple[str, str] | None) -> None:
@@ -91,13 +53,15 @@ def _ask(chat: ChatPort) -> None:
 
 
 def _take(chat: ChatPort, provider: str | None, model: str | None) -> None:
-    """Behind the screen: servers take their time, and the newest wish counts."""
+    """Use a model, in a worker: servers take their time, and the last choice counts."""
     used = chat.attempt(lambda: _use(chat, provider, model))
     chat.screen.run_worker(used, group="model", exclusive=True)
 
 
 async def _use(chat: ChatPort, provider: str | None, model: str | None) -> None:
-    """At once if the context fits; otherwise the user is asked."""
+    """Switch at once if the context fits; otherwise ask the user first."""
+    # The first conversation may have been opened while the picker was shown.
+    chat = chat.front()
     _check_free(chat)
     chat.tell("asking the model …")
     conversation = chat.opened
@@ -124,7 +88,7 @@ async def _use(chat: ChatPort, provider: str | None, model: str | None) -> None:
 async def _switch(
     chat: ChatPort, conversation: Conversation, provider: str | None, model: str | None
 ) -> None:
-    """Have it answer from the next message on, and say what is different now."""
+    """Have a model answer from the next message on, and tell what is different now."""
     _check_free(chat)
     before = conversation.context()
     await chat.app.workspace.switch_model(conversation, provider, model)
@@ -134,7 +98,7 @@ async def _switch(
 
 
 async def _begin(chat: ChatPort, provider: str | None, model: str | None) -> None:
-    """Nobody was there to open a session with."""
+    """Begin a session: none could be opened, as there was no model to answer."""
 
     async def begin() -> tuple[Conversation, tuple[str, ...]]:
         return await chat.app.workspace.begin(provider=provider, model=model), ()
@@ -146,6 +110,44 @@ async def _begin(chat: ChatPort, provider: str | None, model: str | None) -> Non
 def _check_free(chat: ChatPort) -> None:
     if chat.is_busy:
         raise UsageError("the model is still answering", "Esc stops it")
+
+
+def effect_words(view: ContextView) -> str:
+    """Return how full the window of a model would be, and what follows from that."""
+    room = view.budget.room
+    if room is None:
+        return "its server does not say how large its window is"
+    window = f"window {short_count(room.window)}"
+    if not view.budget.parts.conversation:
+        return window
+    used = f"{_about(view)}{short_count(view.count.tokens)}"
+    if view.budget.over_limit:
+        then = "the next message will be refused until something is folded"
+        if not view.refuses:
+            then = "it is compressed before the next message"
+        fit = short_count(room.limit)
+        return f"{window}: the context is too long for it: {used}, {fit} fit: {then}"
+    return f"{window}: the context takes {used} of {short_count(room.window)}, {room.percent} %"
+
+
+def change_words(before: ContextView, after: ContextView) -> str:
+    """Return what is different now: the window, and how much of it is taken."""
+    windows = dict.fromkeys(map(_window, (before, after)))
+    shares = dict.fromkeys(map(_share, (before, after)))
+    return f"window {' → '.join(windows)}, context {' → '.join(shares)}"
+
+
+def _window(view: ContextView) -> str:
+    return f"{view.budget.room.window:,}" if view.budget.room else "unknown"
+
+
+def _share(view: ContextView) -> str:
+    room = view.budget.room
+    return f"{_about(view)}{room.percent} %" if room else f"{view.count.total} tokens"
+
+
+def _about(view: ContextView) -> str:
+    return "≈" if view.count.source == "estimated" else ""
 
 
 ACTIONS: Mapping[str, Action] = {

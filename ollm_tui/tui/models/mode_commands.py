@@ -1,4 +1,4 @@
-"""The way of working: what the model is told to be, also in the middle of a session."""
+"""The command of modes: choose what the model is told to be, also in the middle of a session."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOTHING_TOLD = "nothing more than the system prompt"
 
 
 async def choose(chat: ChatPort, argument: str) -> None:
-    """Choose how the model works, or take a mode by its name."""
+    """Choose how the model works, or use a mode by its name."""
     if argument:
         await _use(chat, argument.strip(), "command")
         return
@@ -50,8 +50,8 @@ async def _use(chat: ChatPort, name: str, trigger: Literal["manual", "command"])
 
 
 def _about(mode: Mode) -> str:
-    warmth = "" if mode.temperature is None else f"   temperature {mode.temperature:g}"
-    return f"{mode.prompt or NOTHING_TOLD}{warmth}"
+    temperature = "" if mode.temperature is None else f"   temperature {mode.temperature:g}"
+    return f"{mode.prompt or NOTHING_TOLD}{temperature}"
 
 
 ACTIONS: Mapping[str, Action] = {

@@ -1,4 +1,4 @@
-"""Choosing who answers: the models of every provider, and what the highlighted one means."""
+"""The picker of models: those of every provider, and what the highlighted one would mean."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ModelName = tuple[str, str]
 """A provider and one of its models."""
 AskOffers = Callable[[], AsyncGenerator[ProviderOffer, None]]
 Describe = Callable[[str, str], Awaitable[str]]
-"""What is to know of a model of a provider before it is taken."""
+"""Returns what the user should know of a model of a provider before it is chosen."""
 
 NOBODY = "No provider is there. ollm doctor says what is missing."
 REST_SECONDS = 0.15
@@ -28,8 +28,10 @@ REST_SECONDS = 0.15
 
 
 class ModelPicker(PickerOf[ModelName]):
-    """Gives (provider, model), or None. Opens at once with the model that answers now and the
-    names of all providers; what they have is filled in as they answer.
+    """Closes with (provider, model), or with None.
+
+    Opens at once with the model that answers now and the names of all providers; what they have
+    is filled in as they answer.
     """
 
     def __init__(
@@ -45,17 +47,20 @@ class ModelPicker(PickerOf[ModelName]):
         self._describe = describe
         self._current = current
         self._models: dict[str, ModelName] = {}
+        """The models that can be chosen, by the key of their line."""
         self._problems: dict[str, str] = {}
+        """Why there is nothing to choose, by the key of the line."""
         self._known: dict[str, str] = {}
+        """What was found out about models, by the key of their line."""
         self._choices = self._all_lines()
         self._first = next(iter(self._models), None)
 
     def on_mount(self) -> None:
-        """Ask while the window is already there."""
+        """Ask the providers while the window is already there."""
         self.ask()
 
     def result(self, choice: Choice) -> ModelName | None:
-        """The model of a line; a line that tells of a problem is none."""
+        """Return the model of a line; None for a line that tells of a problem."""
         return self._models.get(choice.key)
 
     @work(group="offers", exclusive=True)
@@ -81,7 +86,7 @@ class ModelPicker(PickerOf[ModelName]):
 
     @on(Input.Submitted)
     def tell_what_is_awaited(self) -> None:
-        """Enter where nothing can be taken yet is answered in words."""
+        """Answer Enter in words where nothing can be chosen yet."""
         waiting = [name for name, offer in self._offers.items() if offer is None]
         if waiting and self.choice_list.highlighted is None:
             self.say(f"nothing fits yet: still looking for {', '.join(waiting)}")
@@ -103,7 +108,7 @@ class ModelPicker(PickerOf[ModelName]):
         return [line for name, offer in self._offers.items() for line in self._group(name, offer)]
 
     def _group(self, name: str, offer: ProviderOffer | None) -> Iterator[Choice]:
-        """A provider and its models; until it answers, only the one that answers now."""
+        """Yield a provider and its models; until it answers, only the model that is used now."""
         yield Choice(f"provider {name}", clean(name), heading=True)
         if offer is not None:
             yield from self._lines(offer)
@@ -114,7 +119,7 @@ class ModelPicker(PickerOf[ModelName]):
         yield Choice(_waiting(name), f"looking for {clean(name)} ...", words=name)
 
     def _lines(self, offer: ProviderOffer) -> Iterator[Choice]:
-        """The models of one provider; one without models has a line that says why."""
+        """Yield the models of one provider; one without models has a line that says why."""
         for info in offer.models:
             yield self._line(offer.name, info)
         if not offer.models:
@@ -134,19 +139,19 @@ class ModelPicker(PickerOf[ModelName]):
 
 
 def ability_words(can: Capabilities) -> str:
-    """What a model can do, in a few words; what its server does not say is left out."""
+    """Return what a model can do, in a few words; what its server does not say is left out."""
     named = {"tools": can.tools, "thinking": can.thinking, "images": can.images}
     words = [name if able else f"no {name}" for name, able in named.items() if able is not None]
     return ", ".join(words) or "the server does not say what it can do"
 
 
 def _waiting(provider: str) -> str:
-    """The key of the line that stands for a provider that has not answered."""
+    """Return the key of the line for a provider that has not answered."""
     return f"waiting {provider}"
 
 
 def short_count(tokens: int) -> str:
-    """A number of tokens in a few digits: windows are counted in 1024s, 32768 is 32k."""
+    """Return a number of tokens in a few digits: windows are counted in 1024s, 32768 is 32k."""
     unit = 1024 if tokens % 1024 == 0 else 1000
     return f"{tokens / unit:.0f}k" if tokens >= unit else str(tokens)
 

@@ -20,7 +20,7 @@ from ollm_tui.core.session.message import Attachment
 
 MOST_LINES = 40
 MOST_CHARACTERS = 4_000
-"""A paste with more becomes a chip."""
+"""A paste with more lines or characters becomes a chip."""
 
 _PASTE = re.compile(r"paste (\d+)")
 
@@ -46,14 +46,15 @@ class _Draft(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def to_draft(written: Written) -> str:
-    """One string for the whole; plain text where nothing goes along."""
+    """Return a text with its attachments as one string; plain text where there are none."""
+    # A text that looks like JSON is encoded, too: `from_draft` could take it for a draft.
     if not written.attachments and not written.text.startswith("{"):
         return written.text
     return msgspec.json.encode(_Draft(*written)).decode()
 
 
 def from_draft(draft: str) -> Written:
-    """What `to_draft` was given; any other string is a text."""
+    """Return what `to_draft` was given, filtered; any other string is a plain text."""
     try:
         found = msgspec.json.decode(draft, type=_Draft)
     except (msgspec.MsgspecError, RecursionError):
@@ -71,12 +72,12 @@ def from_draft(draft: str) -> Written:
 
 
 def is_long(text: str) -> bool:
-    """Whether a paste is better shown as a chip."""
+    """Whether a paste is so long that it is shown as a chip."""
     return _lines(text) > MOST_LINES or len(text) > MOST_CHARACTERS
 
 
 class Chips:
-    """The chips of one text. What they stand for stays known until other chips are taken."""
+    """The chips of one text. What a chip stands for stays known until another text is unpacked."""
 
     def __init__(self) -> None:
         self._by_label: dict[str, Attachment] = {}
@@ -84,27 +85,28 @@ class Chips:
         self._number = 0
 
     def add(self, content: str) -> str:
-        """The label for a paste; its number is new."""
+        """Return the label for a new paste, which gets a number of its own."""
         self._number += 1
         piece = Attachment(name=f"paste {self._number}", media_type="text/plain", content=content)
         self._take((*self._by_label.values(), piece))
         return _label(piece)
 
     def attach(self, piece: Attachment) -> str:
-        """The label for a file; the same file read again takes the place of the earlier one."""
+        """Return the label for a file; the same file read again replaces the earlier one."""
         others = (each for each in self._by_label.values() if each.name != piece.name)
         self._take((*others, piece))
         return _label(piece)
 
     def spans(self, line: str) -> list[Span]:
-        """The chips in a line, from left to right."""
+        """Return the chips in a line, from left to right."""
         if not self._pattern:
             return []
         found = self._pattern.finditer(line)
         return [Span(chip.start(), chip.end(), self._by_label[chip[0]]) for chip in found]
 
     def pack(self, text: str) -> Written:
-        """A text with labels as it is sent. A label that was damaged stays, and its paste goes."""
+        """Return a text with labels as it is sent. A damaged label stays as text, its paste is left
+        out unless the name can still be read."""
         if not self._pattern:
             return Written(text)
         pieces = tuple(piece for piece in self._by_label.values() if _names(piece, text))
@@ -113,7 +115,7 @@ class Chips:
         return Written(self._replaced(text, lambda piece: f"[{piece.name}]"), pieces)
 
     def unpack(self, written: Written) -> str:
-        """The text with labels; what it does not name is added to its end."""
+        """Return the text with labels; attachments it does not name are added to its end."""
         self._take(written.attachments)
         text = written.text
         for label, piece in self._by_label.items():
@@ -123,11 +125,11 @@ class Chips:
         return text
 
     def whole(self, text: str) -> str:
-        """The text with every paste written out; files stay chips."""
+        """Return the text with every paste written out; files stay chips."""
         return self._replaced(text, lambda p: _label(p) if is_file(p) else p.content)
 
     def fold(self, text: str) -> str:
-        """The reverse of `whole`: a paste that still stands there unchanged is a chip again."""
+        """Reverse `whole`: make a paste that still stands there unchanged a chip again."""
         for label, piece in self._by_label.items():
             if piece.content and not is_file(piece):
                 text = text.replace(piece.content, label, 1)
@@ -147,12 +149,12 @@ class Chips:
 
 
 def is_file(piece: Attachment) -> bool:
-    """Whether something comes from a file, and not from the clipboard or from a session."""
+    """Whether an attachment comes from a file, and not from the clipboard or from a session."""
     return piece.path is not None and (piece.media_type == "text/plain" or is_image(piece))
 
 
 def is_image(piece: Attachment) -> bool:
-    """Whether something is a picture: no text can stand for it."""
+    """Whether an attachment is an image, for which no text can stand."""
     return piece.media_type.startswith("image/")
 
 
@@ -180,11 +182,13 @@ def _names(piece: Attachment, text: str) -> bool:
 
 
 TALLEST = 10
+"""Lines of text up to which the prompt grows, but no more than a third of the screen."""
 LEAST_TALL = 3
+"""Lines of text up to which it grows on the smallest screen."""
 
 
 class ChipArea(TextArea):
-    """What is pasted is filtered; the cursor steps over chips, and an edit takes whole ones."""
+    """A text area whose cursor steps over chips and whose edits take whole ones."""
 
     COMPONENT_CLASSES = {"chip-area--chip"}
     DEFAULT_CSS = """
@@ -253,14 +257,14 @@ class ChipArea(TextArea):
         self._paste(clipboard)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A key that would do nothing is left to others."""
+        """Leave a key that would do nothing to others."""
         if action == "expand":
             chip = self._chip_at_cursor()
             return chip is not None and not is_image(chip.attachment)
         return super().check_action(action, parameters)
 
     def edit(self, edit: Edit) -> EditResult:
-        """Edit; what reaches into a chip takes all of it, and nothing is put inside of one."""
+        """Edit the text; an edit that reaches into a chip takes all of it."""
         (top, bottom), keep = (edit.top, edit.bottom), edit.maintain_selection_offset
         first, last = self._chip_around(top), self._chip_around(bottom)
         if first and top == bottom:
@@ -271,34 +275,35 @@ class ChipArea(TextArea):
         return super().edit(Edit(edit.text, top, bottom, keep) if first or last else edit)
 
     def get_line(self, line_index: int) -> Text:
-        """A line with its chips coloured."""
+        """Return a line with its chips coloured."""
         line = super().get_line(line_index)
         for chip in self._chips.spans(line.plain):
             line.stylize(self.get_component_rich_style("chip-area--chip"), chip.start, chip.end)
         return line
 
     def find_matching_bracket(self, bracket: str, search_from: Location) -> Location | None:
-        """No search: it reads the whole text at every step of the cursor."""
+        """Return nothing: the search would read the whole text at every step of the cursor."""
         return None
 
     def validate_selection(self, selection: Selection) -> Selection:
-        """Never inside of a chip."""
+        """Keep both ends of the selection out of chips."""
         return Selection(self._beside(selection.start), self._beside(selection.end))
 
     def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
-        """Scroll to the cursor, if it is in the text: undoing asks for it before it moves it."""
+        """Scroll to the cursor if it is in the text: undo asks before it moves the cursor."""
         if self.cursor_location[0] >= self.document.line_count:
             return Offset()
         return super().scroll_cursor_visible(center, animate)
 
     @on(TextArea.Changed)
     def grow(self) -> None:
-        """As tall as the text, within reason."""
+        """Make the area as tall as its text, within limits."""
         tallest = min(TALLEST, max(self.screen.size.height // 3, LEAST_TALL))
+        # 2 for the border.
         self.styles.height = min(max(self.wrapped_document.height, 1), tallest) + 2
 
     def on_resize(self) -> None:
-        """Another width wraps the text differently."""
+        """Grow or shrink: another width wraps the text differently."""
         self.call_after_refresh(self.grow)
 
     async def _on_paste(self, event: events.Paste) -> None:
@@ -314,7 +319,8 @@ class ChipArea(TextArea):
         self.focus()
 
     def _beside(self, location: Location) -> Location:
-        """The nearer side of a chip; coming from one side, the other."""
+        """Return a place outside of chips: the nearer side of a chip, or its other side where the
+        cursor comes from one of them, so that it steps over the chip."""
         chip = self._chip_around(location)
         if chip is None:
             return location

@@ -1,5 +1,4 @@
-"""What the prompt can complete: commands, what may follow them where that is known at once, and
-files."""
+"""What the prompt can complete: commands, their arguments where these are known at once, files."""
 
 from __future__ import annotations
 
@@ -16,13 +15,13 @@ if TYPE_CHECKING:
     from ollm_tui.tui.prompt.completion_files import FileSource
 
 Front = Callable[[], "ChatPort"]
-"""Gives the chat that is shown now: the prompt outlives a conversation."""
+"""Returns the chat that is shown now: the prompt outlives a conversation."""
 FREE = frozenset({"context", "decide", "goal", "model"})
-"""Commands after which other words may stand as well."""
+"""Commands that take other words as well as the values offered."""
 
 
 def completions(front: Front) -> list[Completion]:
-    """Every command with a slash name; nobody is asked for values before they are wanted."""
+    """Return every command with a slash name; its values are asked for when they are needed."""
     values: Mapping[str, Callable[[], Sequence[str]]] = {
         "context": lambda: ("show", "export", "list", "refresh", "clear", *_entries(front)),
         "trust": lambda: ("once", "always", "never", "view", "later"),
@@ -47,7 +46,8 @@ def completions(front: Front) -> list[Completion]:
 
 
 def file_source(front: Front) -> Callable[[], FileSource]:
-    """Where files are looked for once one is named; loaded then, the first picture needs none."""
+    """Return what makes the source of files. It is loaded when the first file is named: the first
+    paint needs none."""
 
     def source() -> FileSource:
         from ollm_tui.tui.prompt.mentions import Mentions
@@ -58,14 +58,14 @@ def file_source(front: Front) -> Callable[[], FileSource]:
 
 
 def _entries(front: Front) -> list[str]:
-    """What can be added without more words, and what can be removed."""
+    """Return what can be added to the context without more words, and what can be removed."""
     conversation = front().opened
     keys = [entry.key for entry in conversation.notes.all] if conversation else []
     return ["add tree", "add git", *(f"remove {key}" for key in keys)]
 
 
 def _goal_words(front: Front) -> list[str]:
-    """What can be done with goals; words follow where there is a blank."""
+    """Return what can be done with goals; words follow where one ends with a blank."""
     conversation = front().opened
     goal = conversation.goals.active if conversation else None
     begun = ["step ", "blocker ", "milestone ", "milestone --ahead ", "artifact "] if goal else []
@@ -75,7 +75,7 @@ def _goal_words(front: Front) -> list[str]:
 
 
 def _decisions(front: Front) -> list[str]:
-    """Decisions that are not locked, and those that can be taken back."""
+    """Return the ways to decide something open, and to take back what is decided."""
     conversation = front().opened
     count = len(conversation.goals.decisions) if conversation else 0
     return ["--open ", *(["undo"] if count else []), *(f"undo {n + 1}" for n in range(count))]
@@ -87,7 +87,7 @@ def _modes(front: Front) -> list[str]:
 
 
 def _models(front: Front) -> list[str]:
-    """The one that answers now, then those that were offered before."""
+    """Return the model that answers now, then those known without asking a provider."""
     conversation = front().opened
     now = [conversation.choice.model] if conversation else []
     return list(dict.fromkeys((*now, *front().app.workspace.models.known_models)))

@@ -1,4 +1,4 @@
-"""Writing: in an editor of one's own, from earlier prompts, or just back in the prompt."""
+"""The commands of the prompt: write in an external editor, use an earlier prompt, focus it."""
 
 from __future__ import annotations
 
@@ -12,22 +12,19 @@ from ollm_tui.tui.chat.port import Action, ChatPort
 from ollm_tui.tui.kit.choice_list import Choice
 from ollm_tui.tui.kit.line_input import LineInput
 from ollm_tui.tui.kit.picker import PickerOf
+from ollm_tui.tui.prompt.words import ELSEWHERE, HISTORY_EMPTY, HISTORY_KEYS
 from ollm_tui.tui.terminal.external_editor import edit_outside
-
-EMPTY = "No earlier prompts yet. What you send is kept here; Tab searches everything ever said."
-KEYS = "Enter use   Up Down move   Tab everything ever said   Esc close"
-ELSEWHERE = "In other projects"
 
 
 class PromptPick(NamedTuple):
-    """A prompt to use, or words to look for."""
+    """What was chosen: a prompt to use, or words to search for."""
 
     text: str
     is_search: bool = False
 
 
 class PromptPicker(PickerOf[PromptPick]):
-    """The prompts of this project, then those of others, the latest first."""
+    """Lists the prompts of this project, then those of others, the latest first."""
 
     BINDINGS = [
         Binding(
@@ -44,19 +41,19 @@ class PromptPicker(PickerOf[PromptPick]):
         ]
         if elsewhere:
             lines.insert(len(here), Choice("", ELSEWHERE, heading=True))
-        super().__init__("Earlier prompts", lines, empty=EMPTY, keys=KEYS)
+        super().__init__("Earlier prompts", lines, empty=HISTORY_EMPTY, keys=HISTORY_KEYS)
 
     def on_mount(self) -> None:
-        """Words that are known already narrow the list at once."""
+        """Narrow the list at once by the words that are known already."""
         super().on_mount()
         self.query_one(LineInput).value = self._words
 
     def result(self, choice: Choice) -> PromptPick:
-        """The prompt of a line."""
+        """Return the prompt of a line."""
         return PromptPick(self._texts[int(choice.key)])
 
     def action_widen(self) -> None:
-        """Look for the words in all that was said by anybody."""
+        """Close, and search for the words in everything ever said."""
         self.dismiss(PromptPick(self.query_one(LineInput).value, is_search=True))
 
 
@@ -67,7 +64,7 @@ async def editor(chat: ChatPort, _argument: str) -> None:
 
 
 async def history(chat: ChatPort, argument: str) -> None:
-    """Choose an earlier prompt, of this project or another; Tab looks through all that was said."""
+    """Choose an earlier prompt, of this project or another; Tab searches everything ever said."""
     memory = chat.app.memory
     here = list(dict.fromkeys(reversed(memory.history())))
     known = set(here)
@@ -88,7 +85,7 @@ async def history(chat: ChatPort, argument: str) -> None:
 
 
 def focus(chat: ChatPort, _argument: str) -> None:
-    """Leave the stream; what is marked stays marked until it is moved."""
+    """Go from the stream to the prompt, and take the cursor off the messages."""
     chat.transcript.cursor.move_to(None)
     chat.prompt.focus()
 

@@ -1,4 +1,4 @@
-"""What may be meant by the command being typed: names after the slash, values after the name."""
+"""Completion of the command being typed: names after the slash, values after the name."""
 
 from __future__ import annotations
 
@@ -15,39 +15,41 @@ class Completion(NamedTuple):
     argument: str = ""
     description: str = ""
     values: Callable[[], Sequence[str]] | None = None
-    """What may follow the name, asked for when it is needed."""
+    """Returns what may follow the name; called when that is needed."""
     is_free: bool = False
     """Whether other words may follow as well: then Enter means what was typed."""
 
 
 class Option(NamedTuple):
-    """A line of the list."""
+    """One line of the list of completions."""
 
     label: str
     argument: str = ""
     description: str = ""
     line: str = ""
-    """The first line of the prompt if this one is taken."""
+    """The first line of the prompt if this option is taken."""
     column: int = 0
-    """Where the cursor is then."""
+    """The column of the cursor then."""
     value: str = ""
-    """What is meant, where it is a file: its label may be shortened."""
+    """The name of a file, where it is one: its label may be shortened."""
 
 
 class Completer:
-    """The options for what is being typed, and which of them is chosen."""
+    """Holds the options for what is being typed, and which of them is chosen."""
 
     def __init__(self, completions: Iterable[Completion] = ()) -> None:
         self._completions = {completion.name: completion for completion in completions}
         self._values: dict[str, list[str]] = {}
         self._closed = False
+        """Whether the user closed the list."""
         self._moved = False
+        """Whether the user chose an option with the arrow keys."""
         self.options: tuple[Option, ...] = ()
         self.chosen = 0
 
     @property
     def names(self) -> Iterable[str]:
-        """Every command."""
+        """The names of all commands."""
         return self._completions.keys()
 
     @property
@@ -56,7 +58,7 @@ class Completer:
         return bool(self.options)
 
     def update(self, line: str, column: int) -> None:
-        """Another text, or the cursor elsewhere in it."""
+        """Find the options for another text, or for the cursor elsewhere in it."""
         if not line.startswith("/"):
             self.reset()
         options = () if self._closed else tuple(self._matches(line, column))
@@ -69,28 +71,28 @@ class Completer:
             self.options, self.chosen, self._moved = tuple(options), 0, False
 
     def reset(self) -> None:
-        """No command is being typed."""
+        """Forget everything: no command is being typed."""
         self._closed = False
         self._values.clear()
         self.options = ()
 
     def close(self) -> None:
-        """Be quiet until another command is begun, or `reopen`."""
+        """Offer nothing until another command is begun, or until `reopen`."""
         self._closed = True
         self.options = ()
 
     def reopen(self, line: str, column: int) -> None:
-        """Show the options after all."""
+        """Offer the options after all."""
         self._closed = False
         self.update(line, column)
 
     def move(self, step: int) -> None:
-        """Choose another one; after the last comes the first."""
+        """Choose another option; after the last comes the first."""
         self.chosen = (self.chosen + step) % len(self.options)
         self._moved = True
 
     def meant(self, line: str) -> Option | None:
-        """The chosen option if Enter means it, or nothing if it means what was typed."""
+        """Return the chosen option if Enter means that; None if Enter means what was typed."""
         if not self.is_open:
             return None
         name, space, argument = line[1:].partition(" ")
@@ -126,6 +128,7 @@ class Completer:
         known = self._completions.get(name)
         if not known or not known.values:
             return
+        # Some values are names from elsewhere, as those of models: none may steer the terminal.
         if name not in self._values:
             self._values[name] = [
                 value for value in known.values() if not UNSAFE.search(value) and "\n" not in value
@@ -139,7 +142,7 @@ class Completer:
 
 
 def _ranked(word: str, names: Iterable[str]) -> list[str]:
-    """The names that begin with a word, then those that contain it."""
+    """Return the names that begin with a word, then those that contain it."""
     word = word.lower()
     found = [name for name in names if word in name.lower()]
     return sorted(found, key=lambda name: not name.lower().startswith(word))

@@ -19,7 +19,7 @@ _AT = r"""(?:^|(?<=[\s("']))@"""
 _BEGUN = re.compile(rf"""{_AT}(?:"(?P<quoted>[^"]*)"?|(?P<plain>[^\s"]*))$""")
 _NAMED = re.compile(rf"""{_AT}(?:"(?P<quoted>[^"\n]+)"|(?P<plain>[^\s"]+))""", re.MULTILINE)
 _AFTER = ".,;:!?)'"
-"""What may follow a name without being part of it."""
+"""Characters that may follow a name without being part of it."""
 
 
 class Mention(NamedTuple):
@@ -32,7 +32,7 @@ class Mention(NamedTuple):
 
 
 class Named(NamedTuple):
-    """A name in a text, and where it stands, with its @."""
+    """A name in a text, and where it stands together with its @."""
 
     start: int
     end: int
@@ -40,7 +40,7 @@ class Named(NamedTuple):
 
 
 def mention_at(line: str, row: int, column: int) -> Mention | None:
-    """What is being named where the cursor is."""
+    """Return the name that is being typed at the cursor; None if there is none."""
     found = _BEGUN.search(line[:column])
     if found is None:
         return None
@@ -48,7 +48,7 @@ def mention_at(line: str, row: int, column: int) -> Mention | None:
 
 
 def names_in(text: str) -> list[Named]:
-    """Everything in a text that is written like the name of a file."""
+    """Return everything in a text that is written like the name of a file."""
     found: list[Named] = []
     for match in _NAMED.finditer(text):
         name = match["quoted"] or match["plain"].rstrip(_AFTER)
@@ -59,23 +59,23 @@ def names_in(text: str) -> list[Named]:
 
 
 def as_typed(name: str) -> str:
-    """How a name is written so that it is understood as one."""
+    """Return a name as it has to be typed: after an @, in quotes if it has blanks."""
     return f'@"{name}"' if re.search(r"\s", name) else f"@{name}"
 
 
 LONGEST_SEARCH_SECONDS = 2.0
-"""So long Enter waits for the files that fit a name; then the name is only words."""
+"""How long Enter waits for the files that fit a name; after that the name is only words."""
 
 
 class FileSource(Protocol):
     """Finds files by some of their letters, and reads them."""
 
     def options(self, query: str) -> AsyncGenerator[tuple[Option, ...], None]:
-        """The files that fit; again when more of them are known."""
+        """Yield the files that fit, and again when more of them are known."""
         ...
 
     async def attachment(self, name: str) -> Attachment:
-        """A file to be sent along. UsageError, in words, if it cannot be."""
+        """Return a file to be sent along. UsageError if it cannot be."""
         ...
 
     async def exists(self, name: str) -> bool:
@@ -84,7 +84,7 @@ class FileSource(Protocol):
 
 
 class FileCompletion:
-    """Follows the cursor of a text area; what fits is offered through its completer."""
+    """Follows the cursor of a text area, and offers the files that fit through its completer."""
 
     def __init__(
         self,
@@ -99,20 +99,20 @@ class FileCompletion:
         self._source: FileSource | None = None
         self._suggest = suggest
         self._mention: Mention | None = None
-        """What is offered for."""
+        """The name that files are offered for."""
         self._closed: tuple[int, int] | None = None
-        """Where the @ stands whose list the user closed."""
+        """The row and column of the @ whose list the user closed."""
         self._offering: asyncio.Task[None] | None = None
 
     def here(self) -> Mention | None:
-        """The name the cursor is in."""
+        """Return the name the cursor is in; None if there is none."""
         if not self._may_name:
             return None
         row, column = self._area.cursor_location
         return mention_at(self._area.document.get_line(row), row, column)
 
     def look(self) -> bool:
-        """The text or the cursor is another one; whether a file is being named."""
+        """Follow a change of the text or the cursor; returns whether a file is being named."""
         mention = self.here()
         if mention is None:
             self.leave()
@@ -128,12 +128,12 @@ class FileCompletion:
         return True
 
     def leave(self) -> None:
-        """No file is being named."""
+        """End the search: no file is being named."""
         self._stop()
         self._mention = self._closed = None
 
     def close(self) -> bool:
-        """Offer nothing more for this name; whether there was one."""
+        """Offer nothing more for this name; returns whether there was one."""
         if self._mention is None:
             return False
         self._stop()
@@ -142,11 +142,14 @@ class FileCompletion:
         return True
 
     def reopen(self) -> None:
-        """Offer something after all."""
+        """Offer files again for the name whose list was closed."""
         self._closed = None
 
     async def chosen(self) -> Option | None:
-        """The file that is meant; typed in a burst, it is looked for first."""
+        """Return the option that is chosen; None if no file is being named or none fits.
+
+        Waits for the search: a name typed in a burst is ahead of it.
+        """
         if self._mention and self._offering:
             await asyncio.wait({self._offering}, timeout=LONGEST_SEARCH_SECONDS)
         if self._mention and self._completer.is_open:
@@ -154,7 +157,7 @@ class FileCompletion:
         return None
 
     async def take(self, name: str, *, as_text: bool) -> None:
-        """Put a file in the place of what was typed of its name. UsageError if it cannot be."""
+        """Put a file in the place of its typed name. UsageError if it cannot be sent."""
         mention = self._mention
         if mention is None:
             return
@@ -169,10 +172,11 @@ class FileCompletion:
         self._area.insert(" ", maintain_selection_offset=False)
 
     async def attach_named(self) -> None:
-        """Put files there that were named in full and not chosen from the list. Names of
-        nothing are words. UsageError if one of them cannot be sent."""
+        """Attach the files that were typed in full and not chosen from the list; names of no file
+        stay words. UsageError if a file cannot be sent."""
         if not self._may_name:
             return
+        # From the end: a chip moves everything behind it.
         for named in reversed(names_in(self._area.text)):
             if await self._files.exists(named.name):
                 piece = await self._files.attachment(named.name)
@@ -181,7 +185,7 @@ class FileCompletion:
 
     @property
     def _may_name(self) -> bool:
-        """Not in what a shell is to run: there an @ is an @."""
+        """Whether files can be named: not in a command for the shell, where an @ is an @."""
         return self._find_files is not None and not self._area.text.startswith("!")
 
     @property

@@ -11,14 +11,16 @@ from textual.message import Message
 from textual.widgets import Static
 
 from ollm_tui.tui.prompt.completion import Option
+from ollm_tui.tui.prompt.words import COMPLETION_KEYS
 
 MOST_LINES = 8
+"""Options shown at a time, but no more than a third of the screen."""
 WIDEST_LABEL = 36
-KEYS = "↑↓ choose  ·  Tab complete  ·  Esc close"
+"""The widest column of labels; a longer label moves only its own description."""
 
 
 class CompletionList(Static):
-    """Up to eight options around the chosen one, and the keys that matter."""
+    """Shows up to eight options around the chosen one, and the keys that matter."""
 
     DEFAULT_CSS = """
     CompletionList {
@@ -53,10 +55,12 @@ class CompletionList(Static):
             for at, option in enumerate(shown)
         ]
         more = f"{chosen + 1} of {len(options)}  ·  " if len(options) > most else ""
-        self.update(Content("\n").join((*lines, Content.styled(more + KEYS, "$text-muted"))))
+        self.update(
+            Content("\n").join((*lines, Content.styled(more + COMPLETION_KEYS, "$text-muted")))
+        )
 
     def on_click(self, event: events.Click) -> None:
-        """A line was clicked."""
+        """Tell which option was clicked."""
         if event.y < self._shown:
             self.post_message(self.Picked(self._first + event.y))
 

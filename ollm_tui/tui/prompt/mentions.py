@@ -1,4 +1,4 @@
-"""Files for the @ of the prompt: found while one types, shown with their cost, read when taken."""
+"""Files for the @ of the prompt: found while typing, shown with their cost, read when taken."""
 
 from __future__ import annotations
 
@@ -32,14 +32,15 @@ if TYPE_CHECKING:
 
 MOST_OPTIONS = 20
 SOON_SECONDS = 0.2
-"""After that the files found so far are shown, until all of them are known."""
+"""How long to wait for all files before those found so far are shown."""
 FRESH_SECONDS = 2.0
-"""So old a list may be when a name is begun; it is looked through again otherwise."""
+"""How old the list of files may be when a name is begun; an older one is made anew."""
 COST_CELLS = 5
+"""The width of the cost, so that what follows it is aligned."""
 
 
 class Mentions:
-    """The files of the open project."""
+    """Finds and reads the files of the open project, and paths outside of it."""
 
     def __init__(self, chat: ChatPort) -> None:
         self._chat = chat
@@ -47,18 +48,19 @@ class Mentions:
         self._listing: asyncio.Task[None] | None = None
         self._listed_at = 0.0
         self._unreadable = 0
-        """Folders, as was told last."""
+        """How many folders could not be read, as the user was told last."""
         self._paths: Sequence[str] = ()
         self._index = PathIndex(())
-        # One thread: an index is asked for one query after the other.
+        # One thread only: an index answers one query after the other.
         self._thread = ThreadPoolExecutor(1, "mentions")
 
     async def options(self, query: str) -> AsyncGenerator[tuple[Option, ...], None]:
-        """The files and folders that fit; a path outside of the project if it is all there."""
+        """Yield the files and folders that fit; a path outside of the project if it is complete."""
         listing = self._list_files(is_begun=not query)
         done, _ = await asyncio.wait({listing}, timeout=SOON_SECONDS)
         if not done:
             yield await self._in_thread(query)
+            # The next key cancels this search, but not the listing, which the next search needs.
             await asyncio.shield(listing)
         yield await self._in_thread(query)
 
@@ -67,7 +69,7 @@ class Mentions:
         return await asyncio.to_thread(place_of, self._project.root, name) is not None
 
     async def attachment(self, name: str) -> Attachment:
-        """A file, or the list of a folder. UsageError if it cannot be sent."""
+        """Return a file, or the list of a folder. UsageError if it cannot be sent."""
         path = await asyncio.to_thread(place_of, self._project.root, name)
         if path is None:
             raise UsageError(f"there is no file {visible(name)}", "@ and some letters find one")
@@ -83,7 +85,7 @@ class Mentions:
         try:
             able = await choice.provider.capabilities(choice.model)
         except ProviderError:
-            return  # whoever cannot be asked now may be able to
+            return  # the model may be able to, although its server cannot be asked now
         if able.images is False:
             hint = "F7 chooses another model, or describe the picture in words"
             raise UsageError(f"{visible(choice.model)} cannot look at images: {name}", hint)
@@ -95,15 +97,18 @@ class Mentions:
             below = "" if inside == "." else f"{inside}/"
             files = [name for name in await self._project.files.paths() if name.startswith(below)]
             return listing(name_of(root, path) or "./", path, sorted(files))
-        # A foreign folder may be anything, also all of a disk: only what lies right there.
+        # A folder outside may be a whole disk: only what lies directly in it is listed.
         entries = await asyncio.to_thread(lambda: sorted(path.iterdir()))
         return listing(name_of(root, path), path, [name_of(path, entry) for entry in entries])
 
     def _list_files(self, *, is_begun: bool) -> asyncio.Task[None]:
-        """One listing at a time, which no key that is typed meanwhile interrupts."""
+        """Return the listing that runs or is fresh enough, or begin another one.
+
+        There is one at a time, and no key typed meanwhile interrupts it.
+        """
         known = self._listing
         is_old = is_begun and time.monotonic() - self._listed_at > FRESH_SECONDS
-        # Of files that are watched, to ask again takes next to nothing.
+        # Where the files are watched, listing them again costs next to nothing.
         if known is None or (known.done() and (is_old or self._project.files.is_watched)):
             self._listed_at = time.monotonic()
             self._listing = known = asyncio.create_task(self._look_for_files())
@@ -135,8 +140,8 @@ class Mentions:
 
     def _found(self, query: str) -> tuple[Option, ...]:
         names = [match.path for match in self._index.rank(query, MOST_OPTIONS)]
-        place = place_of(self._project.root, query) if query else None
-        if place is not None and not {query, f"{query.rstrip('/')}/"} & set(names):
+        path = place_of(self._project.root, query) if query else None
+        if path is not None and not {query, f"{query.rstrip('/')}/"} & set(names):
             names.insert(0, query)
         return tuple(self._option(name) for name in names)
 

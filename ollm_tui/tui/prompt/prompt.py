@@ -1,4 +1,4 @@
-"""The prompt: where messages and commands are written. It loses nothing of what is written."""
+"""The prompt, where messages and commands are written; nothing that was written is lost."""
 
 from __future__ import annotations
 
@@ -21,63 +21,8 @@ from ollm_tui.tui.prompt.completion import Completer, Completion, Option
 from ollm_tui.tui.prompt.completion_files import FileCompletion, FileSource
 
 
-class PromptWalk:
-    """Where the user is between the oldest prompt and the draft below the newest."""
-
-    def __init__(self) -> None:
-        self._sent: list[str] = []
-        self._at = 0
-        self._edited: dict[int, str] = {}
-
-    @property
-    def is_at_end(self) -> bool:
-        """Whether the draft is shown, and nothing that was sent."""
-        return self._at == len(self._sent)
-
-    def remember(self, sent: Iterable[str]) -> None:
-        """What was sent before, the oldest first."""
-        left = self._left()
-        self._sent = list(sent)
-        if left:
-            self._sent.append(left)
-        self.leave()
-
-    def add(self, sent: str) -> str:
-        """Something was sent or put aside: it is the newest now. Gives the draft that was left."""
-        left = self._left()
-        if sent.strip() and self._sent[-1:] != [sent]:
-            self._sent.append(sent)
-        self.leave()
-        return left
-
-    def leave(self) -> None:
-        """Back below the newest."""
-        self._at = len(self._sent)
-        self._edited.clear()
-
-    def can_go(self, step: int) -> bool:
-        """Whether there is something in that direction."""
-        return 0 <= self._at + step <= len(self._sent)
-
-    def go(self, step: int, shown: str) -> str:
-        """What is shown next; what is shown now comes back as it is when walking back."""
-        self._edited[self._at] = shown
-        self._at += step
-        return self._edited.get(self._at) or "".join(self._sent[self._at : self._at + 1])
-
-    def draft(self, shown: str) -> str:
-        """What would be lost if all ended now: what is safe among the sent ones is not."""
-        if self.is_at_end or shown != self._sent[self._at]:
-            return shown
-        return self._left()
-
-    def _left(self) -> str:
-        """The draft from which the walk began."""
-        return "" if self.is_at_end else self._edited.get(len(self._sent), "")
-
-
 def _key(keys: str, action: str, title: str, tooltip: str) -> Binding:
-    """A key that comes before those of the text area, which would take it for text."""
+    """Return a binding that comes before the text area, which would take the key for text."""
     return Binding(
         keys, action, title, id=f"prompt.{action}", tooltip=tooltip, show=False, priority=True
     )
@@ -88,7 +33,7 @@ class KeysInOrder(Protocol):
     """An application that leaves priority keys to the prompt, so that none overtakes a letter."""
 
     async def run_priority_key(self, key: str) -> bool:
-        """Do what a key is bound to before all others; whether there was such a binding."""
+        """Do what a priority key is bound to; returns whether there was such a binding."""
         ...
 
 
@@ -114,7 +59,7 @@ class Prompt(ChipArea):
     app: App[Any]
 
     can_take_back = False
-    """Set while messages wait: up on the empty prompt then asks for the last of them."""
+    """Whether messages wait: Up on the empty prompt then asks for the last of them."""
 
     @dataclass
     class Sent(Message):
@@ -125,25 +70,25 @@ class Prompt(ChipArea):
 
         @property
         def draft(self) -> str:
-            """For `Prompt.restore`, and to be remembered."""
+            """The text to be remembered, for `Prompt.restore`."""
             text = f"/{self.text}" if self.text.startswith("/") else self.text
             return to_draft(Written(text, self.attachments))
 
     @dataclass
     class CommandSent(Message):
-        """The user sent a command that there is."""
+        """The user sent a command that exists."""
 
         name: str
         argument: str
 
         @property
         def draft(self) -> str:
-            """For `Prompt.restore`, and to be remembered."""
+            """The text to be remembered, for `Prompt.restore`."""
             return f"/{self.name} {self.argument}".rstrip()
 
     @dataclass
     class Refused(Message):
-        """The user sent a command that there is not, or named a file that cannot be sent; the
+        """The user sent a command that does not exist, or named a file that cannot be sent; the
         text is still in the prompt."""
 
         message: str
@@ -151,24 +96,24 @@ class Prompt(ChipArea):
 
     @dataclass
     class Edited(Message):
-        """The text is another one now; `Prompt.draft` is what to keep."""
+        """The text changed; `Prompt.draft` is what to keep of it."""
 
         text: str
 
     @dataclass
     class Suggested(Message):
-        """The list of completions is another one now, or another line of it is chosen."""
+        """The list of completions changed, or another line of it is chosen."""
 
         options: tuple[Option, ...]
         chosen: int
 
     @dataclass
     class TakeBackRequested(Message):
-        """Up on an empty prompt while messages wait."""
+        """The user pressed Up on an empty prompt while messages wait."""
 
     @dataclass
     class LeaveRequested(Message):
-        """Ctrl+D on an empty prompt."""
+        """The user pressed Ctrl+D on an empty prompt."""
 
     def __init__(
         self,
@@ -185,31 +130,32 @@ class Prompt(ChipArea):
         self._files = FileCompletion(self, self._completer, find_files, self._suggest)
         self._walk = PromptWalk()
         self._shown = ""
+        """The text that was put here and not changed since: nothing is offered for it."""
         self._suggested: tuple[tuple[Option, ...], int] = ((), 0)
 
     @property
     def draft(self) -> str:
-        """What would be lost if all ended now, for `restore`; pastes are in it."""
+        """What would be lost if the program ended now, for `restore`; pastes are in it."""
         return self._walk.draft(self._as_draft())
 
     def remember(self, drafts: Iterable[str]) -> None:
-        """What was sent before this prompt was there, the oldest first."""
+        """Take over what was sent before this prompt was made, the oldest first."""
         self._walk.remember(drafts)
 
     def put(self, text: str, attachments: Sequence[Attachment] = ()) -> None:
-        """Show something to be edited, with the cursor at its end."""
+        """Put a text here to be edited, with the cursor at its end."""
         self._shown = self._chips.unpack(Written(text, tuple(attachments)))
         self._completer.reset()
         self.text = self._shown
         self.move_cursor(self.document.end)
 
     def restore(self, draft: str) -> None:
-        """Show what `draft` was."""
+        """Show a text that was kept as a draft."""
         self._walk.leave()
         self.put(*from_draft(draft))
 
     def put_aside(self) -> str:
-        """Empty the prompt. What was there is the first that up brings back; gives its draft.
+        """Empty the prompt and return its draft, which is the first that Up brings back.
 
         A draft that was left by walking up comes back.
         """
@@ -223,21 +169,21 @@ class Prompt(ChipArea):
             self.run_worker(self._take(self._completer.options[index]))
 
     def on_resize(self) -> None:
-        """The placeholder is never cut."""
+        """Use the short placeholder where the long one would be cut."""
         self._fit_placeholder()
 
     def watch_placeholder(self) -> None:
-        """Nor is one that is put back."""
+        """Fit a placeholder that is put back, too."""
         self._fit_placeholder()
 
     def on_unmount(self) -> None:
-        """Nothing is looked for any more."""
+        """End the search for files."""
         self._files.leave()
 
     # Keys
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A key that would do nothing is left to others."""
+        """Leave a key that would do nothing to others."""
         match action:
             case "earlier":
                 is_first = self._cursor_row == 0
@@ -253,7 +199,7 @@ class Prompt(ChipArea):
                 return super().check_action(action, parameters)
 
     def check_consume_key(self, key: str, character: str | None = None) -> bool:
-        """Nothing begins with a question mark: on the empty prompt it may be a key."""
+        """Leave a question mark on the empty prompt to key bindings: no message begins with one."""
         if character == "?" and not self.text:
             return False
         return super().check_consume_key(key, character)
@@ -287,7 +233,7 @@ class Prompt(ChipArea):
         self.replace("\n", *self.selection, maintain_selection_offset=False)
 
     def action_earlier(self) -> None:
-        """The option above, the last message that waits, or what was sent before."""
+        """Go to the option above, the last message that waits, or what was sent before."""
         if self._completer.is_open:
             self._choose(-1)
         elif self.can_take_back and not self.text:
@@ -296,7 +242,7 @@ class Prompt(ChipArea):
             self._go(-1)
 
     def action_later(self) -> None:
-        """The option below, or what was sent after; what was being written comes at the end."""
+        """Go to the option below, or to what was sent after; the draft comes at the end."""
         if self._completer.is_open:
             self._choose(1)
         else:
@@ -345,13 +291,13 @@ class Prompt(ChipArea):
 
     @on(TextArea.Changed)
     def tell_what_changed(self) -> None:
-        """Drafts are kept by whoever listens."""
+        """Tell of a change, for whoever keeps drafts."""
         self.post_message(self.Edited(self.text))
 
     @on(TextArea.Changed)
     @on(TextArea.SelectionChanged)
     def look_for_completions(self) -> None:
-        """The list follows what is typed, not what was put there."""
+        """Offer completions for what is typed, but not for what was put there."""
         if self.text == self._shown:
             self._completer.reset()
             self._files.leave()
@@ -418,11 +364,69 @@ class Prompt(ChipArea):
 
     @property
     def _cursor_row(self) -> int:
-        """The line the cursor is on as it is shown: a long one takes several."""
+        """The row of the cursor on the screen, where a long line takes several."""
         return self.wrapped_document.location_to_offset(self.cursor_location).y
 
     @property
     def _column(self) -> int:
-        """Where the cursor is in the only line; a text of several lines completes nothing."""
+        """The column of the cursor in the only line; 0 in a text of several lines, which completes
+        nothing."""
         row, column = self.cursor_location
         return column if row == 0 and self.document.line_count == 1 else 0
+
+
+class PromptWalk:
+    """The walk of Up and Down between the oldest prompt and the draft below the newest."""
+
+    def __init__(self) -> None:
+        self._sent: list[str] = []
+        self._at = 0
+        self._edited: dict[int, str] = {}
+        """What was shown where the walk came by, with the changes made there."""
+
+    @property
+    def is_at_end(self) -> bool:
+        """Whether the draft is shown, and not something that was sent."""
+        return self._at == len(self._sent)
+
+    def remember(self, sent: Iterable[str]) -> None:
+        """Take over what was sent before, the oldest first; a draft that was left is the newest."""
+        left = self._left()
+        self._sent = list(sent)
+        if left:
+            self._sent.append(left)
+        self.leave()
+
+    def add(self, sent: str) -> str:
+        """Add what was sent or put aside as the newest; returns the draft that was left."""
+        left = self._left()
+        if sent.strip() and self._sent[-1:] != [sent]:
+            self._sent.append(sent)
+        self.leave()
+        return left
+
+    def leave(self) -> None:
+        """Go back below the newest."""
+        self._at = len(self._sent)
+        self._edited.clear()
+
+    def can_go(self, step: int) -> bool:
+        """Whether there is something in that direction."""
+        return 0 <= self._at + step <= len(self._sent)
+
+    def go(self, step: int, shown: str) -> str:
+        """Return what is shown next; what is shown now comes back as it is when walking back."""
+        self._edited[self._at] = shown
+        self._at += step
+        return self._edited.get(self._at) or "".join(self._sent[self._at : self._at + 1])
+
+    def draft(self, shown: str) -> str:
+        """Return what would be lost if the program ended now. That is not what is shown where it is
+        one of the sent prompts, unchanged."""
+        if self.is_at_end or shown != self._sent[self._at]:
+            return shown
+        return self._left()
+
+    def _left(self) -> str:
+        """Return the draft from which the walk began; empty where it is shown."""
+        return "" if self.is_at_end else self._edited.get(len(self._sent), "")

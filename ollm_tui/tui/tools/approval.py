@@ -1,4 +1,4 @@
-"""What the model wants to do and may not without you: shown whole, answered with one key.
+"""The question whether the model may do something: shown whole, answered with one key.
 
 Keys that were meant for something else never answer it: those typed before it was seen, those
 right after that, and yes before all of it was read.
@@ -27,11 +27,12 @@ from ollm_tui.tui.kit.question_block import AS_USUAL, QuestionBlock, answer_key,
 
 QUIET_SECONDS = 0.4
 """Nobody reads a question faster; a key that comes earlier was meant for something else."""
+# Ids of the bindings that decide. Reading and viewing are allowed at once.
 ANSWERS = frozenset(
     f"approval.{answer}" for answer in ("yes", "no", "why", "always", "project", "never", "forbid")
 )
 FOR_GOOD = ("always", "project", "never", "forbid")
-SAY_WHY = "what the model should know, or do instead"
+"""Answers that are remembered."""
 
 
 class Request(NamedTuple):
@@ -44,10 +45,11 @@ class Request(NamedTuple):
     place: str = ""
     """Which of several calls it is: "2 of 3"."""
     sandbox: str = ""
+    """What holds commands, in words."""
 
     @property
     def lines(self) -> list[TonedLine]:
-        """All of what would be done."""
+        """The whole of what would be done."""
         return list(self._lines())
 
     def _lines(self) -> Iterator[TonedLine]:
@@ -90,7 +92,7 @@ class Approval(QuestionBlock):
 
     @dataclass
     class Typed(Message):
-        """The user goes on writing: that is no answer."""
+        """The user went on writing: that is no answer, but text for the prompt."""
 
         text: str
 
@@ -105,12 +107,13 @@ class Approval(QuestionBlock):
         self._quiet_until = inf
         self._seen_at = inf
         self._is_writing = False
+        """Whether keys are text until the focus has moved to the prompt."""
         self.request: Request | None = None
         self.mode: ApprovalMode = "ask"
         self.has_been_read = False
 
     def compose(self) -> ComposeResult:
-        """What it wants, all of it, why you are asked, the keys."""
+        """Lay out the title, all of what would be done, why it is asked, and the keys."""
         yield TwoTexts()
         yield DiffLines()
         yield Static("", id="why", markup=False)
@@ -134,7 +137,7 @@ class Approval(QuestionBlock):
         self.call_after_refresh(self._begin_quiet_time)
 
     def answers(self) -> tuple[str, ...]:
-        """Yes only where all of it was read; for good only where that can be remembered."""
+        """Return hints: yes only once all was read, for good only where that can be remembered."""
         if self.request is None:
             return ()
         key, good = self.key, self._can_remember
@@ -159,17 +162,17 @@ class Approval(QuestionBlock):
 
     @on(DiffLines.EndSeen)
     def note_read(self) -> None:
-        """All of it was seen, here or on the whole screen."""
+        """Note that all of it was seen, here or on the whole screen."""
         self.has_been_read = True
         self.show_keys()
 
     def action_read(self, lines: int) -> None:
-        """Read on, by lines or by a page."""
+        """Scroll by some lines, or by a page if `lines` is 0."""
         page = self.query_one(DiffLines)
         page.scroll_relative(y=lines or max(page.size.height - 1, 1), animate=False)
 
     def on_key(self, event: events.Key) -> None:
-        """A key that was not meant for this does nothing; what is written goes to the prompt."""
+        """Ignore a key that was not meant for this; what is being written goes to the prompt."""
         if not self.has_focus:
             return
         now = self._clock()

@@ -1,4 +1,5 @@
-"""Tools of the model: answering what it asks, what may happen unasked, all of an output."""
+"""The commands of tools: answer a question, choose when to be asked, see permissions and
+outputs."""
 
 from __future__ import annotations
 
@@ -11,11 +12,11 @@ from ollm_tui.core.loop import LoopAnswer
 from ollm_tui.core.tool import APPROVAL_MODES, Decision
 from ollm_tui.tui.chat.port import Action, ChatPort
 from ollm_tui.tui.stream.entries.tool_entries import ToolFold
-from ollm_tui.tui.tools.approval import SAY_WHY, Approval
-from ollm_tui.tui.tools.loop_bar import TELL, LoopBar
+from ollm_tui.tui.tools.approval import Approval
+from ollm_tui.tui.tools.loop_bar import LoopBar
 from ollm_tui.tui.tools.tool_display import ToolDisplay, display_of
 from ollm_tui.tui.tools.tool_page import ToolPage, output_lines, permission_lines
-from ollm_tui.tui.tools.words import MODES
+from ollm_tui.tui.tools.words import MODES, SAY_WHY, TELL
 
 DECISIONS = {
     "yes": Decision("yes"),
@@ -25,12 +26,13 @@ DECISIONS = {
     "never": Decision("never", "session"),
     "forbid": Decision("never", "project"),
 }
+# The answers each kind of question knows.
 TO_APPROVALS = (*DECISIONS, "why", "view")
 TO_LOOPS = ("stop", "once", "allow", "tell", "back")
 
 
 def answer(chat: ChatPort, argument: str) -> None:
-    """Say something to what is asked above the prompt; without a word, go there."""
+    """Answer what is asked above the prompt; without an argument, move the focus there."""
     view = display_of(chat)
     asking = view.asking
     word, _, words = argument.partition(" ")
@@ -51,15 +53,15 @@ def answer(chat: ChatPort, argument: str) -> None:
 
 
 def mode(chat: ChatPort, argument: str) -> None:
-    """Ask less, or again for everything; or take a mode by its name."""
+    """Go on to the next approval mode, or use one by its name."""
     tools = chat.conversation.tools
-    wanted = argument.strip()
-    if wanted and wanted not in APPROVAL_MODES:
+    name = argument.strip()
+    if name and name not in APPROVAL_MODES:
         raise UsageError(
-            f"there is no mode {visible(wanted)}", f"there are: {', '.join(APPROVAL_MODES)}"
+            f"there is no mode {visible(name)}", f"there are: {', '.join(APPROVAL_MODES)}"
         )
-    if wanted:
-        tools.approval_mode = wanted
+    if name:
+        tools.approval_mode = name
     else:
         tools.next_approval_mode()
     for approval in chat.screen.query(Approval):
@@ -70,7 +72,7 @@ def mode(chat: ChatPort, argument: str) -> None:
 
 
 async def permissions(chat: ChatPort, argument: str) -> None:
-    """Which tools there are, what they may do unasked, and what you said for good."""
+    """Show the tools, what they may do unasked, and the answers given for good; or forget these."""
     tools = chat.conversation.tools
     if argument.strip() == "clear":
         count = await tools.clear_grants()
@@ -83,7 +85,7 @@ async def permissions(chat: ChatPort, argument: str) -> None:
 
 
 def output(chat: ChatPort, _argument: str) -> None:
-    """All that the tools of the message under the cursor printed, or of the last with tools."""
+    """Show all that the tools of a message printed: the one under the cursor, else the last one."""
     transcript = chat.transcript
     for key in (transcript.cursor.key, *reversed(transcript.keys)):
         folds = transcript.entry(key).folds if key else []

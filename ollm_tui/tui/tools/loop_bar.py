@@ -1,4 +1,4 @@
-"""The model repeats itself and waits: what it did, and what can be said to that."""
+"""The question what to do where the model repeats itself: what it did, and the answers to that."""
 
 from __future__ import annotations
 
@@ -12,11 +12,9 @@ from ollm_tui.core.intake import visible
 from ollm_tui.core.loop import LoopFound
 from ollm_tui.tui.kit.question_block import AS_USUAL, QuestionBlock, answer_key, leave_words
 
-TELL = "That is always the same. Try something else, or answer with what you know."
-
 
 class LoopBar(QuestionBlock):
-    """Two lines above the gauge; the prompt keeps the focus until the user moves here."""
+    """Asks above the gauge; the prompt keeps the focus until the user moves here."""
 
     NAME = "loop"
     DEFAULT_CSS = """
@@ -37,12 +35,12 @@ class LoopBar(QuestionBlock):
         self.snapshot: str | None = None
 
     def compose(self) -> ComposeResult:
-        """What was found, then the keys."""
+        """Lay out what was found, then the keys."""
         yield Static("", id="loop-found", markup=False)
         yield from super().compose()
 
     def ask(self, found: LoopFound, snapshot: str | None) -> None:
-        """Show a loop, and wait."""
+        """Show a loop; `snapshot` is the one taken before it, if any."""
         self.found, self.snapshot = found, snapshot
         text = Content.assemble(
             ("↻ paused  ", "bold $text-warning"), (f"The model {visible(found.evidence)}.", "")
@@ -52,7 +50,7 @@ class LoopBar(QuestionBlock):
         self.show_keys()
 
     def answers(self) -> tuple[str, ...]:
-        """Back to a snapshot, or where nothing was changed, to the question."""
+        """Return hints. Back leads to the snapshot, or to the question if nothing was changed."""
         tool = visible(self.found.tool or "this") if self.found else "this"
         back = "back to ◆ before it" if self.snapshot else "back to your question"
         return (

@@ -1,5 +1,5 @@
-"""Tools as they are seen: the engine's events become lines of the reply, and questions above
-the prompt that wait for an answer."""
+"""Tools on the screen: the engine's events become lines of the reply, and questions above the
+prompt that wait for an answer."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ if TYPE_CHECKING:
 
 Block = TypeVar("Block", bound=QuestionBlock)
 DRAWN_SECONDS = 0.1
-"""What a running call prints is drawn no more often."""
+"""What a running call prints is drawn at most this often."""
 KEPT_CHARACTERS = 20_000
-"""Of what a running call has printed; all of it is there when it is over."""
+"""Characters kept of what a running call prints; all of it can be read when it is over."""
 
 
 def display_of(chat: ChatPort) -> ToolDisplay:
-    """Shows the tools of the conversation that is open now."""
+    """Return what shows the tools of a conversation; it is made when first asked for."""
     return chat.part(ToolDisplay, lambda: ToolDisplay(chat))
 
 
@@ -62,14 +62,14 @@ class ToolDisplay:
     def __init__(self, chat: ChatPort) -> None:
         self._chat = chat
         self._calls: tuple[ToolCallPart, ...] = ()
-        """Of the reply whose calls are being answered."""
+        """The calls of the reply that are being answered."""
         self._running: dict[str, tuple[str, float]] = {}
         """The reply of each running call, and since when it runs."""
         self._printed: dict[str, str] = {}
         self._ticking: Timer | None = None
         self._drawing: Timer | None = None
         self._asking: object = None
-        """The question that is shown, or about to be."""
+        """Identifies the question that is shown or about to be; None if there is none."""
         self._go_back_to: Point | None = None
         """Where to go back to when the turn is over."""
 
@@ -103,7 +103,7 @@ class ToolDisplay:
                 assert_never(event)
 
     def _end(self) -> None:
-        """Nothing runs, and nobody waits."""
+        """End the turn: nothing runs any more, and no question waits."""
         self._running.clear()
         self._printed.clear()
         self._stop_timers()
@@ -161,9 +161,11 @@ class ToolDisplay:
             self._put(reply, block._replace(decision=decision_words(event.decision)))
 
     def _show(self, kind: type[Block], ask: Callable[[Block], None]) -> None:
-        """Show a question, unless it is answered before that; its block is made with the first
-        one. The focus goes there only from an empty prompt, and only to an approval: nothing
-        that is being written is interrupted."""
+        """Show a question, unless it is answered before that; its block is made with the first one.
+
+        The focus goes there only from an empty prompt, and only to an approval: nothing that is
+        being written is interrupted.
+        """
 
         async def show() -> None:
             chat = self._chat
@@ -172,7 +174,7 @@ class ToolDisplay:
                 keymap = chat.app.loaded.settings.keymap
                 await chat.screen.mount(kind(reach, keymap), before=chat.screen.query_one(Gauge))
             if self._asking is not ask:
-                return
+                return  # answered, or replaced by another one, while the block was mounted
             block = chat.screen.query_one(kind)
             ask(block)
             if kind is Approval and chat.screen.focused is chat.prompt and not chat.prompt.text:
@@ -207,7 +209,7 @@ class ToolDisplay:
         self._drawing = self._drawing or self._chat.screen.set_timer(DRAWN_SECONDS, self._draw)
 
     def _draw(self) -> None:
-        """What was printed, where somebody looks at it; else it is drawn with the time."""
+        """Draw what was printed in open folds; in closed ones it is drawn with the time."""
         self._drawing = None
         for call_id, (reply, _) in self._running.items():
             fold = self._chat.transcript.entry(reply).fold(fold_key(call_id))
@@ -227,7 +229,7 @@ class ToolDisplay:
 
     def _finish(self, event: ToolFinished) -> None:
         call_id = event.result.call_id
-        # The time in which the user thought about it was not the tool's.
+        # Counted from the start of the call: the time for the approval is not the tool's.
         _, begun = self._running.pop(call_id, ("", None))
         seconds = event.seconds if begun is None else time.monotonic() - begun
         self._printed.pop(call_id, None)
@@ -258,7 +260,7 @@ class ToolDisplay:
         self._chat.transcript.add(loop_entry(key, found.evidence, answer))
 
     def _before_loop(self, snapshot: str | None) -> Point:
-        """The snapshot before it; where nothing was changed there is none, but the question."""
+        """Return the point before a loop: the snapshot, or the question if nothing was changed."""
         conversation = self._chat.conversation
         if snapshot:
             return Point(conversation.session_id, snapshot=snapshot)
@@ -267,6 +269,7 @@ class ToolDisplay:
 
     async def _go_back(self, point: Point) -> None:
         chat = self._chat
+        # The turn has told of its end, but the chat is busy until its worker is done.
         running = [worker for worker in chat.screen.workers if worker.group == "turn"]
         await chat.screen.workers.wait_for_complete(running)  # pyright: ignore[reportUnknownMemberType] Textual leaves it open
         # Imported late: most conversations never go back.
@@ -276,11 +279,11 @@ class ToolDisplay:
         await chat.attempt(lambda: points.go_to(point))
 
     def _show_nudge(self) -> None:
-        """What the model was told by itself: it has just been recorded."""
+        """Show what the program told the model; it is the last message recorded."""
         state = self._chat.conversation.state
-        told: Message | None = state[state.header.head] if state.header.head else None
-        if told and told.role == "system":
-            self._chat.transcript.add(entry_of(told, state))
+        nudge: Message | None = state[state.header.head] if state.header.head else None
+        if nudge and nudge.role == "system":
+            self._chat.transcript.add(entry_of(nudge, state))
 
     # What is in the stream
 
@@ -289,7 +292,8 @@ class ToolDisplay:
         return found[1] if found else ToolBlock(call)
 
     def _shown(self, call_id: str, reply: str = "") -> tuple[str, ToolBlock] | None:
-        """The reply of a call and its block, if it is shown; the last reply first."""
+        """Return the reply of a call and its block; None if it is not shown. Without a reply all
+        are searched, the last one first."""
         transcript = self._chat.transcript
         keys = [reply] if reply else reversed(transcript.keys)
         for key in keys:

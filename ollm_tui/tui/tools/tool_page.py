@@ -1,4 +1,4 @@
-"""A page of lines to be read: all that a tool would do, did or printed, and what tools may do."""
+"""A page of lines to read: what a tool would do, did or printed, and what tools may do."""
 
 from __future__ import annotations
 
@@ -14,55 +14,11 @@ from ollm_tui.core.intake import clean, visible
 from ollm_tui.tui.kit.diff_lines import DiffLines, TonedLine, exact_lines
 from ollm_tui.tui.kit.reading import ReadingScreen
 from ollm_tui.tui.stream.entries.tool_entries import ToolBlock, block_title
-from ollm_tui.tui.tools.words import MODES
+from ollm_tui.tui.tools.words import MODES, NO_GRANTS, NO_SANDBOX, NO_TOOLS, PAGE_KEYS
 
 if TYPE_CHECKING:
     from ollm_tui.engine.tools.conversation_tools import ConversationTools
     from ollm_tui.services.safety.grants import Grant
-
-
-NO_TOOLS = "none: this model cannot use tools, or nothing was sent yet"
-NO_SANDBOX = "known when the first message is sent"
-NO_GRANTS = "nothing yet: a and d answer a question for good"
-
-
-def permission_lines(tools: ConversationTools, grants: Sequence[Grant]) -> list[TonedLine]:
-    """Everything that decides what happens unasked."""
-    lines = list(_section("Asking", f"{tools.approval_mode}: {MODES[tools.approval_mode]}"))
-    lines += [TonedLine("  Shift+Tab changes it", "quiet"), TonedLine("")]
-    lines += [*_section("What holds commands", tools.sandbox_words or NO_SANDBOX), TonedLine("")]
-    lines += [*_section("Tools the model has", *(tools.offered or (NO_TOOLS,))), TonedLine("")]
-    said = [line for grant in grants for line in _grant_words(grant)]
-    lines += _section("What you said for good", *(said or (NO_GRANTS,)))
-    if grants:
-        lines.append(TonedLine("  /tools clear forgets all of it", "quiet"))
-    return lines
-
-
-def output_lines(
-    blocks: Iterable[ToolBlock], whole: Callable[[str], str | None]
-) -> Iterator[TonedLine]:
-    """All that was printed, also what the model was not given."""
-    for block in blocks:
-        yield TonedLine(block_title(block), "running")
-        text = whole(block.call.call_id) or block.output
-        yield from map(TonedLine, clean(text).rstrip("\n").split("\n"))
-        yield TonedLine("")
-
-
-def _grant_words(grant: Grant) -> Iterator[str]:
-    subject = grant.subject
-    where = f" · in {subject.place}" if subject.place else ""
-    yield f"{grant.answer} in this {grant.scope} · {subject.tool}{where}"
-    yield from (f"    {line.text}" for line in exact_lines(subject.code))
-
-
-def _section(title: str, *facts: str) -> Iterator[TonedLine]:
-    yield TonedLine(title, "running")
-    yield from (TonedLine(f"  {visible(fact)}") for fact in facts)
-
-
-KEYS = "j k Space g G read   Esc close"
 
 
 class ToolPage(ReadingScreen):
@@ -90,7 +46,7 @@ class ToolPage(ReadingScreen):
         Binding("G,end", "edge(1)", "End", id="toolpage.end", tooltip="To the end"),
     ]
 
-    def __init__(self, title: str, lines: Sequence[TonedLine], keys: str = KEYS) -> None:
+    def __init__(self, title: str, lines: Sequence[TonedLine], keys: str = PAGE_KEYS) -> None:
         super().__init__()
         self._heading = visible(title)
         self._page = DiffLines(lines)
@@ -98,11 +54,47 @@ class ToolPage(ReadingScreen):
 
     @property
     def end_was_seen(self) -> bool:
-        """Whether all of it was read."""
+        """Whether the end of the page was shown."""
         return self._page.end_was_seen
 
     def compose(self) -> ComposeResult:
-        """A title, the lines, the keys."""
+        """Lay out the title, the lines and the keys."""
         yield Static(Content(self._heading), id="heading", markup=False)
         yield self._page
         yield Static(Content(self._keys), id="keys")
+
+
+def permission_lines(tools: ConversationTools, grants: Sequence[Grant]) -> list[TonedLine]:
+    """Return the lines about everything that decides what happens unasked."""
+    lines = list(_section("Asking", f"{tools.approval_mode}: {MODES[tools.approval_mode]}"))
+    lines += [TonedLine("  Shift+Tab changes it", "quiet"), TonedLine("")]
+    lines += [*_section("What holds commands", tools.sandbox_words or NO_SANDBOX), TonedLine("")]
+    lines += [*_section("Tools the model has", *(tools.offered or (NO_TOOLS,))), TonedLine("")]
+    said = [line for grant in grants for line in _grant_words(grant)]
+    lines += _section("What you said for good", *(said or (NO_GRANTS,)))
+    if grants:
+        lines.append(TonedLine("  /tools clear forgets all of it", "quiet"))
+    return lines
+
+
+def output_lines(
+    blocks: Iterable[ToolBlock], whole: Callable[[str], str | None]
+) -> Iterator[TonedLine]:
+    """Yield all that calls printed, also what the model was not given."""
+    for block in blocks:
+        yield TonedLine(block_title(block), "running")
+        text = whole(block.call.call_id) or block.output
+        yield from map(TonedLine, clean(text).rstrip("\n").split("\n"))
+        yield TonedLine("")
+
+
+def _grant_words(grant: Grant) -> Iterator[str]:
+    subject = grant.subject
+    where = f" · in {subject.place}" if subject.place else ""
+    yield f"{grant.answer} in this {grant.scope} · {subject.tool}{where}"
+    yield from (f"    {line.text}" for line in exact_lines(subject.code))
+
+
+def _section(title: str, *facts: str) -> Iterator[TonedLine]:
+    yield TonedLine(title, "running")
+    yield from (TonedLine(f"  {visible(fact)}") for fact in facts)

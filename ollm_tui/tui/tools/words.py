@@ -1,4 +1,4 @@
-"""How freely the model may act, in a few words: the mode of asking, and what holds commands."""
+"""The words of tools: what is asked and answered, what they may do, how freely the model acts."""
 
 from __future__ import annotations
 
@@ -13,12 +13,19 @@ MODES: Mapping[ApprovalMode, str] = {
     "auto-edit": "files are changed unasked, commands ask",
     "auto": "commands run unasked too, what is dangerous asks",
 }
+SAY_WHY = "what the model should know, or do instead"
+TELL = "That is always the same. Try something else, or answer with what you know."
+"""What the model is told where it repeats itself; the user may change it before it is sent."""
+NO_TOOLS = "none: this model cannot use tools, or nothing was sent yet"
+NO_SANDBOX = "known when the first message is sent"
+NO_GRANTS = "nothing yet: a and d answer a question for good"
+PAGE_KEYS = "j k Space g G read   Esc close"
 WIDE = 100
-"""Columns from which on all of it has room beside the title."""
+"""Columns from which on mode and sandbox have room beside the title."""
 NARROW = 60
 """Columns up to which there is room only for what is not as it should be."""
 HOLDS_WELL = "⛨"
-"""How the words of a sandbox begin that holds everything."""
+"""The words of a sandbox that holds everything begin with this."""
 
 
 class Brakes(Protocol):
@@ -41,8 +48,11 @@ class Brakes(Protocol):
 
 
 def brakes(tools: Brakes, width: int) -> str:
-    """For the title line; where there is little room, or nothing the model could do, only what
-    is not as usual. That commands are not held, or not by the best, is seen at every width."""
+    """Return mode and sandbox for the title line.
+
+    Where there is little room, or nothing the model could do, that is only what is not as usual.
+    That commands are not held, or not by the best sandbox, is seen at every width.
+    """
     mode = tools.approval_mode
     if not tools.offered:
         return "" if mode == "ask" else mode

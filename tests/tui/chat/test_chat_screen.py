@@ -13,7 +13,8 @@ from ollm_tui.core.provider import Completed, Preparing, TextDelta
 from ollm_tui.core.session.message import Usage
 from ollm_tui.settings.schema import Interface, Settings
 from ollm_tui.tui.chat.message_queue import Waiting
-from ollm_tui.tui.chat.screen import PLACEHOLDER, SHORT_PLACEHOLDER, ChatScreen
+from ollm_tui.tui.chat.screen import ChatScreen
+from ollm_tui.tui.chat.words import PLACEHOLDER, SHORT_PLACEHOLDER
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import gauge, prompt, settled, state, stream, title
 from tests.tui.typing_in import type_in

@@ -14,12 +14,12 @@ from ollm_tui.engine.tools.conversation_tools import ToolKit
 from ollm_tui.services.files.file_changes import FileWatch
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
-from ollm_tui.tui.chat.files_back import FilesBack
+from ollm_tui.tui.chat.files_back import FilesBack, offer_files
 from ollm_tui.tui.chat.screen import ChatScreen
 from tests.tui.browser_desk import Desk
 from tests.tui.browser_samples import full_id, rich_session, take_snapshots
 from tests.tui.conftest import OpenApp
-from tests.tui.seen import state
+from tests.tui.seen import chat, state
 from tests.tui.tool_desk import FakePolicy, reader
 from tests.tui.typing_in import type_in
 
@@ -92,6 +92,19 @@ async def test_going_back_offers_the_files_and_y_brings_them_back(
         assert isinstance(on.app.screen, ChatScreen)
         assert files.texts == {"kept": "as ever", "changed": "one"}
         assert "2 files brought back" in state(on.app)
+
+
+async def test_nothing_is_offered_once_another_session_is_shown(
+    open_app: OpenApp, home: Path
+) -> None:
+    async with opened(open_app, home) as (on, files):
+        files.change()
+        left = chat(on.app).chat
+        snapshots = left.conversation.snapshots
+        snapshot = await snapshots.get((await snapshots.list())[-1].id)
+        await say(on, "/new")
+        await offer_files(left, snapshot)
+        assert isinstance(on.app.screen, ChatScreen)
 
 
 async def test_undo_offers_the_files_as_they_were_before(open_app: OpenApp, home: Path) -> None:

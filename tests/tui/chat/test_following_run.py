@@ -14,7 +14,8 @@ from ollm_tui.storage.store_layout import StoreLayout
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.chat.followed_session import Following
 from ollm_tui.tui.chat.message_queue import Waiting
-from ollm_tui.tui.chat.screen import SHORT_PLACEHOLDER, ChatScreen
+from ollm_tui.tui.chat.screen import ChatScreen
+from ollm_tui.tui.chat.words import SHORT_PLACEHOLDER
 from ollm_tui.tui.prompt.prompt import Prompt
 from tests.crash.samples import begin, user_message
 from tests.stand_ins.other_writer import OtherWriter

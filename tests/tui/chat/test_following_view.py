@@ -16,14 +16,8 @@ from ollm_tui.core.session.record import MessageAdded, MetadataChanged, SessionC
 from ollm_tui.services.sessions.following import Followed
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
-from ollm_tui.tui.chat.followed_session import (
-    FOLLOWS,
-    FORKS,
-    GOES_ON,
-    LEFT_ALONE,
-    FollowedStream,
-    take_over,
-)
+from ollm_tui.tui.chat.followed_session import FollowedStream, take_over
+from ollm_tui.tui.chat.words import FOLLOWS, FORKS, GOES_ON, LEFT_ALONE
 from ollm_tui.tui.stream.transcript.transcript import Transcript
 from tests.crash.samples import begin, user_message
 from tests.engine.conftest import OpenWorkspace, open_workspace

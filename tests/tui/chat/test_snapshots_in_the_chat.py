@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from ollm_tui.core.provider import TextDelta
+from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.providers.scripted import Script
 from ollm_tui.services.snapshots.snapshot_library import DELETED_DAYS, SnapshotLibrary
 from ollm_tui.storage.store_layout import StoreLayout
 from ollm_tui.tui.browser.sidebar import ChatSidebar
+from ollm_tui.tui.chat.going_back import ChatPoints
 from ollm_tui.tui.kit.live_keys import LiveKeys
 from tests.tui.browser_desk import Desk, desk
 from tests.tui.browser_samples import fill_with_snapshots, full_id
@@ -61,6 +63,21 @@ async def test_restore_finds_a_snapshot_by_its_name_or_id(
         await say(on, f"/restore {words}")
         assert on.branch == MAIN[:6]
         assert "back at “before the log”" in state(on.app)
+
+
+async def test_a_list_that_was_opened_before_the_session_goes_back_in_it(
+    open_app: OpenApp, home: Path
+) -> None:
+    async with desk(open_app, home) as on:
+        conversation = chat(on.app).chat.conversation
+        points = ChatPoints(chat(on.app).bring_to_front(None))
+        chat(on.app).show_conversation(conversation, ())
+        found = next(
+            each for each in await conversation.snapshots.list() if each.name == "before the log"
+        )
+        await points.go_to(Point(found.session_id, found.id))
+        assert chat(on.app).chat.conversation is conversation
+        assert on.branch == MAIN[:6] and points.now()
 
 
 async def test_restore_says_when_no_snapshot_is_called_so(open_app: OpenApp, home: Path) -> None:

@@ -11,7 +11,8 @@ from ollm_tui.core.provider import ModelInfo
 from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.settings.schema import Settings
-from ollm_tui.tui.chat.welcome import BETTER, DEMONSTRATION, Welcome
+from ollm_tui.tui.chat.welcome import DEMONSTRATION, Welcome
+from ollm_tui.tui.chat.words import BETTER_MODEL
 from ollm_tui.tui.keymap import Hints
 from tests.engine.conftest import workspace_on
 
@@ -45,7 +46,7 @@ async def test_an_empty_conversation_teaches_the_keys_as_they_are_mapped(home: P
         assert isinstance(app, Lesson)
         assert app.words == ""
         app.teach(await workspace.begin(), {"session.picker": "f11"})
-        assert "F11  sessions; F2 keeps" in app.words and BETTER not in app.words
+        assert "F11  sessions; F2 keeps" in app.words and BETTER_MODEL not in app.words
         assert all(len(line) <= 58 for line in app.words.splitlines())
     await workspace.close()
 
@@ -56,7 +57,7 @@ async def test_the_small_embedded_model_is_called_small_and_a_better_one_named(h
         app = pilot.app
         assert isinstance(app, Lesson)
         app.teach(await workspace.begin(model=DEMONSTRATION[1]), {})
-        assert "small demonstration" in app.words and BETTER in app.words
+        assert "small demonstration" in app.words and BETTER_MODEL in app.words
         assert all(len(line) <= 58 for line in app.words.splitlines())
     await workspace.close()
 

@@ -13,7 +13,8 @@ from ollm_tui.core.provider import Completed, TextDelta
 from ollm_tui.core.session.message import Attachment
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.browser.sidebar import ChatSidebar
-from ollm_tui.tui.jobs.shell_line import EMPTY, is_worth_a_bell
+from ollm_tui.tui.jobs.shell_line import is_worth_a_bell
+from ollm_tui.tui.jobs.words import SHELL_EMPTY
 from ollm_tui.tui.stream.entries.job_entries import OUTPUT
 from tests.tui.conftest import OpenApp
 from tests.tui.jobs_desk import GATE, jobs, run, run_through, until
@@ -99,7 +100,7 @@ async def test_chips_in_a_command_are_file_names_or_the_words_that_were_pasted(
 async def test_an_empty_command_explains_itself(open_app: OpenApp) -> None:
     async with open_app(size=(120, 24)) as (app, pilot):
         await send(app, pilot, "!")
-        assert state(app).startswith(EMPTY) and not stream(app)
+        assert state(app).startswith(SHELL_EMPTY) and not stream(app)
 
 
 @pytest.mark.parametrize("key", ("escape", "ctrl+c"))

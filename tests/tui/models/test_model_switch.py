@@ -135,6 +135,20 @@ async def test_in_an_empty_session_the_window_is_told_and_nobody_asks(open_app: 
         assert chat(app).chat.conversation.choice.model == "small"
 
 
+async def test_a_model_chosen_while_the_session_was_being_opened_answers_in_it(
+    open_app: OpenApp,
+) -> None:
+    async with open_app(three()) as (app, pilot):
+        conversation = chat(app).chat.conversation
+        chat(app).bring_to_front(None)  # as long as it is not open yet
+        await picked(app, pilot, "middle")
+        chat(app).show_conversation(conversation, ())
+        await pilot.press("enter")
+        await settled(app, pilot)
+        assert chat(app).chat.conversation is conversation
+        assert conversation.choice.model == "middle"
+
+
 async def test_while_the_model_answers_no_other_one_is_taken(open_app: OpenApp) -> None:
     async with open_app(three()) as (app, pilot):
         chat(app).chat.is_busy = True

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from ollm_tui.services.sessions.prompt_memory import PromptMemory
-from ollm_tui.tui.prompt.commands import ELSEWHERE, PromptPicker
+from ollm_tui.tui.prompt.commands import PromptPicker
+from ollm_tui.tui.prompt.words import ELSEWHERE
 from tests.tui.conftest import OpenApp
 from tests.tui.search_desk import Desk, desk
 from tests.tui.seen import prompt
