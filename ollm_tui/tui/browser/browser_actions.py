@@ -16,14 +16,11 @@ from ollm_tui.tui.browser.port import BrowserPort
 from ollm_tui.tui.browser.session_list import SessionList
 from ollm_tui.tui.browser.session_preview import MessageAction
 from ollm_tui.tui.browser.session_tree import BrowserAction
+from ollm_tui.tui.browser.words import EXPORT, MARKED, TAGS
 from ollm_tui.tui.chat.going_back import end_before_turn, end_of_turn
 from ollm_tui.tui.kit.export_file import export_to
 from ollm_tui.tui.kit.question import Question
 from ollm_tui.tui.terminal.clipboard import copy
-
-MARKED = "marked · d on another line compares the two · m here again takes the mark off"
-EXPORT = "Export to\nThe ending says in which form: .md, .html or .json"
-TAGS = "Tags of this session\nWords; finding looks at them too"
 
 
 class BrowserActions:

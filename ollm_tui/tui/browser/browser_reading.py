@@ -17,7 +17,13 @@ from ollm_tui.core.snapshot import ContextSnapshot
 from ollm_tui.engine.snapshots.points import Overview, Point
 from ollm_tui.tui.browser.port import BrowserPort
 from ollm_tui.tui.browser.snapshot_choices import Inside, key_of
-from ollm_tui.tui.browser.words import branch_title, point_facts, snapshot_title
+from ollm_tui.tui.browser.words import (
+    GONE_FACTS,
+    GONE_TITLE,
+    branch_title,
+    point_facts,
+    snapshot_title,
+)
 
 R = TypeVar("R")
 
@@ -28,8 +34,6 @@ SEEN_FIRST = 100
 NAMES_FROM = 200
 """Of so many sessions the snapshots are read when words are looked for, the latest first."""
 
-GONE = "The session is gone"
-GONE_FACTS = ("Only its snapshots are left.", "Each can be opened as a new session.")
 GONE_READ = 50
 """Of so many of them the last words are read, to call them by."""
 
@@ -88,7 +92,7 @@ class BrowserReading:
         if tree.snapshot:
             preview.show_facts(snapshot_title(tree.snapshot), (tree.snapshot.damage or "",))
         elif tree.is_gone:
-            preview.show_facts(GONE, GONE_FACTS)
+            preview.show_facts(GONE_TITLE, GONE_FACTS)
         elif point and not point.message:
             preview.show(tree.session)
         look = partial(self._look_at, point)

@@ -24,7 +24,14 @@ from ollm_tui.core.snapshot import ContextSnapshot, summary_of
 from ollm_tui.engine.context.budget import Budget
 from ollm_tui.services.snapshots.snapshot_diff import Change, ContextDiff, Form, MessageDiff, diff
 from ollm_tui.services.tokens.prompt_count import GROUPS
-from ollm_tui.tui.browser.words import snapshot_title
+from ollm_tui.tui.browser.words import (
+    DIFF_KEYS,
+    DIFF_LEGEND,
+    DIFF_SPEAKERS,
+    FORM_WORDS,
+    PART_NAMES,
+    snapshot_title,
+)
 from ollm_tui.tui.kit.reading import ReadingScreen
 from ollm_tui.tui.stream.entries.message_entries import local_time
 
@@ -32,21 +39,6 @@ TWO_COLUMNS = 100
 Look = Literal["plain", "quiet", "added", "gone", "changed", "title"]
 
 MARKS: Mapping[str, str] = {"same": " ", "added": "+", "gone": "−", "changed": "≈"}
-_FORMS: Mapping[Form, str] = {
-    "": "",
-    "sent": "",
-    "folded": "folded",
-    "elided": "cut short",
-    "excluded": "left out",
-}
-_SPEAKERS = {"user": "you", "assistant": "model", "system": "note", "tool": "tool"}
-_NAMES = {
-    "system": "always sent",
-    "checkpoints": "checkpoints",
-    "user": "yours",
-    "assistant": "the model's",
-    "tools": "tools",
-}
 GUTTER = 12
 """Cells for the names at the left of the head."""
 
@@ -101,7 +93,7 @@ def _head(diff: ContextDiff, names: tuple[str, str], width: int) -> Iterator[Lin
     yield line("tokens", f"{diff.tokens[0]:,}", f"{diff.tokens[1]:,}")
     for name, left, right in diff.parts:
         if left or right:
-            yield line(_NAMES.get(name, name), f"{left:,}", f"{right:,}")
+            yield line(PART_NAMES.get(name, name), f"{left:,}", f"{right:,}")
     for change in diff.goals:
         yield line("goal", _goal(change, change.left), _goal(change, change.right), "changed")
     for change in (*diff.facts, *diff.files):
@@ -134,11 +126,11 @@ def _side_width(width: int) -> int:
 def _one_column(each: MessageDiff, diff: ContextDiff, width: int) -> Line:
     look: Look = "quiet" if each.outcome == "same" else each.outcome
     words = _words(diff.words.get(each.key))
-    form = _FORMS[each.left]
+    form = FORM_WORDS[each.left]
     if each.outcome == "changed":
-        form = f"{_FORMS[each.left] or 'whole'} → {_FORMS[each.right] or 'whole'}"
+        form = f"{FORM_WORDS[each.left] or 'whole'} → {FORM_WORDS[each.right] or 'whole'}"
     elif each.outcome == "added":
-        form = _FORMS[each.right]
+        form = FORM_WORDS[each.right]
     note = f"  {form}" if form else ""
     text = _cut(words, max(width - 5 - cell_len(note), 8))
     return (Piece(look, f" {MARKS[each.outcome]} {text}{note}"),)
@@ -148,14 +140,14 @@ def _with_form(words: str, form: Form, room: int) -> str:
     """What was said and in which form it is sent; nothing if it is not there at all."""
     if not form:
         return ""
-    note = f"  {_FORMS[form]}" if _FORMS[form] else ""
+    note = f"  {FORM_WORDS[form]}" if FORM_WORDS[form] else ""
     return f"{_cut(words, room - 2 - cell_len(note))}{note}"
 
 
 def _words(message: Message | None) -> str:
     if message is None:
         return "(behind a checkpoint)"
-    return f"{_SPEAKERS[message.role]:<6} {clean(words_of(message))}"
+    return f"{DIFF_SPEAKERS[message.role]:<6} {clean(words_of(message))}"
 
 
 def _cut(text: str, width: int) -> str:
@@ -229,10 +221,6 @@ class SnapshotDiffPage(ScrollView, can_focus=False):
         return self.get_component_rich_style(f"diff--{look}")
 
 
-KEYS = "j k PgUp PgDn g G read   n next difference   Esc close"
-LEGEND = "+ only right   − only left   ≈ sent in another form"
-
-
 class DiffSide(NamedTuple):
     """One of the two points."""
 
@@ -277,7 +265,7 @@ class SnapshotDiffScreen(ReadingScreen):
         said = (f"   {summary(self._diff)}", "$text-muted")
         yield Static(Content.assemble(title, said), id="heading")
         yield SnapshotDiffPage(self._diff, self._names)
-        yield Static(Content(f"{LEGEND}\n{KEYS}"), id="keys")
+        yield Static(Content(f"{DIFF_LEGEND}\n{DIFF_KEYS}"), id="keys")
 
     def action_next(self) -> None:
         """To the next message that differs."""

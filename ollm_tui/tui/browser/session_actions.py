@@ -12,9 +12,9 @@ from ollm_tui.engine.project.workspace import Workspace
 from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.tui.browser.session_list import SessionList
 from ollm_tui.tui.browser.session_tree import SessionTree
+from ollm_tui.tui.browser.words import UNDO
 
 LONGEST_QUOTE = 40
-UNDO = "u undo"
 
 Wanted = (
     SessionList.RenameRequested

@@ -18,15 +18,11 @@ from ollm_tui.core.session.session import SessionSummary
 from ollm_tui.core.session.titles import UNTITLED
 from ollm_tui.core.snapshot import SnapshotSummary
 from ollm_tui.engine.snapshots.points import Point
-from ollm_tui.tui.browser.snapshot_choices import Inside, choices_inside, point_of, snapshot_name
+from ollm_tui.tui.browser.snapshot_choices import Inside, choices_inside, point_of
+from ollm_tui.tui.browser.words import DAMAGED, MONTHS, NO_SESSIONS, OPENED, PINNED, snapshot_name
 from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
 
-PINNED, OPEN, DAMAGED = "★", "▸", "!"
 SHORT_ID = 8
-_MONTHS = (
-    *("January", "February", "March", "April", "May", "June", "July"),
-    *("August", "September", "October", "November", "December"),
-)
 
 
 def session_choices(
@@ -99,7 +95,7 @@ def _month(month: str, year: str) -> str:
 def _month_name(day: str) -> str:
     """Empty for what is no date: older data may have anything there."""
     number = day[5:7]
-    return _MONTHS[int(number) - 1] if number.isdecimal() and 1 <= int(number) <= 12 else ""
+    return MONTHS[int(number) - 1] if number.isdecimal() and 1 <= int(number) <= 12 else ""
 
 
 def _heading(name: str) -> Choice:
@@ -109,7 +105,7 @@ def _heading(name: str) -> Choice:
 def _line(summary: SessionSummary, current: str | None, age: Callable[[str], str]) -> Choice:
     mark = ""
     if summary.session_id == current:
-        mark = OPEN
+        mark = OPENED
     elif summary.damage:
         mark = DAMAGED
     elif summary.pinned:
@@ -122,9 +118,6 @@ def _line(summary: SessionSummary, current: str | None, age: Callable[[str], str
         mark,
         words=" ".join((summary.session_id[:SHORT_ID], summary.model, project, *summary.tags)),
     )
-
-
-EMPTY = "No sessions yet. Type a message to begin one."
 
 
 class SessionList(ChoiceList):
@@ -225,7 +218,7 @@ class SessionList(ChoiceList):
         """
         self._sessions = {summary.session_id: summary for summary in summaries}
         self._snapshots = {snapshot.id: snapshot for snapshot in snapshots}
-        self.empty = EMPTY
+        self.empty = NO_SESSIONS
         first = None if self.highlighted else current
         lines = session_choices(summaries, current)
         if snapshots and snapshots[0].session_id in self._sessions:

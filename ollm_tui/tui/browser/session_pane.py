@@ -18,17 +18,8 @@ from ollm_tui.core.intake import clean
 from ollm_tui.core.session.session import SessionSummary
 from ollm_tui.core.snapshot import SnapshotSummary
 from ollm_tui.tui.browser.session_list import SessionList
+from ollm_tui.tui.browser.words import LIST_KEYS
 from ollm_tui.tui.kit.line_input import LineInput
-
-KEYS = (
-    *(("sessions.open_found", "open"), ("sessions.keep_title", "keep this title")),
-    *(("sessions.open", "open"), ("sessions.find", "find"), ("sessions.new", "new")),
-    *(("sessions.rename", "rename"), ("sessions.pin", "pin"), ("sessions.fork", "fork")),
-    *(("sessions.delete", "delete"), ("sessions.undo", "undo")),
-    *(("sessions.list", "list"), ("sessions.back", "back")),
-)
-"""What may be done, by the ids of its bindings; only some of it at a time."""
-
 
 SCROLLING = ("scroll_up", "scroll_down", "page_up", "page_down")
 
@@ -136,9 +127,9 @@ class SessionPane(Vertical):
     def keys(self) -> tuple[tuple[str, str], ...]:
         """What may be done with what is highlighted."""
         if not self.session_list.snapshot:
-            return KEYS
+            return LIST_KEYS
         back = ("sessions.open", "restore here")
-        return tuple(back if key[0] == back[0] else key for key in KEYS)
+        return tuple(back if key[0] == back[0] else key for key in LIST_KEYS)
 
     def show_sessions(
         self,

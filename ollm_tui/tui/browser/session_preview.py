@@ -14,17 +14,17 @@ from textual.content import Content
 from textual.message import Message as Told
 from textual.widgets import Static
 
-from ollm_tui.core.counts import counted, short_count
-from ollm_tui.core.intake import clean, visible
+from ollm_tui.core.intake import clean
 from ollm_tui.core.session.message import Message
 from ollm_tui.core.session.session import SessionSummary
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.session.titles import UNTITLED
 from ollm_tui.engine.context.budget import Budget
+from ollm_tui.tui.browser.words import session_facts
 from ollm_tui.tui.gauge.gauge import Gauge
 from ollm_tui.tui.gauge.gauge_bar import LEAST_CELLS, bar
 from ollm_tui.tui.gauge.gauge_line import Line, Reading, Text
-from ollm_tui.tui.stream.entries.message_entries import entry_of, local_time
+from ollm_tui.tui.stream.entries.message_entries import entry_of
 from ollm_tui.tui.stream.transcript.entry import Entry
 from ollm_tui.tui.stream.transcript.entry_layout import TranscriptStyles
 from ollm_tui.tui.stream.transcript.transcript import Transcript
@@ -178,7 +178,7 @@ class SessionPreview(Vertical):
     def show_session(self, session: SessionSummary, budget: Budget | None = None) -> None:
         """Show the facts of a session, and how full its context is, where that is known."""
         title = " ".join(clean(session.title).split()) or UNTITLED
-        self.show_facts(title, _facts(session), budget)
+        self.show_facts(title, session_facts(session), budget)
 
     def show_facts(self, title: str, facts: Iterable[str], budget: Budget | None = None) -> None:
         """Show lines about a point, and how full the context is there."""
@@ -202,14 +202,3 @@ def _entry(message: Message, state: SessionState | None) -> Entry:
         return entry_of(message, state)
     speaker = "user" if message.role == "user" else "assistant"
     return Entry(message.id, speaker, clean(message.text).strip())
-
-
-def _facts(session: SessionSummary) -> Iterable[str]:
-    who = [visible(session.model), visible(session.provider)]
-    size = [counted(session.message_count, "message")]
-    if session.token_count:
-        size.append(f"{short_count(session.token_count)} tokens")
-    times = [f"begun {local_time(session.start_time)}", f"last {local_time(session.last_activity)}"]
-    where = [visible(session.project or ""), *(f"#{visible(tag)}" for tag in session.tags)]
-    lines = (" · ".join(filter(None, parts)) for parts in (who, size, times, where))
-    return filter(None, lines)

@@ -17,18 +17,24 @@ from ollm_tui.core.session.session import SessionSummary
 from ollm_tui.core.snapshot import SnapshotSummary
 from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.tui.browser.session_list import (
-    EMPTY,
-    PINNED,
     SHORT_ID,
     SessionList,
     age_labels,
     session_choices,
 )
-from ollm_tui.tui.browser.snapshot_choices import CURRENT, Inside, choices_inside
+from ollm_tui.tui.browser.snapshot_choices import Inside, choices_inside
+from ollm_tui.tui.browser.words import (
+    CURRENT,
+    DAMAGED,
+    FOLDED,
+    GONE_HEADING,
+    NO_SESSIONS,
+    OPENED,
+    PINNED,
+    UNFOLDED,
+)
 from ollm_tui.tui.kit.choice_list import Choice
 
-CLOSED, OPEN = "▸", "▾"
-GONE = "Gone sessions: only snapshots are left"
 OF_SESSIONS = ("rename", "pin", "delete", "fork", "archive", "ask")
 """What needs a session that is there."""
 BrowserAction = Literal["compare", "mark", "export", "copy_id", "tag"]
@@ -91,7 +97,7 @@ class SessionTree(SessionList):
     ) -> None:
         """Show sessions, given the latest first; what is open below them stays."""
         self._sessions = {summary.session_id: summary for summary in summaries}
-        self.empty = EMPTY
+        self.empty = NO_SESSIONS
         lines = session_choices(summaries, current)
         self._base = [line if line.heading else self._session_line(line) for line in lines]
         first = None if self.highlighted else current
@@ -189,7 +195,7 @@ class SessionTree(SessionList):
         lines: list[Choice] = []
         for line in base:
             is_open = line.key in self._expanded
-            lines.append(line._replace(mark=OPEN + line.mark[1:]) if is_open else line)
+            lines.append(line._replace(mark=UNFOLDED + line.mark[1:]) if is_open else line)
             if line.key in wanted and not line.heading:
                 lines += choices_inside(line.key, self._inside[line.key], age)
         self.show(lines, highlight)
@@ -212,17 +218,17 @@ class SessionTree(SessionList):
 
     def _gone_lines(self) -> Iterator[Choice]:
         """Called by what was said last in them, as far as that was read."""
-        yield Choice("", GONE, heading=True)
+        yield Choice("", GONE_HEADING, heading=True)
         for session_id, count in self._gone.items():
             known = self._inside.get(session_id)
             said = clean(known.snapshots[0].summary) if known and known.snapshots else ""
             text, note = said or f"session {session_id[:SHORT_ID]}", counted(count, "snapshot")
-            yield Choice(session_id, text, note, f"{CLOSED} ", words=session_id[:SHORT_ID])
+            yield Choice(session_id, text, note, f"{FOLDED} ", words=session_id[:SHORT_ID])
 
     def _session_line(self, line: Choice) -> Choice:
         """A mark that says that it opens, and how long the session is."""
         summary = self._sessions[line.key]
-        other = {"▸": CURRENT, PINNED: PINNED, "!": "!"}.get(line.mark, " ")
+        other = {OPENED: CURRENT, PINNED: PINNED, DAMAGED: DAMAGED}.get(line.mark, " ")
         count = f"{summary.message_count:,} msg" if summary.message_count else ""
         note = " · ".join(filter(None, (count, line.note)))
-        return line._replace(mark=f"{CLOSED}{other}", note=note)
+        return line._replace(mark=f"{FOLDED}{other}", note=note)

@@ -8,24 +8,11 @@ from typing import NamedTuple
 from ollm_tui.core.counts import counted, short_count
 from ollm_tui.core.intake import clean
 from ollm_tui.core.session.branches import Branch
-from ollm_tui.core.snapshot import Reason, SnapshotSummary
+from ollm_tui.core.snapshot import SnapshotSummary
 from ollm_tui.engine.snapshots.points import Point
+from ollm_tui.tui.browser.words import CURRENT, snapshot_mark, snapshot_name
 from ollm_tui.tui.kit.choice_list import Choice
 
-NAMED, AUTOMATIC, DAMAGED, CURRENT = "◆", "◇", "!", "●"
-REASONS: Mapping[Reason, str] = {
-    "compression": "before compressing",
-    "threshold": "nearly full",
-    "overflow": "before a message that did not fit",
-    "restore": "before going back",
-    "clear": "before clearing",
-    "model": "before another model",
-    "mode": "before another mode",
-    "tool": "before the model changed something",
-    "fork": "before forking",
-    "manual": "by hand",
-    "older": "of an earlier program",
-}
 Age = Callable[[str], str]
 
 
@@ -49,18 +36,6 @@ def key_of(point: Point) -> str:
 def point_of(key: str) -> Point:
     """The reverse: ids of sessions and snapshots have no slash in them."""
     return Point(*key.split("/", 2))
-
-
-def snapshot_mark(snapshot: SnapshotSummary) -> str:
-    """How it is marked in lists and in the timeline."""
-    if snapshot.damage:
-        return DAMAGED
-    return AUTOMATIC if snapshot.is_automatic else NAMED
-
-
-def snapshot_name(snapshot: SnapshotSummary) -> str:
-    """Its name, or why it was taken."""
-    return clean(snapshot.name) or REASONS[snapshot.reason]
 
 
 def snapshot_choice(snapshot: SnapshotSummary, age: Age, indent: str = "") -> Choice:

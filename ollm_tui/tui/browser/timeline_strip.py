@@ -12,23 +12,16 @@ from textual.widget import Widget
 
 from ollm_tui.core.counts import counted, short_count
 from ollm_tui.core.session.timeline import MarkKind, Timeline, TimelineMark
+from ollm_tui.tui.browser.words import AUTOMATIC, MARK_WORDS, NAMED, NO_SNAPSHOTS
 
 LEVELS = "▁▂▃▄▅▆▇█"
 MARKS: Mapping[MarkKind, str] = {
-    "named": "◆",
-    "automatic": "◇",
+    "named": NAMED,
+    "automatic": AUTOMATIC,
     "compression": "⤓",
     "restore": "↺",
     "loop": "↻",
     "model": "⇄",
-}
-WORDS: Mapping[MarkKind, str] = {
-    "named": "snapshot",
-    "automatic": "automatic",
-    "compression": "compressed",
-    "restore": "went back",
-    "loop": "repeated itself",
-    "model": "other model",
 }
 MOST_CELLS = 4
 """So wide a message may be, so that marks have room in a short session."""
@@ -80,12 +73,6 @@ def _height(tokens: tuple[int, ...], cell: int, cells: int) -> int:
 LEGEND_FROM = 76
 """Cells from which there is room to say what the marks mean."""
 LABEL = 9
-NO_SNAPSHOTS = (
-    "No snapshots yet. Ctrl+T takes one; every compression takes one by itself.",
-    "No snapshots yet. Ctrl+T takes one, compressing does too.",
-    "No snapshots yet. Ctrl+T takes one.",
-)
-"""The first of them that there is room for."""
 
 
 class TimelineStrip(Widget):
@@ -167,7 +154,7 @@ class TimelineStrip(Widget):
         kinds: dict[MarkKind, None] = (
             {mark.kind: None for mark in timeline.marks} if timeline else {}
         )
-        said = [f"{MARKS[kind]} {WORDS[kind]}" for kind in MARKS if kind in kinds]
+        said = [f"{MARKS[kind]} {MARK_WORDS[kind]}" for kind in MARKS if kind in kinds]
         while said and len("  ".join(said)) > room:
             said.pop()
         return "  ".join(said)
