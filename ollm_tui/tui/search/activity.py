@@ -26,6 +26,7 @@ from ollm_tui.core.intake import visible
 from ollm_tui.core.search import Activity, IndexProgress
 from ollm_tui.engine.project.history_search import History
 from ollm_tui.tui.kit.live_keys import LiveKeys
+from ollm_tui.tui.search.words import ACTIVITY_KEYS, NO_ACTIVITY, WEEKDAYS
 
 if TYPE_CHECKING:
     from ollm_tui.tui.frame import Frame
@@ -97,7 +98,6 @@ BARS = "▁▂▃▄▅▆▇█"
 LABEL, CELL = 8, 2
 MOST_WEEKS = 106
 """Two years; more would say less."""
-_DAYS = ("Mon", "", "Wed", "", "Fri", "", "Sun")
 
 
 class DayMap(Widget, can_focus=True):
@@ -191,7 +191,7 @@ class DayMap(Widget, can_focus=True):
         if y == 0:
             segments = [Segment(self._months(), words)]
         elif y <= WEEK:
-            segments = [Segment(f"{_DAYS[y - 1]:<{LABEL}}", words), *self._line(y - 1)]
+            segments = [Segment(f"{WEEKDAYS[y - 1]:<{LABEL}}", words), *self._line(y - 1)]
         else:
             bars = Segment(self._tokens(), self._style("some"))
             segments = [Segment(f"{'tokens':<{LABEL}}", words), bars]
@@ -256,16 +256,6 @@ MOST_BAR_CELLS = 30
 NAME_CELLS = 24
 BESIDE_BAR = NAME_CELLS + 31
 """Cells of a model's line that are none of its bar: names, numbers, edges."""
-EMPTY = "Nothing was said yet. Every message you send is a mark in this calendar."
-KEYS = (
-    ("activity.open", "what was said that day"),
-    ("activity.day_before", "Down day"),
-    ("activity.week_before", "Right week"),
-    ("activity.back", "PgDn four weeks"),
-    ("activity.first", "first day"),
-    ("activity.today", "today"),
-    ("activity.close", "close"),
-)
 
 
 class ActivityScreen(Screen[date | None]):
@@ -311,9 +301,9 @@ class ActivityScreen(Screen[date | None]):
         facts = [f"{day:%A} {day.day} {day:%B %Y}", counted(days.messages[day], "message")]
         if days.tokens[day]:
             facts.append(f"{short_count(days.tokens[day])} tokens")
-        text = " · ".join(facts) if days.messages else EMPTY
+        text = " · ".join(facts) if days.messages else NO_ACTIVITY
         self.query_one("#day", Static).update(Content(text))
-        self.query_one(LiveKeys).show(*KEYS)
+        self.query_one(LiveKeys).show(*ACTIVITY_KEYS)
 
     @work(group="activity")
     async def _read(self) -> None:

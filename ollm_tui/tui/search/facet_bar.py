@@ -20,6 +20,7 @@ from textual.widget import Widget
 from ollm_tui.core.intake import visible
 from ollm_tui.core.search import Results
 from ollm_tui.services.search.query import filter_word, has_filter
+from ollm_tui.tui.search.words import FLAG_FACETS, ROLE_FACETS
 
 ON, OFF = "●", "○"
 
@@ -147,12 +148,6 @@ class FacetBar(Widget, can_focus=True):
 
 MOST_NAMES = 4
 """Of models, and of projects: those with the most hits."""
-_ROLES = (("user", "you"), ("assistant", "model"), ("tool", "tools"))
-_FLAGS = (
-    ("has:tool", "with tools"),
-    ("is:pinned", "pinned"),
-    ("branch:other", "other branches"),
-)
 
 
 class SearchFacets:
@@ -177,7 +172,7 @@ class SearchFacets:
         ]
 
     def _roles(self) -> Iterator[Facet]:
-        for role, title in _ROLES:
+        for role, title in ROLE_FACETS:
             yield Facet(filter_word("role", role), title, "said by")
 
     def _names(self) -> Iterator[Facet]:
@@ -190,5 +185,5 @@ class SearchFacets:
                     yield Facet(filter_word(key, name), name, title)
 
     def _flags(self) -> Iterator[Facet]:
-        for word, title in _FLAGS:
+        for word, title in FLAG_FACETS:
             yield Facet(word, title, "only")

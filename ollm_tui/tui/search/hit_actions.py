@@ -17,11 +17,10 @@ from ollm_tui.tui.kit.question import Question
 from ollm_tui.tui.search.hit_preview import Place
 from ollm_tui.tui.search.port import HitsPort, SearchPort
 from ollm_tui.tui.search.search_reading import SearchReading
+from ollm_tui.tui.search.words import BUSY, EXPORT
 from ollm_tui.tui.terminal.clipboard import copy
 
 HitAction = Literal["open", "fork", "restore", "quote", "copy", "export"]
-BUSY = "another window has that session open: f forks it from there instead"
-EXPORT = "Export the conversation with this message to\nThe ending says the form: .md, .html, .json"
 
 
 class HitActions:

@@ -15,9 +15,9 @@ from ollm_tui.core import clock
 from ollm_tui.core.counts import counted
 from ollm_tui.core.intake import visible
 from ollm_tui.core.search import Hit, Results, SessionHits, Snippet
-from ollm_tui.core.session.message import Role
 from ollm_tui.core.session.titles import UNTITLED
 from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
+from ollm_tui.tui.search.words import ELSEWHERE, SPEAKERS, moment_words
 
 HIT_KEYS = (
     Binding("f", "screen.do('fork')", "Fork", id="hits.fork", tooltip="A new session from there"),
@@ -27,13 +27,6 @@ HIT_KEYS = (
     Binding("x", "screen.do('export')", "Export", id="hits.export", tooltip="Into a file"),
 )
 
-
-SPEAKERS: dict[Role, str] = {
-    "user": "you",
-    "assistant": "model",
-    "tool": "tool",
-    "system": "system",
-}
 BEFORE_CELLS = 24
 """So much may stand before the first hit of a line, where there is more after it."""
 
@@ -68,19 +61,6 @@ def day_of(timestamp: str) -> date | None:
         return clock.parse(timestamp).astimezone().date()
     except (ValueError, OverflowError):
         return None
-
-
-def moment_words(timestamp: str, now: datetime) -> str:
-    """When something was said, in at most twelve cells: the time today, then the day too."""
-    try:
-        moment = clock.parse(timestamp).astimezone()
-    except (ValueError, OverflowError):
-        return ""
-    if moment.date() == now.date():
-        return f"today {moment:%H:%M}"
-    if moment.year == now.year:
-        return f"{moment:%d %b %H:%M}"
-    return f"{moment:%d %b %Y}"
 
 
 def _joined(snippet: Snippet) -> MarkedText:
@@ -121,7 +101,6 @@ def _fitting(text: str, start: int, width: int) -> int:
 
 
 MOMENT_CELLS, SPEAKER_CELLS = 12, 6
-ELSEWHERE = "other branch"
 _BOLD = Style(bold=True)
 
 

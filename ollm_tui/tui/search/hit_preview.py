@@ -20,7 +20,8 @@ from ollm_tui.core.session.branches import words_of
 from ollm_tui.core.session.session import ToolCall
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.session.titles import UNTITLED
-from ollm_tui.tui.search.hit_list import HIT_KEYS, SPEAKERS
+from ollm_tui.tui.search.hit_list import HIT_KEYS
+from ollm_tui.tui.search.words import SPEAKERS
 from ollm_tui.tui.stream.entries.message_entries import local_time, said_before, shown_at
 from ollm_tui.tui.stream.transcript.entry import Entry
 from ollm_tui.tui.stream.transcript.looks import TranscriptStyles

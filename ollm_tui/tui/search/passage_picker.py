@@ -13,9 +13,9 @@ from ollm_tui.core.session.titles import UNTITLED
 from ollm_tui.engine.project.history_search import Passage
 from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
 from ollm_tui.tui.kit.picker import PickerOf
-from ollm_tui.tui.search.hit_list import SPEAKERS, day_of
+from ollm_tui.tui.search.hit_list import day_of
+from ollm_tui.tui.search.words import RECALL_KEYS, SPEAKERS
 
-KEYS = "Tab mark several   Enter take   Up Down move   Esc close"
 CHOSEN = "✓"
 LONGEST_TITLE = 20
 
@@ -32,7 +32,7 @@ class PassagePicker(PickerOf[tuple[Passage, ...]]):
         self._budget = budget
         self._marked: tuple[int, ...] = ()
         self._problem = ""
-        super().__init__("Recall from earlier sessions", self._lines(), keys=KEYS)
+        super().__init__("Recall from earlier sessions", self._lines(), keys=RECALL_KEYS)
 
     def result(self, choice: Choice) -> tuple[Passage, ...] | None:
         """What is marked, or this one."""

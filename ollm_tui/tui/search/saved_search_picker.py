@@ -9,9 +9,8 @@ from textual.binding import Binding
 from ollm_tui.services.sessions.saved_searches import SavedSearches
 from ollm_tui.tui.kit.choice_list import Choice
 from ollm_tui.tui.kit.picker import PickerOf
+from ollm_tui.tui.search.words import NO_SAVED_SEARCHES, SAVED_SEARCH_KEYS
 
-EMPTY = "No saved searches yet. Type words in the search, then Ctrl+S and Enter keep them."
-KEYS = "Enter take it, or keep the new one   Ctrl+D delete   Esc close"
 _KEEP = "\0"
 
 
@@ -32,7 +31,9 @@ class SavedSearchPicker(PickerOf[str]):
     def __init__(self, searches: SavedSearches, present: str) -> None:
         self._searches = searches
         self._present = " ".join(present.split())
-        super().__init__("Saved searches", self._lines(), empty=EMPTY, keys=KEYS)
+        super().__init__(
+            "Saved searches", self._lines(), empty=NO_SAVED_SEARCHES, keys=SAVED_SEARCH_KEYS
+        )
 
     def result(self, choice: Choice) -> str:
         """The words; the present ones are kept first."""

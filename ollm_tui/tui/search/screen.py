@@ -16,9 +16,9 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from ollm_tui.core.errors import OllmError
-from ollm_tui.core.search import Hit, Order, Overview, Results
+from ollm_tui.core.search import Hit, Overview, Results
 from ollm_tui.engine.project.workspace import Workspace
-from ollm_tui.services.search.query import FILTER_EXAMPLES, toggled, within
+from ollm_tui.services.search.query import toggled, within
 from ollm_tui.services.sessions.saved_searches import SavedSearches
 from ollm_tui.tui.frame import Frame
 from ollm_tui.tui.kit.choice_list import ChoiceList
@@ -31,7 +31,8 @@ from ollm_tui.tui.search.hit_preview import HitPreview, HitStream
 from ollm_tui.tui.search.hit_timeline import HitTimeline
 from ollm_tui.tui.search.port import HitsPort
 from ollm_tui.tui.search.saved_search_picker import SavedSearchPicker
-from ollm_tui.tui.search.search_reading import SearchReading, totals
+from ollm_tui.tui.search.search_reading import SearchReading
+from ollm_tui.tui.search.words import NOTHING, TEACHES, keys_for, totals
 
 BINDINGS = (
     Binding(
@@ -45,46 +46,7 @@ BINDINGS = (
 )
 
 
-def keys_for(order: Order, *, is_whole: bool, part: str) -> tuple[tuple[str, str], ...]:
-    """Ids of bindings, each with what it does; those that are not live are left out.
-
-    `part` is what Tab goes to.
-    """
-    other = "by time" if order == "relevance" else "by relevance"
-    return (
-        ("hits.open_found", "open there"),
-        ("hits.open", "open there"),
-        ("hits.open_here", "open there"),
-        ("hits.fork", "fork"),
-        ("hits.restore", "restore"),
-        ("hits.quote", "quote into prompt"),
-        ("hits.copy", "copy"),
-        ("hits.export", "export"),
-        ("hits.narrow", "narrow to this"),
-        ("hits.widen", "all times"),
-        ("hits.toggle", "use or not"),
-        ("hits.earlier", "Right move"),
-        ("hits.facet_left", "Right move"),
-        ("hits.list", "list: fork, restore, quote, copy"),
-        ("hits.next", "next hit"),
-        ("hits.next_part", part),
-        ("hits.order", other),
-        ("hits.saved", "saved searches"),
-        ("hits.whole", "back to the list" if is_whole else "whole screen"),
-        ("hits.back", "back"),
-    )
-
-
 WIDE = 90
-TEACHES = (
-    "Type words to find everything ever said in any session. Words find their beginnings too; "
-    '"quotes" find a phrase. '
-    f"These narrow a search: {FILTER_EXAMPLES}. Tab goes to them, Ctrl+S to searches you keep."
-)
-NOTHING = (
-    "No message is like that. Fewer letters or fewer words find more; Backspace on the timeline "
-    "and Space on a facet take a filter out."
-)
 
 
 class SearchLine(LineInput):

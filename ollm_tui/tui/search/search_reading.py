@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable
 from contextlib import aclosing
 from functools import partial
 
 from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import OllmError, StoreError
-from ollm_tui.core.search import Hit, IndexProgress, Order, Overview, Query, Results
+from ollm_tui.core.search import Hit, IndexProgress, Order, Query, Results
 from ollm_tui.core.session.session_state import SessionState, recorded_calls
 from ollm_tui.services.search.query import parse_query
 from ollm_tui.tui.search.hit_preview import Place
 from ollm_tui.tui.search.port import SearchPort
+from ollm_tui.tui.search.words import GONE, count_so_far
 from ollm_tui.tui.stream.entries.job_entries import with_commands
 from ollm_tui.tui.stream.entries.message_entries import branch_entries
 from ollm_tui.tui.stream.transcript.spots import Terms
@@ -23,7 +23,6 @@ REST_SECONDS = 0.05
 """A session is read when the highlight rests on a hit, not while it passes."""
 SHOWN_FROM = 20
 """So many sessions take a moment to read; fewer are there before anybody could read a number."""
-GONE = "that message is no longer in its session"
 
 
 class SearchReading:
@@ -111,7 +110,7 @@ class SearchReading:
                 async for results in found:
                     took = took or f"{(time.perf_counter() - begun) * 1000:.0f} ms"
                     self._show(results, is_new=is_new)
-                    self._search.show_count(_count(results, took))
+                    self._search.show_count(count_so_far(results, took))
                     is_new = False
             overview = await self._history.overview(query, self.results.where)
         except OllmError as error:
@@ -145,18 +144,3 @@ def _branch_through(state: SessionState, message_id: str) -> list[str]:
     if message_id in current or message_id not in state:
         return current
     return [message.id for message in state.branch(state.latest_leaf(message_id))]
-
-
-def totals(overview: Overview, took: str) -> str:
-    """How much was found, in how many sessions, and how fast."""
-    found = f"{counted(overview.total, 'hit')} in {counted(overview.sessions, 'session')}"
-    return " · ".join(_said((found, took)))
-
-
-def _count(results: Results, took: str) -> str:
-    more = "+" * results.at_least
-    return " · ".join(_said((f"{results.total:,}{more} hits", took)))
-
-
-def _said(words: Iterable[str]) -> list[str]:
-    return [word for word in words if word]
