@@ -16,8 +16,8 @@ from ollm_tui.tui.compression.compression_run import (
     edit_first,
     preview,
     start,
-    tokens_words,
 )
+from ollm_tui.tui.compression.words import tokens_words
 from ollm_tui.tui.stream.entries.compression_entries import undone_next
 
 OPTIONS = ("--preview", "--summary", "--mine", "--truncate", "--above")

@@ -35,7 +35,7 @@ from ollm_tui.tui.chat.port import ChatPort
 from ollm_tui.tui.compression.panel import CompressionPanel
 from ollm_tui.tui.compression.preview import Applied, CompressionPreview, Decision, StartOver
 from ollm_tui.tui.compression.screen import CompressionScreen
-from ollm_tui.tui.compression.words import Ending, ending_line, fill_line
+from ollm_tui.tui.compression.words import Ending, ending_line, fill_line, tokens_words
 from ollm_tui.tui.keymap import Hints
 from ollm_tui.tui.stream.entries.compression_entries import UNCHANGED, compression_entries
 from ollm_tui.tui.stream.transcript.entry import Entry, Speaker
@@ -308,9 +308,3 @@ async def _decided(
             await _follow(view, asked.preview(compression, wanted.instructions))
         case None:
             view.take(CompressionCancelled())
-
-
-def tokens_words(compression: Compression) -> str:
-    """The tokens before and after it, or before and after it was undone."""
-    before, after = compression.before_tokens, compression.after_tokens
-    return f"{after:,} → {before:,} tokens" if compression.undone_at else f"{before:,} → {after:,}"

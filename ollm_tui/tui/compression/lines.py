@@ -12,8 +12,8 @@ from textual.content import Content
 from ollm_tui.core.compression_events import STAGES, Outcome
 from ollm_tui.core.counts import counted, short_count
 from ollm_tui.core.intake import visible
-from ollm_tui.tui.compression.progress import CompressionProgress, What
-from ollm_tui.tui.compression.words import STAGE_WORDS, ending_line, ending_title
+from ollm_tui.tui.compression.progress import CompressionProgress
+from ollm_tui.tui.compression.words import BAR_LABELS, STAGE_WORDS, What, ending_line, ending_title
 from ollm_tui.tui.gauge.gauge_bar import Characters, Kind, Run, share_cells
 from ollm_tui.tui.stream.markdown.wrapping import line_spans
 
@@ -87,20 +87,19 @@ KEPT: Kind = "user"
 FOLDED: Kind = "assistant"
 ELIDED: Kind = "tools"
 AGED: Kind = "checkpoints"
-LABELS = ("before ", "after  ")
 
 
 def two_bars(progress: CompressionProgress, width: int, characters: Characters) -> list[Content]:
     """Both bars, each with its label and its number."""
     numbers = (before_number(progress), after_number(progress))
     wide = max(map(len, numbers))
-    room = max(width - len(LABELS[0]) - wide - 2, 1)
+    room = max(width - len(BAR_LABELS[0]) - wide - 2, 1)
     runs = (before_runs(progress, room), after_runs(progress, room))
     return [
         Content.assemble(
             (label, "$text-muted"), drawn(bar, characters), (f"  {number:>{wide}}", "$foreground")
         )
-        for label, bar, number in zip(LABELS, runs, numbers, strict=True)
+        for label, bar, number in zip(BAR_LABELS, runs, numbers, strict=True)
     ]
 
 

@@ -20,6 +20,15 @@ from textual.widget import Widget
 from ollm_tui.core.compression_events import AnyCompressionEvent, CompressionStarted
 from ollm_tui.tui.compression.lines import CompressionLines, one_bar, two_bars
 from ollm_tui.tui.compression.progress import Clock, CompressionProgress
+from ollm_tui.tui.compression.words import (
+    CANCEL,
+    CANCEL_SHORT,
+    EDIT,
+    EDIT_SHORT,
+    LEDGER,
+    SUMMARY_DONE,
+    SUMMARY_WRITTEN,
+)
 from ollm_tui.tui.gauge.gauge_bar import ASCII, COLOURED, WITHOUT_COLOUR, Characters
 from ollm_tui.tui.keymap import key_name
 
@@ -29,8 +38,6 @@ _MARKS_ABOVE = 6
 """Lines of the short form above which messages are seen folding."""
 _TITLES_FROM, _GAPS_FROM = 5, 12
 """Lines left for words from which these have titles, and empty lines between them."""
-WRITTEN, DONE = "Summary, as it is written", "Summary"
-LEDGER = "Ledger, kept without the model"
 
 
 def picture(lines: CompressionLines, height: int, keys: str) -> list[Content]:
@@ -80,7 +87,7 @@ def _words(lines: CompressionLines, room: int, gap: list[Content]) -> list[Conte
     free = room - (1 + len(gap)) * (2 if ledger else 1)
     # The ledger is short, so it gives way only by half.
     facts = min(len(ledger), max(free - len(summary), free // 2))
-    title = WRITTEN if lines.progress.is_running else DONE
+    title = SUMMARY_WRITTEN if lines.progress.is_running else SUMMARY_DONE
     parts = [*gap, _title(title), *summary[-(free - facts) :]]
     if ledger:
         parts += [*gap, _title(LEDGER), *_first(lines, ledger, facts)]
@@ -107,11 +114,6 @@ WIDE = 100
 """Columns of the terminal from which there is room beside the stream."""
 SHORT, SHORT_LINES = 24, 6
 """Below so many rows of the terminal the panel has these lines and no more."""
-
-CANCEL = "cancel, nothing changes"
-EDIT = "edit before applying"
-CANCEL_SHORT, EDIT_SHORT = "cancel", "edit first"
-"""Where there is less room."""
 
 
 class CompressionPanel(Widget, can_focus=True):

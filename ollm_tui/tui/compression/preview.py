@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, assert_never
 
 from textual import events, on
@@ -30,21 +28,21 @@ from ollm_tui.core.compression_events import (
 from ollm_tui.core.counts import counted
 from ollm_tui.core.intake import clean, visible
 from ollm_tui.tui.compression.lines import COLOURS, NOUNS, CompressionLines, two_bars
-from ollm_tui.tui.compression.progress import Clock, CompressionProgress, What, tokens_of
-from ollm_tui.tui.compression.words import ending_line
+from ollm_tui.tui.compression.progress import Clock, CompressionProgress, tokens_of
+from ollm_tui.tui.compression.words import (
+    EDITING,
+    EDITING_KEYS,
+    INSTRUCTIONS_QUESTION,
+    OUTCOME_GROUPS,
+    OUTCOME_WORDS,
+    PREVIEW,
+    PREVIEW_KEYS,
+    ending_line,
+)
 from ollm_tui.tui.gauge.gauge_bar import ASCII, COLOURED, WITHOUT_COLOUR, Characters
 from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
 from ollm_tui.tui.kit.live_keys import LiveKeys
 from ollm_tui.tui.kit.question import Question
-
-WORDS: Mapping[What, str] = MappingProxyType(
-    {"keep": "stay", "fold": "fold", "elide": "go short", "age": "grow older"}
-)
-GROUPS: tuple[tuple[str, tuple[What, ...]], ...] = (
-    ("stays", ("keep",)),
-    ("folds into a checkpoint", ("fold",)),
-    ("goes short", ("elide", "age")),
-)
 
 
 def fate_choices(progress: CompressionProgress) -> list[Choice]:
@@ -52,7 +50,7 @@ def fate_choices(progress: CompressionProgress) -> list[Choice]:
     lines: list[Choice] = []
     listed = progress.started.outcomes if progress.started else ()
     width = max((len(f"{outcome.tokens:,}") for outcome in listed), default=0)
-    for title, kinds in GROUPS:
+    for title, kinds in OUTCOME_GROUPS:
         outcomes = [outcome for what in kinds for outcome in progress.outcomes(what)]
         if outcomes:
             heading = f"{title} · {len(outcomes):,} · {tokens_of(outcomes)[0]:,} tokens"
@@ -72,7 +70,7 @@ def totals(progress: CompressionProgress, characters: Characters) -> Content:
             f" {word} ",
             (str(len(outcomes)), "$text-muted"),
         )
-        for what, word in WORDS.items()
+        for what, word in OUTCOME_WORDS.items()
         if (outcomes := progress.outcomes(what))
     ]
     return Content("   ").join(parts)
@@ -172,19 +170,6 @@ class SummaryArea(TextArea):
 
 
 FRAME_SECONDS = 1 / 20
-KEYS = (
-    ("preview.apply", "apply"),
-    ("preview.edit", "edit the summary"),
-    ("preview.instructions", "instructions"),
-    ("preview.leave", "leave, nothing changes"),
-)
-EDITING_KEYS = (("preview.leave", "done editing"),)
-PREVIEW = "Preview"
-EDITING = "You are editing the summary; the model will read it in the place of the messages."
-QUESTION = (
-    "Extra instructions for the summary\n"
-    "What matters to you, in a line: the summary is written anew with it in mind."
-)
 
 
 @dataclass(frozen=True)
@@ -334,7 +319,7 @@ class CompressionPreview(Screen[Decision]):
             if answer and answer.strip():
                 self.dismiss(StartOver(answer.strip()))
 
-        question = Question(QUESTION, self._instructions, "write it anew")
+        question = Question(INSTRUCTIONS_QUESTION, self._instructions, "write it anew")
         self.app.push_screen(question, start_over)
 
     def action_leave(self) -> None:
@@ -413,7 +398,7 @@ class CompressionPreview(Screen[Decision]):
         said.set_class(ending is not None and self._draft is None, "wrong")
         self.set_class(self._is_editing, "-editing")
         self.refresh_bindings()
-        self.query_one(LiveKeys).show(*(EDITING_KEYS if self._is_editing else KEYS))
+        self.query_one(LiveKeys).show(*(EDITING_KEYS if self._is_editing else PREVIEW_KEYS))
 
     def _update(self, name: str, content: Content) -> None:
         self.query_one(f"#{name}", Static).update(content)

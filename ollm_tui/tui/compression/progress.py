@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Literal, assert_never
+from typing import assert_never
 
 from ollm_tui.core.compression_events import (
     STAGES,
@@ -30,10 +30,8 @@ from ollm_tui.core.compression_events import (
 )
 from ollm_tui.core.intake import IntakeFilter, clean
 from ollm_tui.core.session.compression import Checkpoint
-from ollm_tui.tui.compression.words import Ending, fill_line, rejection_line
+from ollm_tui.tui.compression.words import Ending, What, fill_line, rejection_line
 
-What = Literal["keep", "fold", "elide", "age"]
-"""What becomes of a message."""
 WHATS: tuple[What, ...] = ("keep", "fold", "elide", "age")
 Clock = Callable[[], float]
 """Seconds, counted from anywhere."""

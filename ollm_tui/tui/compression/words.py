@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import assert_never
+from typing import Literal, assert_never
 
 from ollm_tui.core.compression_events import (
     CompressionCancelled,
@@ -20,10 +20,76 @@ from ollm_tui.core.counts import counted, short_count
 from ollm_tui.core.intake import clean, visible
 from ollm_tui.core.session.compression import COMPACT, DETAILED, MODERATE, Checkpoint, Compression
 
+What = Literal["keep", "fold", "elide", "age"]
+"""What becomes of a message."""
+Ending = (
+    ContextCompressed
+    | CompressionDrafted
+    | CompressionSkipped
+    | CompressionFailed
+    | CompressionCancelled
+)
+"""Exactly one of these comes last."""
+
+# What every place says of a compression
+
 LEVEL_WORDS: Mapping[int, str] = MappingProxyType(
     {DETAILED: "detailed", MODERATE: "moderate", COMPACT: "compact"}
 )
 NO_SUMMARY = "(no summary: no model was asked)"
+STAGE_WORDS: Mapping[Stage, str] = MappingProxyType(
+    {
+        "identify": "choosing",
+        "snapshot": "taking a snapshot",
+        "elide": "cutting short",
+        "summarise": "summarising",
+        "validate": "checking",
+        "apply": "applying",
+    }
+)
+
+# The panel and the whole screen
+
+BAR_LABELS = ("before ", "after  ")
+SUMMARY_WRITTEN, SUMMARY_DONE = "Summary, as it is written", "Summary"
+LEDGER = "Ledger, kept without the model"
+CANCEL = "cancel, nothing changes"
+EDIT = "edit before applying"
+CANCEL_SHORT, EDIT_SHORT = "cancel", "edit first"
+"""Where there is less room."""
+
+# The preview
+
+PREVIEW = "Preview"
+OUTCOME_WORDS: Mapping[What, str] = MappingProxyType(
+    {"keep": "stay", "fold": "fold", "elide": "go short", "age": "grow older"}
+)
+OUTCOME_GROUPS: tuple[tuple[str, tuple[What, ...]], ...] = (
+    ("stays", ("keep",)),
+    ("folds into a checkpoint", ("fold",)),
+    ("goes short", ("elide", "age")),
+)
+PREVIEW_KEYS = (
+    ("preview.apply", "apply"),
+    ("preview.edit", "edit the summary"),
+    ("preview.instructions", "instructions"),
+    ("preview.leave", "leave, nothing changes"),
+)
+EDITING_KEYS = (("preview.leave", "done editing"),)
+EDITING = "You are editing the summary; the model will read it in the place of the messages."
+INSTRUCTIONS_QUESTION = (
+    "Extra instructions for the summary\n"
+    "What matters to you, in a line: the summary is written anew with it in mind."
+)
+
+# The checkpoints
+
+NO_CHECKPOINT = (
+    "No checkpoint yet. The context is compressed at 80 %; /compact does it now.\n\n"
+    "A checkpoint stands in the context for older messages: a summary, and a ledger of facts "
+    "that is made without a model. The messages themselves stay in the session."
+)
+CHECKPOINT_KEYS = "j k PgUp PgDn g G read   Esc close"
 
 
 def deed(compression: Compression) -> str:
@@ -53,27 +119,6 @@ def checkpoint_text(checkpoint: Checkpoint) -> str:
     summary = clean(checkpoint.summary).strip() or NO_SUMMARY
     ledger = clean(checkpoint.facts).strip()
     return f"{summary}\n\n{ledger}".strip()
-
-
-Ending = (
-    ContextCompressed
-    | CompressionDrafted
-    | CompressionSkipped
-    | CompressionFailed
-    | CompressionCancelled
-)
-"""Exactly one of these comes last."""
-
-STAGE_WORDS: Mapping[Stage, str] = MappingProxyType(
-    {
-        "identify": "choosing",
-        "snapshot": "taking a snapshot",
-        "elide": "cutting short",
-        "summarise": "summarising",
-        "validate": "checking",
-        "apply": "applying",
-    }
-)
 
 
 def ending_title(ending: Ending) -> str:
@@ -107,6 +152,12 @@ def ending_line(ending: Ending) -> str:
             return "compression cancelled, the context is as it was · /compact begins again"
         case _:
             assert_never(ending)
+
+
+def tokens_words(compression: Compression) -> str:
+    """The tokens before and after it, or before and after it was undone."""
+    before, after = compression.before_tokens, compression.after_tokens
+    return f"{after:,} → {before:,} tokens" if compression.undone_at else f"{before:,} → {after:,}"
 
 
 def rejection_line(event: SummaryRejected) -> str:
