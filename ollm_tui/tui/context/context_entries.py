@@ -11,6 +11,7 @@ from ollm_tui.core.intake import visible
 from ollm_tui.core.session.context_entry import ContextEntry
 from ollm_tui.engine.context.system_prompt import about
 from ollm_tui.engine.project.project_context import GIT, TREE
+from ollm_tui.tui.context.words import ENTRY_KEYS, HOW_TO_ADD, NO_ENTRIES
 from ollm_tui.tui.kit.choice_list import Choice
 from ollm_tui.tui.kit.picker import Picker
 from ollm_tui.tui.prompt.completion_files import names_in
@@ -20,12 +21,6 @@ if TYPE_CHECKING:
     from ollm_tui.engine.conversation.conversation import Conversation
     from ollm_tui.tui.chat.port import ChatPort
 
-EMPTY = (
-    "Nothing is added yet. /context add NAME and some words are in every prompt; "
-    "@file in place of the words adds a file, /context add tree the project's files."
-)
-KEYS = "Enter to /context remove   Esc close"
-HOW_TO_ADD = "/context add NAME words, add NAME @file, add tree, add git"
 FILE = "file:"
 FIRST_CHARACTERS = 140
 START_CHARACTERS = 24
@@ -106,7 +101,7 @@ async def _list(chat: ChatPort, _rest: str) -> None:
         chat.prompt.focus()
 
     choices = [_choice(chat.conversation, entry) for entry in notes.all]
-    picker = Picker("In every prompt", choices, empty=EMPTY, keys=KEYS, watcher=describe)
+    picker = Picker("In every prompt", choices, empty=NO_ENTRIES, keys=ENTRY_KEYS, watcher=describe)
     chat.ask(picker, remove)
 
 

@@ -18,7 +18,8 @@ from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.engine.context.context_view import ContextItem, ContextView
 from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.engine.conversation.conversation_goals import ConversationGoals
-from ollm_tui.services.tokens.prompt_count import Count, Group
+from ollm_tui.services.tokens.prompt_count import Count
+from ollm_tui.tui.context.words import MARK_WORDS, NO_GOAL, WHOSE
 from ollm_tui.tui.gauge.gauge_line import times_words
 from ollm_tui.tui.goals.goal_lists import decided_words
 from ollm_tui.tui.kit.choice_list import Choice
@@ -26,7 +27,6 @@ from ollm_tui.tui.stream.entries.message_entries import cached_words, local_time
 
 LABEL_CELLS = 9
 LEAST_CELLS = 20
-NO_GOAL = "none: /goal and a few words set one"
 Row = tuple[str, str]
 
 
@@ -123,26 +123,6 @@ def _last_usage(state: SessionState) -> Usage | None:
     return None
 
 
-WHOSE: Mapping[Group, str] = MappingProxyType(
-    {
-        "system": "always sent",
-        "checkpoints": "checkpoint",
-        "user": "yours",
-        "assistant": "model",
-        "tools": "tool",
-    }
-)
-MARK_WORDS: Mapping[str, str] = MappingProxyType(
-    {
-        "pinned": "pinned",
-        "excluded": "left out",
-        "folded": "folded",
-        "covered": "in a checkpoint",
-        "elided": "cut short",
-    }
-)
-
-
 RECALLED = ":recalled"
 """Ends the key of the line for what a message brought along from earlier sessions."""
 
@@ -185,34 +165,6 @@ def item_choices(view: ContextView, *, in_order: bool, unicode: bool) -> list[Ch
     return [_choice(item, view, marks.get(item.mark, " ")) for item in items]
 
 
-def about_item(item: ContextItem, usage: Usage | None = None) -> str:
-    """What is to know of one line more than it has room for; of an answer, why it was slow."""
-    facts: list[str] = []
-    if item.whole.tokens != item.tokens.tokens:
-        facts.append(f"{item.tokens} of {item.whole} tokens are sent")
-    if item.attachments:
-        costs = ", ".join(f"{each.name} {each.tokens}" for each in item.attachments)
-        facts.append(f"attached: {costs}")
-    if usage:
-        facts += filter(None, (cached_words(usage), why_slow(usage)))
-    return "   ".join(facts)
-
-
-def effect(word: str, before: ContextView, after: ContextView) -> str:
-    """What a change makes of the context, in one line."""
-    old = {item.key: item for item in before.items}
-    changed = [
-        (old[item.key], item)
-        for item in after.items
-        if item.key in old and item.mark != old[item.key].mark
-    ]
-    sent, left = (sum(pair[n].tokens.tokens for pair in changed) for n in (0, 1))
-    about = "≈" if "estimated" in (before.count.source, after.count.source) else ""
-    several = f" ({len(changed)} messages)" if len(changed) > 1 else ""
-    tokens = f"{about}{sent:,} tokens as before" if sent == left else f"{sent:,} → {left:,} tokens"
-    return f"{word}{several}: {tokens}, {_filled(before)} → {_filled(after)}"
-
-
 def _lines(item: ContextItem) -> Iterator[ContextItem]:
     """What a message brought along has a line of its own; the rest of it has its words."""
     if item.recalled is None:
@@ -232,8 +184,3 @@ def _choice(item: ContextItem, view: ContextView, mark: str) -> Choice:
     words = (whose, MARK_WORDS.get(item.mark, ""))
     note = words[1] if item.mark == "pinned" else " · ".join(filter(None, words))
     return Choice(item.key, item.title, note, f"{item.tokens!s:>8} {share:>6}  {mark}")
-
-
-def _filled(view: ContextView) -> str:
-    room = view.budget.room
-    return f"{view.count.tokens:,} in all" if room is None else f"{room.percent} %"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from textual import on, work
@@ -20,12 +19,11 @@ from ollm_tui.core.session.context_marks import ContextChange, MarksRestored
 from ollm_tui.tui.context.context_lines import (
     MESSAGE_ACTIONS,
     RECALLED,
-    about_item,
-    effect,
     facts_text,
     item_choices,
 )
 from ollm_tui.tui.context.text_page import export_prompt, prompt_screen
+from ollm_tui.tui.context.words import ALWAYS_SENT, BREAKDOWN_KEYS, NOTHING_SAID, about_item, effect
 from ollm_tui.tui.gauge.gauge import Gauge
 from ollm_tui.tui.gauge.gauge_line import COMPACT, legend
 from ollm_tui.tui.kit.choice_list import ChoiceList
@@ -36,23 +34,6 @@ if TYPE_CHECKING:
     from ollm_tui.engine.conversation.conversation import Conversation
     from ollm_tui.tui.frame import Frame
 
-
-KEYS: Mapping[str, str] = MappingProxyType(
-    {
-        "breakdown.pin": "pin",
-        "breakdown.leave_out": "leave out",
-        "breakdown.drop": "drop exchange",
-        "breakdown.fold": "fold",
-        "breakdown.compact_above": "compact above",
-        "breakdown.undo": "undo",
-        "choices.choose": "go there",
-        "breakdown.order": "order",
-        "breakdown.facts": "facts",
-        "breakdown.prompt": "prompt",
-        "breakdown.export": "export",
-        "breakdown.close": "close",
-    }
-)
 
 BINDINGS = (
     Binding("escape", "back", "Close", id="breakdown.close", tooltip="Not so, or close"),
@@ -112,13 +93,6 @@ BINDINGS = (
     ),
     Binding("e", "export", "Export", id="breakdown.export", tooltip="Write the prompt into a file"),
 )
-
-
-NOTHING_SAID = (
-    "Nothing was said yet. Your messages and the answers will be listed here with what they "
-    "take of the window; each can be pinned, left out or folded."
-)
-ALWAYS_SENT = "this is always sent: only messages can be pinned, left out or folded"
 
 
 class _Armed(NamedTuple):
@@ -404,7 +378,7 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
         }
         if self.has_class("-facts"):
             words |= {"breakdown.facts": "list", "breakdown.close": "back"}
-        return {**KEYS, **words}
+        return {**BREAKDOWN_KEYS, **words}
 
     def _say(self, text: str) -> None:
         """One line, for as long as the highlight stays where it is."""

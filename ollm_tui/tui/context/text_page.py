@@ -10,6 +10,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from ollm_tui.core.intake import visible
+from ollm_tui.tui.context.words import EMPTY_PROMPT, PROMPT_KEYS
 from ollm_tui.tui.kit.export_file import write_new
 from ollm_tui.tui.kit.reading import ReadingScreen
 from ollm_tui.tui.stream.transcript.entry import Entry
@@ -18,9 +19,6 @@ from ollm_tui.tui.stream.transcript.transcript import Transcript
 if TYPE_CHECKING:
     from ollm_tui.engine.conversation.conversation import Conversation
     from ollm_tui.tui.frame import Frame
-
-KEYS = "j k PgUp PgDn g G read   Esc close"
-EMPTY = "Nothing would be sent: there is no system prompt, and nothing was said yet."
 
 
 async def export_prompt(conversation: Conversation, name: str) -> str:
@@ -33,7 +31,7 @@ async def export_prompt(conversation: Conversation, name: str) -> str:
 def prompt_screen(conversation: Conversation) -> PromptScreen:
     """Everything the model would be sent now."""
     tokens = f"{conversation.context().count.total} tokens"
-    text = conversation.prompt_text() or EMPTY
+    text = conversation.prompt_text() or EMPTY_PROMPT
     return PromptScreen("The prompt as it would be sent now", tokens, text)
 
 
@@ -68,7 +66,7 @@ class PromptScreen(ReadingScreen):
         heading = Content.assemble((title, "bold $primary"), (f"   {note}", "$text-muted"))
         yield Static(heading, id="heading", markup=False)
         yield Transcript(self.app.transcript_styles)
-        yield Static(Content(KEYS), id="keys")
+        yield Static(Content(PROMPT_KEYS), id="keys")
 
     def on_mount(self) -> None:
         """Read from the top."""
