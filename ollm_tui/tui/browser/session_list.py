@@ -217,15 +217,9 @@ class SessionList(ChoiceList):
         one, the newest first.
         """
         self._sessions = {summary.session_id: summary for summary in summaries}
-        self._snapshots = {snapshot.id: snapshot for snapshot in snapshots}
         self.empty = NO_SESSIONS
         first = None if self.highlighted else current
-        lines = session_choices(summaries, current)
-        if snapshots and snapshots[0].session_id in self._sessions:
-            at = [line.key for line in lines].index(snapshots[0].session_id) + 1
-            age = age_labels(datetime.now().astimezone())
-            lines[at:at] = choices_inside("", Inside(snapshots), age)
-        self.show(lines, highlight or first)
+        self._show_lines(session_choices(summaries, current), snapshots, highlight or first)
 
     @property
     def point(self) -> Point | None:
@@ -290,6 +284,17 @@ class SessionList(ChoiceList):
     def action_undo(self) -> None:
         """Ask for the way back."""
         self._tell(self.UndoRequested())
+
+    def _show_lines(
+        self, lines: list[Choice], snapshots: Sequence[SnapshotSummary], highlight: str | None
+    ) -> None:
+        """Show the lines of the sessions, with the snapshots below the session they belong to."""
+        self._snapshots = {snapshot.id: snapshot for snapshot in snapshots}
+        if snapshots and snapshots[0].session_id in self._sessions:
+            at = [line.key for line in lines].index(snapshots[0].session_id) + 1
+            age = age_labels(datetime.now().astimezone())
+            lines[at:at] = choices_inside("", Inside(snapshots), age)
+        self.show(lines, highlight)
 
     def _highlight(self, line: int | None) -> None:
         self._has_moved = True

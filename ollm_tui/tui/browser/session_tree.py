@@ -13,14 +13,12 @@ from textual.message import Message
 
 from ollm_tui.core.counts import counted
 from ollm_tui.core.intake import clean
-from ollm_tui.core.session.session import SessionSummary
 from ollm_tui.core.snapshot import SnapshotSummary
 from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.tui.browser.session_list import (
     SHORT_ID,
     SessionList,
     age_labels,
-    session_choices,
 )
 from ollm_tui.tui.browser.snapshot_choices import Inside, choices_inside
 from ollm_tui.tui.browser.words import (
@@ -28,7 +26,6 @@ from ollm_tui.tui.browser.words import (
     DAMAGED,
     FOLDED,
     GONE_HEADING,
-    NO_SESSIONS,
     OPENED,
     PINNED,
     UNFOLDED,
@@ -88,21 +85,6 @@ class SessionTree(SessionList):
         self._expanded: set[str] = set()
         self._is_finding = False
 
-    def show_sessions(
-        self,
-        summaries: Sequence[SessionSummary],
-        current: str | None = None,
-        highlight: str | None = None,
-        snapshots: Sequence[SnapshotSummary] = (),
-    ) -> None:
-        """Show sessions, given the latest first; what is open below them stays."""
-        self._sessions = {summary.session_id: summary for summary in summaries}
-        self.empty = NO_SESSIONS
-        lines = session_choices(summaries, current)
-        self._base = [line if line.heading else self._session_line(line) for line in lines]
-        first = None if self.highlighted else current
-        self._rebuild(highlight or first)
-
     def show_gone(self, counts: Mapping[str, int]) -> None:
         """Show sessions of which only snapshots are left, and how many of them, at the end."""
         if counts != self._gone:
@@ -141,7 +123,7 @@ class SessionTree(SessionList):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys that mean nothing here are not offered."""
-        if self.is_gone and self.point and not self.point.snapshot and action in OF_SESSIONS:
+        if self._is_gone_session and action in OF_SESSIONS:
             return None
         if action in ("archive", "expand") or parameters == ("tag",):
             return True if self.point and not any(self.point[1:]) else None
@@ -149,7 +131,7 @@ class SessionTree(SessionList):
 
     def action_choose(self) -> None:
         """A session that is gone cannot be opened: its snapshots can."""
-        if self.is_gone and self.point and not self.point.snapshot:
+        if self._is_gone_session:
             self.action_expand()
         else:
             super().action_choose()
@@ -183,6 +165,21 @@ class SessionTree(SessionList):
         """Ask for the other state."""
         if self.point and self.session:
             self._tell(self.ArchiveRequested(self.point, not self.session.archived))
+
+    @property
+    def _is_gone_session(self) -> bool:
+        """Whether the line of a session that is gone is highlighted, and none of its snapshots."""
+        return self.is_gone and self.point is not None and not self.point.snapshot
+
+    def _show_lines(
+        self, lines: list[Choice], snapshots: Sequence[SnapshotSummary], highlight: str | None
+    ) -> None:
+        """Show the lines of the sessions; what is unfolded below them stays.
+
+        The snapshots come with `learn` instead.
+        """
+        self._base = [line if line.heading else self._session_line(line) for line in lines]
+        self._rebuild(highlight)
 
     def _rebuild(self, highlight: str | None) -> None:
         """The lines of the sessions, with what is below some of them."""

@@ -57,22 +57,21 @@ def snapshot_choice(snapshot: SnapshotSummary, age: Age, indent: str = "") -> Ch
 def choices_inside(session_id: str, inside: Inside, age: Age) -> list[Choice]:
     """The lines below a session: its snapshots, under their branches where there are several."""
     if len(inside.branches) < 2:
-        guides = _branches("", len(inside.snapshots))
-        return [
-            snapshot_choice(snapshot, age, indent)
-            for snapshot, indent in zip(inside.snapshots, guides, strict=True)
-        ]
+        return list(_snapshot_choices(inside.snapshots, age, ""))
     under = _by_branch(inside)
     lines: list[Choice] = []
     for branch, guide in zip(inside.branches, _branches("", len(inside.branches)), strict=True):
         lines.append(_branch_choice(session_id, branch, age, guide))
-        own = under.get(branch.leaf, [])
         beside = "  " if guide.startswith("└") else "│ "
-        lines += [
-            snapshot_choice(snapshot, age, indent)
-            for snapshot, indent in zip(own, _branches(beside, len(own)), strict=True)
-        ]
+        lines += _snapshot_choices(under.get(branch.leaf, ()), age, beside)
     return lines
+
+
+def _snapshot_choices(
+    snapshots: Sequence[SnapshotSummary], age: Age, before: str
+) -> Iterator[Choice]:
+    for snapshot, indent in zip(snapshots, _branches(before, len(snapshots)), strict=True):
+        yield snapshot_choice(snapshot, age, indent)
 
 
 def _branch_choice(session_id: str, branch: Branch, age: Age, indent: str) -> Choice:
