@@ -94,6 +94,6 @@ def test_the_server_of_the_embedded_model_sees_no_secret(home: Path) -> None:
     with opened(home, None) as terminal:
         terminal.wait_for("Type a message")
         terminal.type("hello\r")
-        seen = seen_while(terminal, "embedded")
+        seen = seen_while(terminal, "llama_cpp.server")
     for command, environment in seen.items():
         assert TOKEN.encode() not in environment, command

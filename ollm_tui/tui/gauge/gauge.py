@@ -14,11 +14,16 @@ from textual.widget import Widget
 
 from ollm_tui.core.intake import visible
 from ollm_tui.tui.gauge.gauge_bar import ASCII, COLOURED, WITHOUT_COLOUR, Characters
-from ollm_tui.tui.gauge.gauge_line import Line, Reading, Text, gauge_line
+from ollm_tui.tui.gauge.gauge_line import MEANINGS, Line, Reading, Text, gauge_line
 
 if TYPE_CHECKING:
     from ollm_tui.engine.context.context_view import ContextView
     from ollm_tui.services.tokens.prompt_count import Count
+
+
+_COLOURS_OF_PARTS = "\n".join(
+    f"& > .gauge--{kind} {{ color: {meaning.colour}; }}" for kind, meaning in MEANINGS.items()
+)
 
 
 class Gauge(Widget, can_focus=False):
@@ -26,34 +31,22 @@ class Gauge(Widget, can_focus=False):
 
     ALLOW_SELECT = False
     COMPONENT_CLASSES = {
-        "gauge--system",
-        "gauge--checkpoints",
-        "gauge--user",
-        "gauge--assistant",
-        "gauge--tools",
-        "gauge--free",
-        "gauge--reserve",
-        "gauge--trigger",
-        "gauge--snapshot",
+        *(f"gauge--{kind}" for kind in MEANINGS),
         "gauge--numbers",
         "gauge--words",
         "gauge--near",
         "gauge--over",
     }
-    DEFAULT_CSS = """
-    Gauge {
+    DEFAULT_CSS = f"""
+    Gauge {{
         height: 1;
-        & > .gauge--system, & > .gauge--checkpoints { color: $secondary; }
-        & > .gauge--user { color: $accent; }
-        & > .gauge--assistant { color: $primary; }
-        & > .gauge--tools { color: $success; }
-        & > .gauge--free { color: $text-muted 40%; }
-        & > .gauge--reserve { color: $text-muted; }
-        & > .gauge--trigger, & > .gauge--snapshot, & > .gauge--numbers { color: $foreground; }
-        & > .gauge--words { color: $text-muted; }
-        & > .gauge--near { color: $warning; }
-        & > .gauge--over { color: $error; text-style: bold; }
-    }
+        {_COLOURS_OF_PARTS}
+        & > .gauge--free {{ color: $text-muted 40%; }}
+        & > .gauge--numbers {{ color: $foreground; }}
+        & > .gauge--words {{ color: $text-muted; }}
+        & > .gauge--near {{ color: $warning; }}
+        & > .gauge--over {{ color: $error; text-style: bold; }}
+    }}
     """
 
     app: App[Any]
