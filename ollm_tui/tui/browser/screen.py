@@ -124,7 +124,7 @@ class SessionBrowser(Screen[None]):
     def say(self, text: str) -> None:
         """Tell something in the place of the keys, until something else is highlighted."""
         if self.is_open:
-            self.query_one(LiveKeys).say(text, self._highlighted_key)
+            self.query_one(LiveKeys).say(text, self.session_tree.highlighted_key)
 
     # Going
 
@@ -220,7 +220,7 @@ class SessionBrowser(Screen[None]):
         if not self.is_open:
             return
         self._reading.look_at(self.session_tree.point)
-        self.show_keys(about=self._highlighted_key)
+        self.show_keys(about=self.session_tree.highlighted_key)
 
     @on(SessionPane.Narrowed)
     def _show_found(self) -> None:
@@ -244,7 +244,3 @@ class SessionBrowser(Screen[None]):
     def complain(self, error: OllmError) -> None:
         """Say what did not work, and what to do."""
         self.say(f"{error.message}: {error.hint}" if error.hint else error.message)
-
-    @property
-    def _highlighted_key(self) -> str:
-        return self.session_tree.highlighted.key if self.session_tree.highlighted else ""

@@ -37,14 +37,14 @@ class Sidebar(SessionPane):
 
     def tell(self, text: str) -> None:
         """Say what was done, until the highlight moves."""
-        self.query_one(LiveKeys).say(text, self._highlighted_key)
+        self.query_one(LiveKeys).say(text, self.session_list.highlighted_key)
         self.add_class("-told")
 
     @on(ChoiceList.Highlighted)
     def show_keys_of_line(self) -> None:
         """What can be done with what is highlighted now."""
         keys = self.query_one(LiveKeys)
-        keys.show(*self.keys, about=self._highlighted_key)
+        keys.show(*self.keys, about=self.session_list.highlighted_key)
         self.set_class(bool(keys.told[0]), "-told")
 
     @on(SessionPane.Narrowed)
@@ -61,10 +61,6 @@ class Sidebar(SessionPane):
     def on_descendant_blur(self) -> None:
         """Its keys matter only while it has the focus."""
         self.set_class(self.has_focus_within, "-active")
-
-    @property
-    def _highlighted_key(self) -> str:
-        return self.session_list.highlighted.key if self.session_list.highlighted else ""
 
 
 class ChatSidebar(Sidebar):

@@ -29,7 +29,7 @@ from ollm_tui.tui.compression.words import (
     SUMMARY_DONE,
     SUMMARY_WRITTEN,
 )
-from ollm_tui.tui.gauge.gauge_bar import ASCII, COLOURED, WITHOUT_COLOUR, Characters
+from ollm_tui.tui.gauge.gauge_bar import Characters, characters_for
 from ollm_tui.tui.keymap import key_name
 
 COMPACT_HEIGHT, AIRY_HEIGHT = 9, 20
@@ -391,9 +391,7 @@ class CompressionPanel(Widget, can_focus=True):
 
     @property
     def _characters(self) -> Characters:
-        if not self._unicode:
-            return ASCII
-        return WITHOUT_COLOUR if self.app.no_color else COLOURED
+        return characters_for(unicode=self._unicode, no_color=self.app.no_color)
 
 
 def _look(line: Content) -> tuple[str, tuple[Span, ...]]:

@@ -39,7 +39,7 @@ from ollm_tui.tui.compression.words import (
     PREVIEW_KEYS,
     ending_line,
 )
-from ollm_tui.tui.gauge.gauge_bar import ASCII, COLOURED, WITHOUT_COLOUR, Characters
+from ollm_tui.tui.gauge.gauge_bar import Characters, characters_for
 from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
 from ollm_tui.tui.kit.live_keys import LiveKeys
 from ollm_tui.tui.kit.question import Question
@@ -415,6 +415,4 @@ class CompressionPreview(Screen[Decision]):
 
     @property
     def _characters(self) -> Characters:
-        if not self._unicode:
-            return ASCII
-        return WITHOUT_COLOUR if self.app.no_color else COLOURED
+        return characters_for(unicode=self._unicode, no_color=self.app.no_color)

@@ -164,7 +164,7 @@ class SearchScreen(Screen[None]):
 
     def say(self, text: str) -> None:
         """Tell something in the place of the keys, until something else is highlighted."""
-        self.query_one(LiveKeys).say(text, self._about)
+        self.query_one(LiveKeys).say(text, self.hit_list.highlighted_key)
 
     def complain(self, error: OllmError) -> None:
         """Say what did not work, and what to do."""
@@ -319,11 +319,7 @@ class SearchScreen(Screen[None]):
         here = next((at for at, part in enumerate(parts) if part is self.focused), 0)
         part = _NAMES.get(type(parts[(here + 1) % len(parts)]), "")
         words = keys_for(self.reading.order, is_whole=self.has_class("-whole"), part=part)
-        self.query_one(LiveKeys).show(*words, about=self._about)
-
-    @property
-    def _about(self) -> str:
-        return self.hit_list.highlighted.key if self.hit_list.highlighted else ""
+        self.query_one(LiveKeys).show(*words, about=self.hit_list.highlighted_key)
 
 
 _NAMES: dict[type[Widget], str] = {
