@@ -15,8 +15,8 @@ from ollm_tui.tui.search.activity import (
     DayMap,
     ModelTotal,
     level,
-    monday_of,
 )
+from ollm_tui.tui.search.hit_timeline import monday_of
 from ollm_tui.tui.search.words import NO_ACTIVITY
 from tests.tui.conftest import OpenApp
 from tests.tui.search_desk import Desk, desk

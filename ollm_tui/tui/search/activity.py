@@ -26,6 +26,7 @@ from ollm_tui.core.intake import visible
 from ollm_tui.core.search import Activity, IndexProgress
 from ollm_tui.engine.project.history_search import History
 from ollm_tui.tui.kit.live_keys import LiveKeys
+from ollm_tui.tui.search.hit_timeline import monday_of
 from ollm_tui.tui.search.words import ACTIVITY_KEYS, NO_ACTIVITY, WEEKDAYS
 
 if TYPE_CHECKING:
@@ -75,11 +76,6 @@ class ActivityDays:
             tokens[each.model] += each.tokens
         ranked = sorted(answers, key=lambda name: (-answers[name], name))
         return [ModelTotal(name, answers[name], tokens[name]) for name in ranked]
-
-
-def monday_of(day: date) -> date:
-    """The first day of a week."""
-    return date.fromordinal(max(day.toordinal() - day.weekday(), 1))
 
 
 def level(number: int, highest: int, levels: int) -> int:

@@ -106,14 +106,15 @@ def _next(unit: Unit, first: date) -> date:
         return date.max
 
 
-def _monday(day: date) -> date:
+def monday_of(day: date) -> date:
+    """Return the first day of the week; the first day of the calendar where there is none."""
     return date.fromordinal(max(day.toordinal() - day.weekday(), 1))
 
 
 _LENGTHS: dict[Unit, int] = {"day": 1, "week": 7, "month": 32, "year": 366}
 _BEGIN: dict[Unit, Callable[[date], date]] = {
     "day": lambda day: day,
-    "week": _monday,
+    "week": monday_of,
     "month": lambda day: day.replace(day=1),
     "year": lambda day: date(day.year, 1, 1),
 }
