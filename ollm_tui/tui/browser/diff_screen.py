@@ -36,11 +36,10 @@ from ollm_tui.tui.kit.reading import ReadingScreen
 from ollm_tui.tui.stream.entries.message_entries import local_time
 
 TWO_COLUMNS = 100
-Look = Literal["plain", "quiet", "added", "gone", "changed", "title"]
-
-MARKS: Mapping[str, str] = {"same": " ", "added": "+", "gone": "−", "changed": "≈"}
 GUTTER = 12
 """Cells for the names at the left of the head."""
+Look = Literal["plain", "quiet", "added", "gone", "changed", "title"]
+MARKS: Mapping[str, str] = {"same": " ", "added": "+", "gone": "−", "changed": "≈"}
 
 
 class Piece(NamedTuple):
@@ -51,6 +50,120 @@ class Piece(NamedTuple):
 
 
 Line = tuple[Piece, ...]
+
+
+class DiffSide(NamedTuple):
+    """One of the two points."""
+
+    context: ContextSnapshot
+    name: str
+    parts: Mapping[str, int]
+    """Tokens by what they belong to."""
+
+    @classmethod
+    def of(cls, context: ContextSnapshot, budget: Budget, *, is_snapshot: bool) -> DiffSide:
+        """A point under the name it has in lists."""
+        name = snapshot_title(summary_of(context, 0)) if is_snapshot else ""
+        name = name or f"{context.summary}   {local_time(context.timestamp)}"
+        return cls(context, name, {group: getattr(budget.parts, group) for group in GROUPS})
+
+
+class SnapshotDiffPage(ScrollView, can_focus=False):
+    """Scrolls through the lines of a comparison."""
+
+    COMPONENT_CLASSES = {
+        "diff--plain",
+        "diff--quiet",
+        "diff--added",
+        "diff--gone",
+        "diff--changed",
+        "diff--title",
+    }
+    DEFAULT_CSS = """
+    SnapshotDiffPage {
+        height: 1fr; overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1;
+        & > .diff--plain { color: $foreground; }
+        & > .diff--quiet { color: $text-muted; }
+        & > .diff--added { color: $text-success; }
+        & > .diff--gone { color: $text-error; }
+        & > .diff--changed { color: $text-warning; }
+        & > .diff--title { color: $primary; text-style: bold; }
+    }
+    """
+
+    def __init__(self, diff: ContextDiff, names: tuple[str, str], **options: Any) -> None:
+        super().__init__(**options)
+        self._diff = diff
+        self._names = names
+        self._lines: list[Line] = []
+
+    def on_resize(self) -> None:
+        """Another width lays the lines out anew."""
+        width = self.scrollable_content_region.width
+        self._lines = diff_lines(self._diff, self._names, width)
+        self.virtual_size = Size(width, len(self._lines))
+        self.refresh()
+
+    def go_to_next(self) -> None:
+        """Show the next message that differs, below what is at the top; after the last, the
+        first."""
+        head = len(self._lines) - len(self._diff.messages)
+        places = [
+            head + number
+            for number, each in enumerate(self._diff.messages)
+            if each.outcome != "same"
+        ]
+        above = self.scroll_offset.y + 1
+        wanted = next((place for place in places if place - 1 > above), None)
+        if wanted is None and places:
+            wanted = places[0]
+        if wanted is not None:
+            self.scroll_to(y=max(wanted - 1, 0), animate=False)
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the screen."""
+        number, width = y + self.scroll_offset.y, self.size.width
+        line = self._lines[number] if number < len(self._lines) else ()
+        strip = Strip([Segment(text, self._style(look)) for look, text in line])
+        return strip.adjust_cell_length(width, self.rich_style).apply_style(self.rich_style)
+
+    def _style(self, look: str) -> Style:
+        return self.get_component_rich_style(f"diff--{look}")
+
+
+class SnapshotDiffScreen(ReadingScreen):
+    """Shows what differs between two points."""
+
+    PAGE = SnapshotDiffPage
+    AUTO_FOCUS = ""
+    CSS_PATH = "screen.tcss"
+    BINDINGS = [
+        Binding("escape,q,d", "close", "Close", id="diff.close", tooltip="Back to the list"),
+        Binding("j,down", "scroll(1)", "Down", id="diff.down", tooltip="A line down"),
+        Binding("k,up", "scroll(-1)", "Up", id="diff.up", tooltip="A line up"),
+        Binding("pagedown,space", "page(1)", "Page down", id="diff.page_down", tooltip="On"),
+        Binding("pageup", "page(-1)", "Page up", id="diff.page_up", tooltip="A page back"),
+        Binding("g,home", "edge(0)", "Top", id="diff.top", tooltip="To the top"),
+        Binding("G,end", "edge(1)", "End", id="diff.end", tooltip="To the end"),
+        Binding("n", "next", "Next", id="diff.next", tooltip="To the next difference"),
+    ]
+
+    def __init__(self, left: DiffSide, right: DiffSide) -> None:
+        super().__init__()
+        self._diff = diff(left.context, right.context, left.parts, right.parts)
+        self._names = (left.name, right.name)
+
+    def compose(self) -> ComposeResult:
+        """What differs in a line, all of it, the keys."""
+        title = Content.styled("What differs", "bold $primary")
+        said = (f"   {summary(self._diff)}", "$text-muted")
+        yield Static(Content.assemble(title, said), id="heading")
+        yield SnapshotDiffPage(self._diff, self._names)
+        yield Static(Content(f"{DIFF_LEGEND}\n{DIFF_KEYS}"), id="keys")
+
+    def action_next(self) -> None:
+        """To the next message that differs."""
+        self.query_one(SnapshotDiffPage).go_to_next()
 
 
 def diff_lines(diff: ContextDiff, names: tuple[str, str], width: int) -> list[Line]:
@@ -156,117 +269,3 @@ def _cut(text: str, width: int) -> str:
     if cell_len(text) > width:
         text = f"{set_cell_size(text, max(width - 1, 0)).rstrip()}…"
     return set_cell_size(text, max(width, 0))
-
-
-class SnapshotDiffPage(ScrollView, can_focus=False):
-    """Scrolls through the lines of a comparison."""
-
-    COMPONENT_CLASSES = {
-        "diff--plain",
-        "diff--quiet",
-        "diff--added",
-        "diff--gone",
-        "diff--changed",
-        "diff--title",
-    }
-    DEFAULT_CSS = """
-    SnapshotDiffPage {
-        height: 1fr; overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1;
-        & > .diff--plain { color: $foreground; }
-        & > .diff--quiet { color: $text-muted; }
-        & > .diff--added { color: $text-success; }
-        & > .diff--gone { color: $text-error; }
-        & > .diff--changed { color: $text-warning; }
-        & > .diff--title { color: $primary; text-style: bold; }
-    }
-    """
-
-    def __init__(self, diff: ContextDiff, names: tuple[str, str], **options: Any) -> None:
-        super().__init__(**options)
-        self._diff = diff
-        self._names = names
-        self._lines: list[Line] = []
-
-    def on_resize(self) -> None:
-        """Another width lays the lines out anew."""
-        width = self.scrollable_content_region.width
-        self._lines = diff_lines(self._diff, self._names, width)
-        self.virtual_size = Size(width, len(self._lines))
-        self.refresh()
-
-    def go_to_next(self) -> None:
-        """Show the next message that differs, below what is at the top; after the last, the
-        first."""
-        head = len(self._lines) - len(self._diff.messages)
-        places = [
-            head + number
-            for number, each in enumerate(self._diff.messages)
-            if each.outcome != "same"
-        ]
-        above = self.scroll_offset.y + 1
-        wanted = next((place for place in places if place - 1 > above), None)
-        if wanted is None and places:
-            wanted = places[0]
-        if wanted is not None:
-            self.scroll_to(y=max(wanted - 1, 0), animate=False)
-
-    def render_line(self, y: int) -> Strip:
-        """One line of the screen."""
-        number, width = y + self.scroll_offset.y, self.size.width
-        line = self._lines[number] if number < len(self._lines) else ()
-        strip = Strip([Segment(text, self._style(look)) for look, text in line])
-        return strip.adjust_cell_length(width, self.rich_style).apply_style(self.rich_style)
-
-    def _style(self, look: str) -> Style:
-        return self.get_component_rich_style(f"diff--{look}")
-
-
-class DiffSide(NamedTuple):
-    """One of the two points."""
-
-    context: ContextSnapshot
-    name: str
-    parts: Mapping[str, int]
-    """Tokens by what they belong to."""
-
-    @classmethod
-    def of(cls, context: ContextSnapshot, budget: Budget, *, is_snapshot: bool) -> DiffSide:
-        """A point under the name it has in lists."""
-        name = snapshot_title(summary_of(context, 0)) if is_snapshot else ""
-        name = name or f"{context.summary}   {local_time(context.timestamp)}"
-        return cls(context, name, {group: getattr(budget.parts, group) for group in GROUPS})
-
-
-class SnapshotDiffScreen(ReadingScreen):
-    """Shows what differs between two points."""
-
-    PAGE = SnapshotDiffPage
-    AUTO_FOCUS = ""
-    CSS_PATH = "screen.tcss"
-    BINDINGS = [
-        Binding("escape,q,d", "close", "Close", id="diff.close", tooltip="Back to the list"),
-        Binding("j,down", "scroll(1)", "Down", id="diff.down", tooltip="A line down"),
-        Binding("k,up", "scroll(-1)", "Up", id="diff.up", tooltip="A line up"),
-        Binding("pagedown,space", "page(1)", "Page down", id="diff.page_down", tooltip="On"),
-        Binding("pageup", "page(-1)", "Page up", id="diff.page_up", tooltip="A page back"),
-        Binding("g,home", "edge(0)", "Top", id="diff.top", tooltip="To the top"),
-        Binding("G,end", "edge(1)", "End", id="diff.end", tooltip="To the end"),
-        Binding("n", "next", "Next", id="diff.next", tooltip="To the next difference"),
-    ]
-
-    def __init__(self, left: DiffSide, right: DiffSide) -> None:
-        super().__init__()
-        self._diff = diff(left.context, right.context, left.parts, right.parts)
-        self._names = (left.name, right.name)
-
-    def compose(self) -> ComposeResult:
-        """What differs in a line, all of it, the keys."""
-        title = Content.styled("What differs", "bold $primary")
-        said = (f"   {summary(self._diff)}", "$text-muted")
-        yield Static(Content.assemble(title, said), id="heading")
-        yield SnapshotDiffPage(self._diff, self._names)
-        yield Static(Content(f"{DIFF_LEGEND}\n{DIFF_KEYS}"), id="keys")
-
-    def action_next(self) -> None:
-        """To the next message that differs."""
-        self.query_one(SnapshotDiffPage).go_to_next()

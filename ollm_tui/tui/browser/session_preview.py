@@ -30,6 +30,10 @@ from ollm_tui.tui.stream.transcript.entry_layout import TranscriptStyles
 from ollm_tui.tui.stream.transcript.transcript import Transcript
 
 LONGEST_BAR = 40
+LAST = 300
+"""Messages that are shown: enough to know a session again and to find a place in it."""
+MessageAction = Literal["back", "before", "graft", "fork"]
+"""End the conversation after a message or before it, bring it into the prompt, or fork there."""
 
 
 class SnapshotGauge(Gauge):
@@ -54,12 +58,6 @@ class SnapshotGauge(Gauge):
         cells = min(self.size.width - len(numbers) - 1, LONGEST_BAR)
         drawn = tuple(bar(self._reading.parts, room, cells)) if cells >= LEAST_CELLS else ()
         return Line(drawn, (Text("numbers", numbers if drawn else numbers.strip()),))
-
-
-LAST = 300
-"""Messages that are shown: enough to know a session again and to find a place in it."""
-MessageAction = Literal["back", "before", "graft", "fork"]
-"""End the conversation after a message or before it, bring it into the prompt, or fork there."""
 
 
 class PreviewStream(Transcript):

@@ -28,6 +28,9 @@ MOST_CELLS = 4
 ASIDE = 2
 """Cells a mark may stand beside its place, where another stands there."""
 _RANKS: tuple[MarkKind, ...] = ("named", "compression", "restore", "loop", "automatic", "model")
+LEGEND_FROM = 76
+"""Cells from which there is room to say what the marks mean."""
+LABEL = 9
 
 
 class Drawing(NamedTuple):
@@ -36,43 +39,6 @@ class Drawing(NamedTuple):
     curve: str
     marks: tuple[TimelineMark | None, ...]
     """What stands below each cell."""
-
-
-def drawing(timeline: Timeline, width: int, selected: str = "") -> Drawing:
-    """A timeline in at most so many cells; the selected snapshot is never left out."""
-    count = len(timeline.tokens)
-    if not count or width < 1:
-        return Drawing("", ())
-    cells = min(width, count * MOST_CELLS)
-    highest = max(timeline.window or 0, *timeline.tokens, 1)
-    curve = "".join(
-        LEVELS[min(_height(timeline.tokens, cell, cells) * len(LEVELS) // highest, 7)]
-        for cell in range(cells)
-    )
-    placed: dict[int, TimelineMark] = {}
-    ranked = sorted(
-        timeline.marks,
-        key=lambda mark: (mark.key != selected or not selected, _RANKS.index(mark.kind)),
-    )
-    for mark in ranked:
-        place = max(mark.place * cells // count - 1, 0)
-        near = (place + step for step in (0, *range(1, ASIDE + 1)))
-        free = next((cell for cell in near if cell < cells and cell not in placed), None)
-        if free is not None:
-            placed[free] = mark
-    return Drawing(curve, tuple(placed.get(cell) for cell in range(cells)))
-
-
-def _height(tokens: tuple[int, ...], cell: int, cells: int) -> int:
-    """The most of what falls into a cell: a peak is what matters."""
-    first = cell * len(tokens) // cells
-    last = max((cell + 1) * len(tokens) // cells, first + 1)
-    return max(tokens[first:last])
-
-
-LEGEND_FROM = 76
-"""Cells from which there is room to say what the marks mean."""
-LABEL = 9
 
 
 class TimelineStrip(Widget):
@@ -161,3 +127,35 @@ class TimelineStrip(Widget):
 
     def _style(self, part: str) -> Style:
         return self.get_component_rich_style(f"timeline--{part}")
+
+
+def drawing(timeline: Timeline, width: int, selected: str = "") -> Drawing:
+    """A timeline in at most so many cells; the selected snapshot is never left out."""
+    count = len(timeline.tokens)
+    if not count or width < 1:
+        return Drawing("", ())
+    cells = min(width, count * MOST_CELLS)
+    highest = max(timeline.window or 0, *timeline.tokens, 1)
+    curve = "".join(
+        LEVELS[min(_height(timeline.tokens, cell, cells) * len(LEVELS) // highest, 7)]
+        for cell in range(cells)
+    )
+    placed: dict[int, TimelineMark] = {}
+    ranked = sorted(
+        timeline.marks,
+        key=lambda mark: (mark.key != selected or not selected, _RANKS.index(mark.kind)),
+    )
+    for mark in ranked:
+        place = max(mark.place * cells // count - 1, 0)
+        near = (place + step for step in (0, *range(1, ASIDE + 1)))
+        free = next((cell for cell in near if cell < cells and cell not in placed), None)
+        if free is not None:
+            placed[free] = mark
+    return Drawing(curve, tuple(placed.get(cell) for cell in range(cells)))
+
+
+def _height(tokens: tuple[int, ...], cell: int, cells: int) -> int:
+    """The most of what falls into a cell: a peak is what matters."""
+    first = cell * len(tokens) // cells
+    last = max((cell + 1) * len(tokens) // cells, first + 1)
+    return max(tokens[first:last])

@@ -19,59 +19,6 @@ from ollm_tui.tui.stream.markdown.wrapping import line_spans
 
 FOLDING = frozenset({"identify", "snapshot", "elide", "summarise"})
 """Stages at which the last message that was taken is still at hand."""
-
-
-def marks_line(progress: CompressionProgress, width: int, *, unicode: bool) -> Content:
-    """Done, at hand, to come; at a side where more are left out, dots say so."""
-    keys = list(progress.numbers)
-    current = progress.folded[-1] if progress.folded else None
-    at = keys.index(current) if current in progress.numbers else 0
-    passed = set(progress.folded)
-    is_folding = progress.is_running and progress.stage in FOLDING
-    more = "…" if unicode else "..."
-    # A mark takes three cells at least: no more than these can be seen.
-    start, stop = max(at - width // 3, 0), at + width // 3 + 1
-    marks = [
-        _mark(progress.numbers[key], key in passed, is_folding and key == current, unicode)
-        for key in keys[start:stop]
-    ]
-    first, last = _window([mark.cell_length for mark in marks], at - start, width, len(more))
-    shown = marks[first:last]
-    if start + first:
-        shown.insert(0, Content.styled(more, "$text-muted"))
-    if start + last < len(keys):
-        shown.append(Content.styled(more, "$text-muted"))
-    return Content(" ").join(shown)
-
-
-def _mark(number: int, is_passed: bool, is_at_hand: bool, unicode: bool) -> Content:
-    done, at_hand, to_come = "✓●○" if unicode else "+>."
-    if is_at_hand:
-        return Content.styled(f"{at_hand} {number}", "bold $accent")
-    if is_passed:
-        return Content.styled(f"{done}{number}", "$success")
-    return Content.styled(f"{to_come} {number}", "$text-muted")
-
-
-def _window(sizes: Sequence[int], at: int, width: int, dots: int) -> tuple[int, int]:
-    """The widest stretch around a place that fits, as from and to."""
-    if sum(sizes) + len(sizes) - 1 <= width:
-        return 0, len(sizes)
-    room = width - 2 * (dots + 1) - sizes[at]
-    first, last = at, at + 1
-    while True:
-        before = first > 0 and sizes[first - 1] + 1 <= room
-        after = last < len(sizes) and sizes[last] + 1 <= room
-        if after and (not before or last - at <= at - first):
-            room -= sizes[last] + 1
-            last += 1
-        elif before:
-            first -= 1
-            room -= sizes[first] + 1
-        else:
-            return first, last
-
-
 COLOURS: Mapping[Kind, str] = MappingProxyType(
     {
         "system": "$secondary",
@@ -87,88 +34,11 @@ KEPT: Kind = "user"
 FOLDED: Kind = "assistant"
 ELIDED: Kind = "tools"
 AGED: Kind = "checkpoints"
-
-
-def two_bars(progress: CompressionProgress, width: int, characters: Characters) -> list[Content]:
-    """Both bars, each with its label and its number."""
-    numbers = (before_number(progress), after_number(progress))
-    wide = max(map(len, numbers))
-    room = max(width - len(BAR_LABELS[0]) - wide - 2, 1)
-    runs = (before_runs(progress, room), after_runs(progress, room))
-    return [
-        Content.assemble(
-            (label, "$text-muted"), drawn(bar, characters), (f"  {number:>{wide}}", "$foreground")
-        )
-        for label, bar, number in zip(BAR_LABELS, runs, numbers, strict=True)
-    ]
-
-
-def one_bar(progress: CompressionProgress, width: int, characters: Characters) -> Content:
-    """Where there is one line only: what stays of the prompt, between the two numbers."""
-    first, last = before_number(progress), after_number(progress)
-    room = max(width - len(first) - len(last) - 2, 1)
-    bar = drawn(after_runs(progress, room), characters)
-    return Content.assemble((f"{first} ", "$foreground"), bar, (f" {last}", "$foreground"))
-
-
-def before_number(progress: CompressionProgress) -> str:
-    """The tokens of the prompt as it was."""
-    return f"{progress.before_tokens:,}"
-
-
-def after_number(progress: CompressionProgress) -> str:
-    """The tokens of the prompt as it becomes, with ≈ until they are known."""
-    about = "" if progress.is_exact and not progress.is_edited else "≈"
-    return f"{about}{progress.after_tokens:,}"
-
-
-def before_runs(progress: CompressionProgress, width: int) -> list[Run]:
-    """The prompt as it was: what is always sent, then what becomes of the rest."""
-    tokens: dict[Kind, int] = {
-        "system": progress.always_sent,
-        AGED: progress.tokens("age")[0],
-        KEPT: progress.tokens("keep")[0],
-        FOLDED: progress.tokens("fold")[0],
-        ELIDED: progress.tokens("elide")[0],
-    }
-    return _runs(tokens, width)
-
-
-def after_runs(progress: CompressionProgress, width: int) -> list[Run]:
-    """The prompt as it becomes, with the room that it leaves of the one before."""
-    left: dict[Kind, int] = {
-        "system": progress.always_sent,
-        AGED: checkpoint_tokens(progress) + progress.tokens("age")[1],
-        KEPT: progress.tokens("keep")[1],
-        ELIDED: progress.tokens("elide")[1],
-    }
-    return _runs({**left, "free": progress.before_tokens - sum(left.values())}, width)
-
-
-def checkpoint_tokens(progress: CompressionProgress) -> int:
-    """What the new checkpoint takes; before it is there, all that nothing else does."""
-    if progress.checkpoint:
-        return progress.checkpoint.current_tokens
-    others = sum(progress.tokens(what)[1] for what in ("keep", "elide", "age"))
-    return max(progress.after_tokens - progress.always_sent - others, 0)
-
-
-def drawn(runs: Iterable[Run], characters: Characters) -> Content:
-    """A bar in colours."""
-    return Content.assemble(*((characters[kind] * cells, COLOURS[kind]) for kind, cells in runs))
-
-
-def _runs(tokens: Mapping[Kind, int], width: int) -> list[Run]:
-    cells = share_cells(list(tokens.values()), width)
-    return [(kind, count) for kind, count in zip(tokens, cells, strict=True) if count]
-
-
 INDENT = "  "
 _LEAST_BESIDE = 36
 """Cells from which the messages that fold stand beside their numbers, else below."""
 _BELOW = 9
 """How far below they are moved in."""
-
 NOUNS: Mapping[What, tuple[Kind, str]] = MappingProxyType(
     {
         "keep": (KEPT, "message"),
@@ -333,6 +203,131 @@ class CompressionLines(NamedTuple):
             return [Content.assemble(line, INDENT, self._replace(width=room).marks())]
         below = self._replace(width=self.width - _BELOW).marks()
         return [self.cut(line), Content.assemble(" " * _BELOW, below)]
+
+
+def two_bars(progress: CompressionProgress, width: int, characters: Characters) -> list[Content]:
+    """Both bars, each with its label and its number."""
+    numbers = (before_number(progress), after_number(progress))
+    wide = max(map(len, numbers))
+    room = max(width - len(BAR_LABELS[0]) - wide - 2, 1)
+    runs = (before_runs(progress, room), after_runs(progress, room))
+    return [
+        Content.assemble(
+            (label, "$text-muted"), drawn(bar, characters), (f"  {number:>{wide}}", "$foreground")
+        )
+        for label, bar, number in zip(BAR_LABELS, runs, numbers, strict=True)
+    ]
+
+
+def one_bar(progress: CompressionProgress, width: int, characters: Characters) -> Content:
+    """Where there is one line only: what stays of the prompt, between the two numbers."""
+    first, last = before_number(progress), after_number(progress)
+    room = max(width - len(first) - len(last) - 2, 1)
+    bar = drawn(after_runs(progress, room), characters)
+    return Content.assemble((f"{first} ", "$foreground"), bar, (f" {last}", "$foreground"))
+
+
+def marks_line(progress: CompressionProgress, width: int, *, unicode: bool) -> Content:
+    """Done, at hand, to come; at a side where more are left out, dots say so."""
+    keys = list(progress.numbers)
+    current = progress.folded[-1] if progress.folded else None
+    at = keys.index(current) if current in progress.numbers else 0
+    passed = set(progress.folded)
+    is_folding = progress.is_running and progress.stage in FOLDING
+    more = "…" if unicode else "..."
+    # A mark takes three cells at least: no more than these can be seen.
+    start, stop = max(at - width // 3, 0), at + width // 3 + 1
+    marks = [
+        _mark(progress.numbers[key], key in passed, is_folding and key == current, unicode)
+        for key in keys[start:stop]
+    ]
+    first, last = _window([mark.cell_length for mark in marks], at - start, width, len(more))
+    shown = marks[first:last]
+    if start + first:
+        shown.insert(0, Content.styled(more, "$text-muted"))
+    if start + last < len(keys):
+        shown.append(Content.styled(more, "$text-muted"))
+    return Content(" ").join(shown)
+
+
+def _mark(number: int, is_passed: bool, is_at_hand: bool, unicode: bool) -> Content:
+    done, at_hand, to_come = "✓●○" if unicode else "+>."
+    if is_at_hand:
+        return Content.styled(f"{at_hand} {number}", "bold $accent")
+    if is_passed:
+        return Content.styled(f"{done}{number}", "$success")
+    return Content.styled(f"{to_come} {number}", "$text-muted")
+
+
+def _window(sizes: Sequence[int], at: int, width: int, dots: int) -> tuple[int, int]:
+    """The widest stretch around a place that fits, as from and to."""
+    if sum(sizes) + len(sizes) - 1 <= width:
+        return 0, len(sizes)
+    room = width - 2 * (dots + 1) - sizes[at]
+    first, last = at, at + 1
+    while True:
+        before = first > 0 and sizes[first - 1] + 1 <= room
+        after = last < len(sizes) and sizes[last] + 1 <= room
+        if after and (not before or last - at <= at - first):
+            room -= sizes[last] + 1
+            last += 1
+        elif before:
+            first -= 1
+            room -= sizes[first] + 1
+        else:
+            return first, last
+
+
+def before_number(progress: CompressionProgress) -> str:
+    """The tokens of the prompt as it was."""
+    return f"{progress.before_tokens:,}"
+
+
+def after_number(progress: CompressionProgress) -> str:
+    """The tokens of the prompt as it becomes, with ≈ until they are known."""
+    about = "" if progress.is_exact and not progress.is_edited else "≈"
+    return f"{about}{progress.after_tokens:,}"
+
+
+def before_runs(progress: CompressionProgress, width: int) -> list[Run]:
+    """The prompt as it was: what is always sent, then what becomes of the rest."""
+    tokens: dict[Kind, int] = {
+        "system": progress.always_sent,
+        AGED: progress.tokens("age")[0],
+        KEPT: progress.tokens("keep")[0],
+        FOLDED: progress.tokens("fold")[0],
+        ELIDED: progress.tokens("elide")[0],
+    }
+    return _runs(tokens, width)
+
+
+def after_runs(progress: CompressionProgress, width: int) -> list[Run]:
+    """The prompt as it becomes, with the room that it leaves of the one before."""
+    left: dict[Kind, int] = {
+        "system": progress.always_sent,
+        AGED: checkpoint_tokens(progress) + progress.tokens("age")[1],
+        KEPT: progress.tokens("keep")[1],
+        ELIDED: progress.tokens("elide")[1],
+    }
+    return _runs({**left, "free": progress.before_tokens - sum(left.values())}, width)
+
+
+def checkpoint_tokens(progress: CompressionProgress) -> int:
+    """What the new checkpoint takes; before it is there, all that nothing else does."""
+    if progress.checkpoint:
+        return progress.checkpoint.current_tokens
+    others = sum(progress.tokens(what)[1] for what in ("keep", "elide", "age"))
+    return max(progress.after_tokens - progress.always_sent - others, 0)
+
+
+def drawn(runs: Iterable[Run], characters: Characters) -> Content:
+    """A bar in colours."""
+    return Content.assemble(*((characters[kind] * cells, COLOURS[kind]) for kind, cells in runs))
+
+
+def _runs(tokens: Mapping[Kind, int], width: int) -> list[Run]:
+    cells = share_cells(list(tokens.values()), width)
+    return [(kind, count) for kind, count in zip(tokens, cells, strict=True) if count]
 
 
 def _clock(seconds: int) -> str:

@@ -44,77 +44,26 @@ from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
 from ollm_tui.tui.kit.live_keys import LiveKeys
 from ollm_tui.tui.kit.question import Question
 
-
-def fate_choices(progress: CompressionProgress) -> list[Choice]:
-    """Three groups, and a line for each message and older checkpoint."""
-    lines: list[Choice] = []
-    listed = progress.started.outcomes if progress.started else ()
-    width = max((len(f"{outcome.tokens:,}") for outcome in listed), default=0)
-    for title, kinds in OUTCOME_GROUPS:
-        outcomes = [outcome for what in kinds for outcome in progress.outcomes(what)]
-        if outcomes:
-            heading = f"{title} · {len(outcomes):,} · {tokens_of(outcomes)[0]:,} tokens"
-            lines.append(Choice(title, heading, heading=True))
-            lines += [
-                _line(outcome, width)
-                for outcome in sorted(outcomes, key=lambda outcome: -outcome.tokens)
-            ]
-    return lines
+FRAME_SECONDS = 1 / 20
 
 
-def totals(progress: CompressionProgress, characters: Characters) -> Content:
-    """How many stay, fold and go short, with the colours of the bars."""
-    parts = [
-        Content.assemble(
-            (characters[NOUNS[what][0]], COLOURS[NOUNS[what][0]]),
-            f" {word} ",
-            (str(len(outcomes)), "$text-muted"),
-        )
-        for what, word in OUTCOME_WORDS.items()
-        if (outcomes := progress.outcomes(what))
-    ]
-    return Content("   ").join(parts)
+@dataclass(frozen=True)
+class Applied:
+    """The draft is to be applied; `summary` only if the user changed it."""
+
+    draft: Draft
+    summary: str | None = None
 
 
-def preview_words(progress: CompressionProgress, summary: str | None) -> str:
-    """What would happen, and that nothing has yet; `summary` is the user's own, where edited."""
-    match progress.ending:
-        case None:
-            return _words_before(progress)
-        case CompressionDrafted():
-            return _words_of_draft(progress, summary)
-        case CompressionSkipped() | CompressionFailed() | CompressionCancelled():
-            return ending_line(progress.ending)
-        case ContextCompressed():
-            return "applied"
-        case _:
-            assert_never(progress.ending)
+@dataclass(frozen=True)
+class StartOver:
+    """The summary is to be written anew with these instructions."""
+
+    instructions: str
 
 
-def _words_before(progress: CompressionProgress) -> str:
-    if progress.started is None:
-        return "Looking at what could be folded. Nothing changes by that."
-    if progress.problems:
-        return f"Nothing has changed yet. {progress.problems[-1]}"
-    return "Nothing has changed yet. You can apply it, or edit the summary, once it is written."
-
-
-def _words_of_draft(progress: CompressionProgress, summary: str | None) -> str:
-    done: list[str] = []
-    if folded := len(progress.outcomes("fold")):
-        by = {None: "", "": ", only the ledger is kept"}.get(summary, " with your summary")
-        done.append(f"{counted(folded, 'message')} become one checkpoint{by}")
-    if elided := len(progress.outcomes("elide")):
-        done.append(f"{counted(elided, 'output')} {'is' if elided == 1 else 'are'} cut short")
-    if aged := len(progress.outcomes("age")):
-        done.append(f"{counted(aged, 'older checkpoint')} {'gets' if aged == 1 else 'get'} shorter")
-    return f"Nothing has changed yet. If you apply it: {', '.join(done) or 'nothing does'}."
-
-
-def _line(outcome: Outcome, width: int) -> Choice:
-    left = f"{outcome.after:,} left" if outcome.what in ("elide", "age") else ""
-    note = " · ".join(word for word in (visible(outcome.why), left) if word)
-    return Choice(outcome.key, visible(outcome.title), note, f"{outcome.tokens:>{width},}")
+Decision = Applied | StartOver | None
+"""None: nothing is to change."""
 
 
 class SummaryArea(TextArea):
@@ -167,28 +116,6 @@ class SummaryArea(TextArea):
     def _put(self, text: str) -> None:
         if not self.read_only:
             self.move_cursor(self.replace(clean(text), *self.selection).end_location)
-
-
-FRAME_SECONDS = 1 / 20
-
-
-@dataclass(frozen=True)
-class Applied:
-    """The draft is to be applied; `summary` only if the user changed it."""
-
-    draft: Draft
-    summary: str | None = None
-
-
-@dataclass(frozen=True)
-class StartOver:
-    """The summary is to be written anew with these instructions."""
-
-    instructions: str
-
-
-Decision = Applied | StartOver | None
-"""None: nothing is to change."""
 
 
 class CompressionPreview(Screen[Decision]):
@@ -416,3 +343,75 @@ class CompressionPreview(Screen[Decision]):
     @property
     def _characters(self) -> Characters:
         return characters_for(unicode=self._unicode, no_color=self.app.no_color)
+
+
+def fate_choices(progress: CompressionProgress) -> list[Choice]:
+    """Three groups, and a line for each message and older checkpoint."""
+    lines: list[Choice] = []
+    listed = progress.started.outcomes if progress.started else ()
+    width = max((len(f"{outcome.tokens:,}") for outcome in listed), default=0)
+    for title, kinds in OUTCOME_GROUPS:
+        outcomes = [outcome for what in kinds for outcome in progress.outcomes(what)]
+        if outcomes:
+            heading = f"{title} · {len(outcomes):,} · {tokens_of(outcomes)[0]:,} tokens"
+            lines.append(Choice(title, heading, heading=True))
+            lines += [
+                _line(outcome, width)
+                for outcome in sorted(outcomes, key=lambda outcome: -outcome.tokens)
+            ]
+    return lines
+
+
+def totals(progress: CompressionProgress, characters: Characters) -> Content:
+    """How many stay, fold and go short, with the colours of the bars."""
+    parts = [
+        Content.assemble(
+            (characters[NOUNS[what][0]], COLOURS[NOUNS[what][0]]),
+            f" {word} ",
+            (str(len(outcomes)), "$text-muted"),
+        )
+        for what, word in OUTCOME_WORDS.items()
+        if (outcomes := progress.outcomes(what))
+    ]
+    return Content("   ").join(parts)
+
+
+def preview_words(progress: CompressionProgress, summary: str | None) -> str:
+    """What would happen, and that nothing has yet; `summary` is the user's own, where edited."""
+    match progress.ending:
+        case None:
+            return _words_before(progress)
+        case CompressionDrafted():
+            return _words_of_draft(progress, summary)
+        case CompressionSkipped() | CompressionFailed() | CompressionCancelled():
+            return ending_line(progress.ending)
+        case ContextCompressed():
+            return "applied"
+        case _:
+            assert_never(progress.ending)
+
+
+def _words_before(progress: CompressionProgress) -> str:
+    if progress.started is None:
+        return "Looking at what could be folded. Nothing changes by that."
+    if progress.problems:
+        return f"Nothing has changed yet. {progress.problems[-1]}"
+    return "Nothing has changed yet. You can apply it, or edit the summary, once it is written."
+
+
+def _words_of_draft(progress: CompressionProgress, summary: str | None) -> str:
+    done: list[str] = []
+    if folded := len(progress.outcomes("fold")):
+        by = {None: "", "": ", only the ledger is kept"}.get(summary, " with your summary")
+        done.append(f"{counted(folded, 'message')} become one checkpoint{by}")
+    if elided := len(progress.outcomes("elide")):
+        done.append(f"{counted(elided, 'output')} {'is' if elided == 1 else 'are'} cut short")
+    if aged := len(progress.outcomes("age")):
+        done.append(f"{counted(aged, 'older checkpoint')} {'gets' if aged == 1 else 'get'} shorter")
+    return f"Nothing has changed yet. If you apply it: {', '.join(done) or 'nothing does'}."
+
+
+def _line(outcome: Outcome, width: int) -> Choice:
+    left = f"{outcome.after:,} left" if outcome.what in ("elide", "age") else ""
+    note = " · ".join(word for word in (visible(outcome.why), left) if word)
+    return Choice(outcome.key, visible(outcome.title), note, f"{outcome.tokens:>{width},}")

@@ -27,6 +27,8 @@ from ollm_tui.tui.stream.entries.message_entries import cached_words, local_time
 
 LABEL_CELLS = 9
 LEAST_CELLS = 20
+RECALLED = ":recalled"
+"""Ends the key of the line for what a message brought along from earlier sessions."""
 Row = tuple[str, str]
 
 
@@ -121,10 +123,6 @@ def _last_usage(state: SessionState) -> Usage | None:
             return usage
         step = state.parent(step)
     return None
-
-
-RECALLED = ":recalled"
-"""Ends the key of the line for what a message brought along from earlier sessions."""
 
 
 class MessageAction(NamedTuple):

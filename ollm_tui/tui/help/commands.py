@@ -28,6 +28,8 @@ from ollm_tui.tui.settings.screen import SettingsScreen
 from ollm_tui.tui.settings.theme_picker import ThemePicker
 from ollm_tui.tui.stream.entries.message_entries import local_time
 
+IN_THE_GAUGE = "In the gauge"
+
 
 class PaletteEntry(NamedTuple):
     """One command."""
@@ -66,9 +68,6 @@ class CommandPalette(Picker):
 def _choice(entry: PaletteEntry) -> Choice:
     note = ", ".join(part for part in (entry.slash, entry.keys) if part)
     return Choice(entry.id, entry.title, note, words=entry.description)
-
-
-IN_THE_GAUGE = "In the gauge"
 
 
 def palette(chat: ChatPort, _argument: str) -> None:

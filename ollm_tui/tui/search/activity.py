@@ -32,8 +32,17 @@ from ollm_tui.tui.search.words import ACTIVITY_KEYS, NO_ACTIVITY, WEEKDAYS
 if TYPE_CHECKING:
     from ollm_tui.tui.frame import Frame
 
-
 WEEK = 7
+SHADES = ("· ", "░░", "▒▒", "▓▓", "██")
+HERE = "[]"
+BARS = "▁▂▃▄▅▆▇█"
+LABEL, CELL = 8, 2
+MOST_WEEKS = 106
+"""Two years; more would say less."""
+MOST_BAR_CELLS = 30
+NAME_CELLS = 24
+BESIDE_BAR = NAME_CELLS + 31
+"""Cells of a model's line that are none of its bar: names, numbers, edges."""
 
 
 class ModelTotal(NamedTuple):
@@ -76,24 +85,6 @@ class ActivityDays:
             tokens[each.model] += each.tokens
         ranked = sorted(answers, key=lambda name: (-answers[name], name))
         return [ModelTotal(name, answers[name], tokens[name]) for name in ranked]
-
-
-def level(number: int, highest: int, levels: int) -> int:
-    """How high a number is among so many levels; only nothing at all is at level 0."""
-    return min(-(-number * (levels - 1) // highest), levels - 1) if number and highest else 0
-
-
-def weeks_until(monday: date, count: int) -> Iterable[date]:
-    """The Mondays of so many weeks, this one the last."""
-    return (monday - timedelta(days=WEEK * back) for back in range(count - 1, -1, -1))
-
-
-SHADES = ("· ", "░░", "▒▒", "▓▓", "██")
-HERE = "[]"
-BARS = "▁▂▃▄▅▆▇█"
-LABEL, CELL = 8, 2
-MOST_WEEKS = 106
-"""Two years; more would say less."""
 
 
 class DayMap(Widget, can_focus=True):
@@ -248,12 +239,6 @@ class DayMap(Widget, can_focus=True):
         return self.get_component_rich_style(f"day-map--{part}")
 
 
-MOST_BAR_CELLS = 30
-NAME_CELLS = 24
-BESIDE_BAR = NAME_CELLS + 31
-"""Cells of a model's line that are none of its bar: names, numbers, edges."""
-
-
 class ActivityScreen(Screen[date | None]):
     """Gives the day whose messages are wanted."""
 
@@ -336,6 +321,16 @@ class ActivityScreen(Screen[date | None]):
         title = Content.styled("Activity", "bold $primary")
         text = Content.assemble(title, (f"   {facts}", "$text-muted"))
         self.query_one("#heading", Static).update(text)
+
+
+def level(number: int, highest: int, levels: int) -> int:
+    """How high a number is among so many levels; only nothing at all is at level 0."""
+    return min(-(-number * (levels - 1) // highest), levels - 1) if number and highest else 0
+
+
+def weeks_until(monday: date, count: int) -> Iterable[date]:
+    """The Mondays of so many weeks, this one the last."""
+    return (monday - timedelta(days=WEEK * back) for back in range(count - 1, -1, -1))
 
 
 def _model_line(total: ModelTotal, most: int, cells: int) -> Content:

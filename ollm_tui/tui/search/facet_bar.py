@@ -23,6 +23,8 @@ from ollm_tui.services.search.query import filter_word, has_filter
 from ollm_tui.tui.search.words import FLAG_FACETS, ROLE_FACETS
 
 ON, OFF = "●", "○"
+MOST_NAMES = 4
+"""Of models, and of projects: those with the most hits."""
 
 
 class Facet(NamedTuple):
@@ -144,10 +146,6 @@ class FacetBar(Widget, can_focus=True):
 
     def _style(self, part: str) -> Style:
         return self.get_component_rich_style(f"facet-bar--{part}")
-
-
-MOST_NAMES = 4
-"""Of models, and of projects: those with the most hits."""
 
 
 class SearchFacets:

@@ -20,6 +20,13 @@ from ollm_tui.core.counts import counted
 
 Unit = Literal["day", "week", "month", "year"]
 UNITS: tuple[Unit, ...] = ("day", "week", "month", "year")
+LEVELS = "▁▂▃▄▅▆▇█"
+WIDEST = 3
+"""Cells that one span takes at most."""
+LABEL_CELLS = 30
+"""Kept free at the right, for words about the span one is at."""
+WORTH_IT = 100
+"""A narrower timeline has its words in the line below, beside the dates."""
 
 
 class DateSpan(NamedTuple):
@@ -64,69 +71,6 @@ class DateSpan(NamedTuple):
     def holds(self, day: date) -> bool:
         """Whether it is one of these days."""
         return self.first <= day <= self.last
-
-
-def date_spans(days: Sequence[tuple[date, int]], room: int) -> tuple[DateSpan, ...]:
-    """All spans from the first day to the last, at most so many: the shortest that fit."""
-    if not days or room < 1:
-        return ()
-    for unit in UNITS:
-        begin = _BEGIN[unit]
-        first, last = begin(days[0][0]), begin(days[-1][0])
-        if unit != "year" and (last - first).days > room * _LENGTHS[unit]:
-            continue
-        counts = Counter[date]()
-        for day, hits in days:
-            counts[begin(day)] += hits
-        spans = _between(unit, first, last, counts)
-        if len(spans) <= room or unit == "year":
-            return tuple(spans[-room:])
-    return ()
-
-
-def _between(unit: Unit, first: date, last: date, counts: Counter[date]) -> list[DateSpan]:
-    spans: list[DateSpan] = []
-    before = date.min
-    while first <= last and (first > before or not spans):  # no day comes after the last of all
-        spans.append(DateSpan(unit, first, counts[first]))
-        before, first = first, _next(unit, first)
-    return spans
-
-
-def _next(unit: Unit, first: date) -> date:
-    try:
-        match unit:
-            case "day" | "week":
-                return first + timedelta(days=_LENGTHS[unit])
-            case "month":
-                return (first + timedelta(days=32)).replace(day=1)
-            case "year":
-                return date(first.year + 1, 1, 1)
-    except (OverflowError, ValueError):
-        return date.max
-
-
-def monday_of(day: date) -> date:
-    """Return the first day of the week; the first day of the calendar where there is none."""
-    return date.fromordinal(max(day.toordinal() - day.weekday(), 1))
-
-
-_LENGTHS: dict[Unit, int] = {"day": 1, "week": 7, "month": 32, "year": 366}
-_BEGIN: dict[Unit, Callable[[date], date]] = {
-    "day": lambda day: day,
-    "week": monday_of,
-    "month": lambda day: day.replace(day=1),
-    "year": lambda day: date(day.year, 1, 1),
-}
-
-
-LEVELS = "▁▂▃▄▅▆▇█"
-WIDEST = 3
-"""Cells that one span takes at most."""
-LABEL_CELLS = 30
-"""Kept free at the right, for words about the span one is at."""
-WORTH_IT = 100
-"""A narrower timeline has its words in the line below, beside the dates."""
 
 
 class HitTimeline(Widget, can_focus=True):
@@ -303,6 +247,60 @@ class HitTimeline(Widget, can_focus=True):
 
     def _style(self, part: str) -> Style:
         return self.get_component_rich_style(f"hit-timeline--{part}")
+
+
+def date_spans(days: Sequence[tuple[date, int]], room: int) -> tuple[DateSpan, ...]:
+    """All spans from the first day to the last, at most so many: the shortest that fit."""
+    if not days or room < 1:
+        return ()
+    for unit in UNITS:
+        begin = _BEGIN[unit]
+        first, last = begin(days[0][0]), begin(days[-1][0])
+        if unit != "year" and (last - first).days > room * _LENGTHS[unit]:
+            continue
+        counts = Counter[date]()
+        for day, hits in days:
+            counts[begin(day)] += hits
+        spans = _between(unit, first, last, counts)
+        if len(spans) <= room or unit == "year":
+            return tuple(spans[-room:])
+    return ()
+
+
+def monday_of(day: date) -> date:
+    """Return the first day of the week; the first day of the calendar where there is none."""
+    return date.fromordinal(max(day.toordinal() - day.weekday(), 1))
+
+
+def _between(unit: Unit, first: date, last: date, counts: Counter[date]) -> list[DateSpan]:
+    spans: list[DateSpan] = []
+    before = date.min
+    while first <= last and (first > before or not spans):  # no day comes after the last of all
+        spans.append(DateSpan(unit, first, counts[first]))
+        before, first = first, _next(unit, first)
+    return spans
+
+
+def _next(unit: Unit, first: date) -> date:
+    try:
+        match unit:
+            case "day" | "week":
+                return first + timedelta(days=_LENGTHS[unit])
+            case "month":
+                return (first + timedelta(days=32)).replace(day=1)
+            case "year":
+                return date(first.year + 1, 1, 1)
+    except (OverflowError, ValueError):
+        return date.max
+
+
+_LENGTHS: dict[Unit, int] = {"day": 1, "week": 7, "month": 32, "year": 366}
+_BEGIN: dict[Unit, Callable[[date], date]] = {
+    "day": lambda day: day,
+    "week": monday_of,
+    "month": lambda day: day.replace(day=1),
+    "year": lambda day: date(day.year, 1, 1),
+}
 
 
 def _label(span: DateSpan, *, is_first: bool) -> str:

@@ -44,8 +44,6 @@ BINDINGS = (
     Binding("ctrl+o", "order", "Order", id="hits.order", tooltip="By relevance, or by time"),
     Binding("ctrl+s", "saved", "Saved", id="hits.saved", tooltip="Searches that you keep"),
 )
-
-
 WIDE = 90
 
 
