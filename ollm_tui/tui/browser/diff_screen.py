@@ -1,4 +1,4 @@
-"""Two points side by side: what was said on either side, and in which form it is sent."""
+"""The screen that compares two points: what each side says, and in which form it is sent."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ from ollm_tui.tui.kit.reading import ReadingScreen
 from ollm_tui.tui.stream.entries.message_entries import local_time
 
 TWO_COLUMNS = 100
+"""Cells from which the sides stand beside each other."""
 GUTTER = 12
 """Cells for the names at the left of the head."""
 Look = Literal["plain", "quiet", "added", "gone", "changed", "title"]
@@ -43,7 +44,7 @@ MARKS: Mapping[str, str] = {"same": " ", "added": "+", "gone": "−", "changed":
 
 
 class Piece(NamedTuple):
-    """Some words and how they look."""
+    """A text and how it looks."""
 
     look: Look
     text: str
@@ -53,7 +54,7 @@ Line = tuple[Piece, ...]
 
 
 class DiffSide(NamedTuple):
-    """One of the two points."""
+    """One side of a comparison: a point, its name and its tokens."""
 
     context: ContextSnapshot
     name: str
@@ -62,7 +63,7 @@ class DiffSide(NamedTuple):
 
     @classmethod
     def of(cls, context: ContextSnapshot, budget: Budget, *, is_snapshot: bool) -> DiffSide:
-        """A point under the name it has in lists."""
+        """Return the side of a point, under the name it has in lists."""
         name = snapshot_title(summary_of(context, 0)) if is_snapshot else ""
         name = name or f"{context.summary}   {local_time(context.timestamp)}"
         return cls(context, name, {group: getattr(budget.parts, group) for group in GROUPS})
@@ -98,7 +99,7 @@ class SnapshotDiffPage(ScrollView, can_focus=False):
         self._lines: list[Line] = []
 
     def on_resize(self) -> None:
-        """Another width lays the lines out anew."""
+        """Lay the lines out for the new width."""
         width = self.scrollable_content_region.width
         self._lines = diff_lines(self._diff, self._names, width)
         self.virtual_size = Size(width, len(self._lines))
@@ -121,7 +122,7 @@ class SnapshotDiffPage(ScrollView, can_focus=False):
             self.scroll_to(y=max(wanted - 1, 0), animate=False)
 
     def render_line(self, y: int) -> Strip:
-        """One line of the screen."""
+        """Draw one line of the screen."""
         number, width = y + self.scroll_offset.y, self.size.width
         line = self._lines[number] if number < len(self._lines) else ()
         strip = Strip([Segment(text, self._style(look)) for look, text in line])
@@ -132,7 +133,7 @@ class SnapshotDiffPage(ScrollView, can_focus=False):
 
 
 class SnapshotDiffScreen(ReadingScreen):
-    """Shows what differs between two points."""
+    """Shows what differs between two points, with a summary on top."""
 
     PAGE = SnapshotDiffPage
     AUTO_FOCUS = ""
@@ -154,7 +155,7 @@ class SnapshotDiffScreen(ReadingScreen):
         self._names = (left.name, right.name)
 
     def compose(self) -> ComposeResult:
-        """What differs in a line, all of it, the keys."""
+        """Show a summary, the comparison, and the keys."""
         title = Content.styled("What differs", "bold $primary")
         said = (f"   {summary(self._diff)}", "$text-muted")
         yield Static(Content.assemble(title, said), id="heading")
@@ -162,12 +163,12 @@ class SnapshotDiffScreen(ReadingScreen):
         yield Static(Content(f"{DIFF_LEGEND}\n{DIFF_KEYS}"), id="keys")
 
     def action_next(self) -> None:
-        """To the next message that differs."""
+        """Scroll to the next message that differs."""
         self.query_one(SnapshotDiffPage).go_to_next()
 
 
 def diff_lines(diff: ContextDiff, names: tuple[str, str], width: int) -> list[Line]:
-    """All lines, in two columns where there is room for them."""
+    """Return the lines of a comparison, in two columns where there is room for them."""
     lines = [*_head(diff, names, width), ()]
     draw = _two_columns if width >= TWO_COLUMNS else _one_column
     lines += [draw(each, diff, width) for each in diff.messages]
@@ -177,7 +178,7 @@ def diff_lines(diff: ContextDiff, names: tuple[str, str], width: int) -> list[Li
 
 
 def summary(diff: ContextDiff) -> str:
-    """What differs, in one line."""
+    """Return what differs, in one line."""
     counts = (
         (diff.count("gone"), "only left"),
         (diff.count("added"), "only right"),
@@ -250,7 +251,7 @@ def _one_column(each: MessageDiff, diff: ContextDiff, width: int) -> Line:
 
 
 def _with_form(words: str, form: Form, room: int) -> str:
-    """What was said and in which form it is sent; nothing if it is not there at all."""
+    """Return what was said and the form it is sent in; empty if this side does not have it."""
     if not form:
         return ""
     note = f"  {FORM_WORDS[form]}" if FORM_WORDS[form] else ""
@@ -264,7 +265,7 @@ def _words(message: Message | None) -> str:
 
 
 def _cut(text: str, width: int) -> str:
-    """A text in exactly so many cells."""
+    """Return a text in exactly this many cells."""
     text = " ".join(clean(text).split()) if "\n" in text else clean(text)
     if cell_len(text) > width:
         text = f"{set_cell_size(text, max(width - 1, 0)).rstrip()}…"

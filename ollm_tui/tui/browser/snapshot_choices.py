@@ -21,7 +21,7 @@ class Inside(NamedTuple):
 
     snapshots: Sequence[SnapshotSummary] = ()
     branches: Sequence[Branch] = ()
-    """None of them is shown if there is only one."""
+    """The branches; a single one has no line of its own."""
     holders: Mapping[str, str] = {}
     """The leaf of the branch each message belongs to."""
     is_whole: bool = True
@@ -29,17 +29,17 @@ class Inside(NamedTuple):
 
 
 def key_of(point: Point) -> str:
-    """Names a point among the choices of a list; that of a session is its id."""
+    """Return the key of a point in a list; that of a session is its id."""
     return "/".join(point).rstrip("/")
 
 
 def point_of(key: str) -> Point:
-    """The reverse: ids of sessions and snapshots have no slash in them."""
+    """Return the point of a key: ids of sessions and snapshots have no slash in them."""
     return Point(*key.split("/", 2))
 
 
 def snapshot_choice(snapshot: SnapshotSummary, age: Age, indent: str = "") -> Choice:
-    """A snapshot: its name, or why it was taken and what had been said last."""
+    """Return the line of a snapshot: its name, or why it was taken and what was said last."""
     name, said = snapshot_name(snapshot), clean(snapshot.summary)
     text = name if snapshot.name or not said else f"{name}: {said}"
     size = short_count(snapshot.token_count) if snapshot.token_count else ""
@@ -55,7 +55,7 @@ def snapshot_choice(snapshot: SnapshotSummary, age: Age, indent: str = "") -> Ch
 
 
 def choices_inside(session_id: str, inside: Inside, age: Age) -> list[Choice]:
-    """The lines below a session: its snapshots, under their branches where there are several."""
+    """Return the lines below a session: snapshots, under their branches if there are several."""
     if len(inside.branches) < 2:
         return list(_snapshot_choices(inside.snapshots, age, ""))
     under = _by_branch(inside)
@@ -85,7 +85,7 @@ def _branch_choice(session_id: str, branch: Branch, age: Age, indent: str) -> Ch
 
 
 def _by_branch(inside: Inside) -> dict[str, list[SnapshotSummary]]:
-    """A snapshot of what is on no branch any more stands under the current one."""
+    """Return the snapshots by the leaf of their branch; without one, under the current branch."""
     current = next((each.leaf for each in inside.branches if each.is_current), "")
     first = current or inside.branches[0].leaf
     under: dict[str, list[SnapshotSummary]] = {}
@@ -96,6 +96,6 @@ def _by_branch(inside: Inside) -> dict[str, list[SnapshotSummary]]:
 
 
 def _branches(before: str, count: int) -> Iterator[str]:
-    """The lines of a tree before so many children."""
+    """Yield the lines of a tree that stand before this many children."""
     for number in range(count):
         yield f"{before}{'└' if number == count - 1 else '├'} "

@@ -24,25 +24,25 @@ MARKS: Mapping[MarkKind, str] = {
     "model": "⇄",
 }
 MOST_CELLS = 4
-"""So wide a message may be, so that marks have room in a short session."""
+"""Cells of one message at most: several, so that marks have room in a short session."""
 ASIDE = 2
-"""Cells a mark may stand beside its place, where another stands there."""
+"""How many cells a mark may stand beside its place, where that is taken."""
 _RANKS: tuple[MarkKind, ...] = ("named", "compression", "restore", "loop", "automatic", "model")
-LEGEND_FROM = 76
-"""Cells from which there is room to say what the marks mean."""
+"""Marks in the order in which they get a place; where there is no room, the last are left out."""
 LABEL = 9
+"""Cells for the word at the left."""
 
 
 class Drawing(NamedTuple):
-    """Two lines of the same length."""
+    """The two lines of a timeline; they are equally long."""
 
     curve: str
     marks: tuple[TimelineMark | None, ...]
-    """What stands below each cell."""
+    """The mark below each cell."""
 
 
 class TimelineStrip(Widget):
-    """Two lines: the curve, and the marks with their meaning."""
+    """Shows a session in two lines: the curve, and the marks with their meaning."""
 
     ALLOW_SELECT = False
     COMPONENT_CLASSES = {
@@ -74,7 +74,7 @@ class TimelineStrip(Widget):
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """The curve, or the marks."""
+        """Draw the curve, or the marks below it."""
         width, words = self.size.width, self._style("words")
         if self._timeline is None or not self._timeline.tokens:
             return Strip([]).adjust_cell_length(width, self.rich_style)
@@ -115,7 +115,7 @@ class TimelineStrip(Widget):
         return f"{counted(len(timeline.tokens), 'message')} · {peak}"
 
     def _legend(self, room: int) -> str:
-        """What the marks that are there mean, as far as there is room."""
+        """Return what the marks that are there mean, as far as there is room."""
         timeline = self._timeline
         kinds: dict[MarkKind, None] = (
             {mark.kind: None for mark in timeline.marks} if timeline else {}
@@ -130,7 +130,7 @@ class TimelineStrip(Widget):
 
 
 def drawing(timeline: Timeline, width: int, selected: str = "") -> Drawing:
-    """A timeline in at most so many cells; the selected snapshot is never left out."""
+    """Draw a timeline in at most this many cells; the selected snapshot is never left out."""
     count = len(timeline.tokens)
     if not count or width < 1:
         return Drawing("", ())
@@ -155,7 +155,7 @@ def drawing(timeline: Timeline, width: int, selected: str = "") -> Drawing:
 
 
 def _height(tokens: tuple[int, ...], cell: int, cells: int) -> int:
-    """The most of what falls into a cell: a peak is what matters."""
+    """Return the highest of the numbers that fall into a cell: a peak is what matters."""
     first = cell * len(tokens) // cells
     last = max((cell + 1) * len(tokens) // cells, first + 1)
     return max(tokens[first:last])

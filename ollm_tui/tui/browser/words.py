@@ -34,9 +34,9 @@ LIST_KEYS = (
     *(("sessions.delete", "delete"), ("sessions.undo", "undo")),
     *(("sessions.list", "list"), ("sessions.back", "back")),
 )
-"""What may be done, by the ids of its bindings; only some of it at a time."""
+"""What may be done in a list, by the ids of bindings; those that are active are shown."""
 FROM_FINDING = "list: fork, diff, rename, pin, export, delete, undo"
-"""What waits there: while one types, letters are words to find."""
+"""What the list offers; it has to be named, since in the find line letters are no keys."""
 REASONS: Mapping[Reason, str] = {
     "compression": "before compressing",
     "threshold": "nearly full",
@@ -76,7 +76,7 @@ NO_SNAPSHOTS = (
     "No snapshots yet. Ctrl+T takes one, compressing does too.",
     "No snapshots yet. Ctrl+T takes one.",
 )
-"""The first of them that there is room for."""
+"""The first one that there is room for is shown."""
 
 # The comparison of two points
 
@@ -101,6 +101,7 @@ PART_NAMES = {
 # Marks before the names of sessions, snapshots and branches
 
 PINNED, OPENED, DAMAGED = "★", "▸", "!"
+"""`OPENED` is the session in the chat; in a tree it has `CURRENT`, as `FOLDED` looks the same."""
 FOLDED, UNFOLDED = "▸", "▾"
 NAMED, AUTOMATIC, CURRENT = "◆", "◇", "●"
 
@@ -108,7 +109,10 @@ NAMED, AUTOMATIC, CURRENT = "◆", "◇", "●"
 def keys_for(
     point: Point | None, current: str | None, *, is_marked: bool, is_gone: bool = False
 ) -> tuple[tuple[str, str], ...]:
-    """Ids of bindings, each with what it does to a point; those that are not live are left out."""
+    """Return what can be done with a point, by the ids of bindings; the active ones are shown.
+
+    `is_marked`: another point is marked to be compared with. `is_gone`: only snapshots are left.
+    """
     go = "open"
     if is_gone:
         go = "open as a new session" if point and point.snapshot else "its snapshots"
@@ -154,31 +158,31 @@ def keys_for(
 
 
 def snapshot_mark(snapshot: SnapshotSummary) -> str:
-    """How it is marked in lists and in the timeline."""
+    """Return the mark of a snapshot in lists and titles."""
     if snapshot.damage:
         return DAMAGED
     return AUTOMATIC if snapshot.is_automatic else NAMED
 
 
 def snapshot_name(snapshot: SnapshotSummary) -> str:
-    """Its name, or why it was taken."""
+    """Return the name of a snapshot, or why it was taken."""
     return clean(snapshot.name) or REASONS[snapshot.reason]
 
 
 def snapshot_title(snapshot: SnapshotSummary) -> str:
-    """A snapshot with its mark and its time."""
+    """Return the title of a snapshot: its mark, its name and its time."""
     name = " ".join(snapshot_name(snapshot).split())
     return f"{snapshot_mark(snapshot)} {name}   {local_time(snapshot.timestamp)}".rstrip()
 
 
 def branch_title(branch: Branch) -> str:
-    """A branch, and whether it is the one that goes on."""
+    """Return the title of a branch, which says whether it is the present one."""
     words = " ".join(clean(branch.name).split())
     return f"{words}   the present branch" if branch.is_current else f"branch {words}"
 
 
 def point_facts(context: ContextSnapshot) -> Iterator[str]:
-    """What is in a context, in a few lines."""
+    """Yield what is in a context, in at most three lines."""
     yours = len(context.user_messages)
     counts = [counted(len(context.order), "message"), f"{yours:,} yours"]
     if context.checkpoints:
@@ -199,7 +203,7 @@ def point_facts(context: ContextSnapshot) -> Iterator[str]:
 
 
 def session_facts(session: SessionSummary) -> Iterable[str]:
-    """The facts of a session, in at most four lines."""
+    """Return the facts of a session, in at most four lines."""
     who = [visible(session.model), visible(session.provider)]
     size = [counted(session.message_count, "message")]
     if session.token_count:

@@ -1,4 +1,4 @@
-"""What is done with a message that was found: open, fork, restore, quote, copy, export."""
+"""The actions on a message that was found: open, fork, restore, quote, copy, export."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HitAction = Literal["open", "fork", "restore", "quote", "copy", "export"]
 
 
 class HitActions:
-    """Does things for one search screen; what goes wrong is told there in one line."""
+    """Carries out actions for one search screen, which shows what went wrong in one line."""
 
     def __init__(self, search: SearchPort, reading: SearchReading, chat: HitsPort) -> None:
         self._search = search
@@ -32,7 +32,7 @@ class HitActions:
         self._chat = chat
 
     def do(self, action: HitAction, hit: Hit) -> None:
-        """Do one thing with a message."""
+        """Carry out an action on a message."""
         match action:
             case "open":
                 self._leave(lambda: self._open(hit))
@@ -84,7 +84,7 @@ class HitActions:
         self._search.say(f"exported to {visible(str(file))}")
 
     async def _end_of_turn(self, hit: Hit) -> Point:
-        """The point after a message and what answers it. UsageError where nothing was said yet."""
+        """Return the point after a message and its answer. UsageError if nothing was said yet."""
         place = await self._reading.place(hit)
         said = place.said_at(hit.message_id)
         if said is None:
@@ -93,7 +93,7 @@ class HitActions:
         return Point(hit.session_id, message=end)
 
     def _leave(self, go: Callable[[], Awaitable[None]]) -> None:
-        """Go somewhere and close; if that cannot be, say why and stay."""
+        """Go somewhere and close; if that fails, say why and stay."""
 
         async def leave() -> None:
             await go()
@@ -114,8 +114,7 @@ class HitActions:
 
 
 def _message(place: Place, hit: Hit) -> Message:
-    """What was found. A call is brought along as a message that says what was run, and what came
-    of it."""
+    """Return the message that was found; for a call, one that says what was run and its result."""
     call = place.calls.get(hit.message_id)
     if call is None:
         return place.state[hit.message_id]

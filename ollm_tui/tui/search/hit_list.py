@@ -1,4 +1,4 @@
-"""What a search found, by sessions: one line a message, with what was found marked."""
+"""The list of what a search found, by sessions: a line per message, with the words marked."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ HIT_KEYS = (
     Binding("y", "screen.do('copy')", "Copy", id="hits.copy", tooltip="Copy the message"),
     Binding("x", "screen.do('export')", "Export", id="hits.export", tooltip="Into a file"),
 )
+"""Keys for a hit, in the list and in the preview."""
 BEFORE_CELLS = 24
-"""So much may stand before the first hit of a line, where there is more after it."""
+"""Cells before the first hit of a line at most, where there is more after it."""
 MOMENT_CELLS, SPEAKER_CELLS = 12, 6
 _BOLD = Style(bold=True)
 
@@ -40,7 +41,7 @@ class MarkedText(NamedTuple):
 
 
 class HitList(ChoiceList):
-    """Hits to choose from; what is done with one is said by the screen's keys."""
+    """Hits to choose from; the screen carries out what the keys ask for."""
 
     COMPONENT_CLASSES = {"hit-list--hit", "hit-list--you"}
     DEFAULT_CSS = """
@@ -77,20 +78,20 @@ class HitList(ChoiceList):
 
     @property
     def hit(self) -> Hit | None:
-        """What is highlighted."""
+        """The hit that is highlighted."""
         return self._hits.get(self.highlighted.key) if self.highlighted else None
 
     @property
     def hits(self) -> Sequence[Hit]:
-        """All that is listed."""
+        """All hits of the list."""
         return tuple(self._hits.values())
 
     def go_to(self, hit: Hit) -> None:
-        """Highlight one of them."""
+        """Highlight a hit."""
         self.show(self._choices, _key(hit))
 
     def action_session(self, step: int) -> None:
-        """To the first hit of the session before or after."""
+        """Move to the first hit of the session before or after."""
         here = self.hit
         names = list(dict.fromkeys(hit.session_id for hit in self._hits.values()))
         if here:
@@ -118,7 +119,7 @@ class HitList(ChoiceList):
         ]
 
     def _heading(self, choice: Choice) -> Iterator[Segment]:
-        """The title, and at the right how many hits there are."""
+        """Yield the title of a session, and at the right how many hits it has."""
         style = self._style("heading")
         room = self._room().width - cell_len(choice.note) - 3
         yield Segment(" ", style)
@@ -136,7 +137,7 @@ class HitList(ChoiceList):
 
 
 def one_line(snippet: Snippet, width: int) -> MarkedText:
-    """As much of a snippet as so many cells hold, with its first hit in it."""
+    """Return as much of a snippet as this many cells hold, with its first hit in it."""
     text, marks = _joined(snippet)
     if cell_len(text) <= width:
         return MarkedText(text, marks)
@@ -153,7 +154,7 @@ def one_line(snippet: Snippet, width: int) -> MarkedText:
 
 
 def day_of(timestamp: str) -> date | None:
-    """The day on which something was said, in the user's zone."""
+    """Return the day of a recorded time in the user's zone; None if it is no time."""
     try:
         return clock.parse(timestamp).astimezone().date()
     except (ValueError, OverflowError):
@@ -161,7 +162,7 @@ def day_of(timestamp: str) -> date | None:
 
 
 def _joined(snippet: Snippet) -> MarkedText:
-    """The text with one blank for all that is blank; the marks move along."""
+    """Return the text in one line, with single blanks; the marks are moved along."""
     places: list[int] = []
     text = ""
     for mark in snippet.text:
@@ -176,7 +177,7 @@ def _joined(snippet: Snippet) -> MarkedText:
 
 
 def _start(text: str, hit: int, width: int) -> int:
-    """Where to begin so that the hit is seen, at the border of a word if one is near."""
+    """Return where to begin so that the hit is seen, at the border of a word if one is near."""
     before = min(BEFORE_CELLS, width // 3)
     if cell_len(text[:hit]) <= before:
         return 0
@@ -188,7 +189,7 @@ def _start(text: str, hit: int, width: int) -> int:
 
 
 def _fitting(text: str, start: int, width: int) -> int:
-    """The end of what fits, with a cell to spare for the sign that there is more."""
+    """Return the end of what fits, with a cell to spare for the sign that there is more."""
     if cell_len(text[start:]) <= width:
         return len(text)
     end, room = start, width - 1

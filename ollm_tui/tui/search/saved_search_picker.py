@@ -1,4 +1,4 @@
-"""The searches that are kept: take one, keep the present one, or let one go."""
+"""The picker of saved searches: take one, keep the present one, or delete one."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from ollm_tui.tui.kit.picker import PickerOf
 from ollm_tui.tui.search.words import NO_SAVED_SEARCHES, SAVED_SEARCH_KEYS
 
 _KEEP = "\0"
+"""The key of the line that keeps the present search; no search has this text."""
 
 
 class SavedSearchPicker(PickerOf[str]):
-    """Gives the words of the search that was taken or kept."""
+    """Dismisses with the words of the search that was taken or kept."""
 
     BINDINGS = [
         Binding(
@@ -36,7 +37,7 @@ class SavedSearchPicker(PickerOf[str]):
         )
 
     def result(self, choice: Choice) -> str:
-        """The words; the present ones are kept first."""
+        """Return the words of a line; the present ones are kept first."""
         if choice.key == _KEEP:
             self._searches.keep(self._present)
             return self._present

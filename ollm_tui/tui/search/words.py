@@ -67,7 +67,7 @@ WEEKDAYS = ("Mon", "", "Wed", "", "Fri", "", "Sun")
 
 
 def keys_for(order: Order, *, is_whole: bool, part: str) -> tuple[tuple[str, str], ...]:
-    """Ids of bindings, each with what it does; those that are not live are left out.
+    """Return what can be done, by the ids of bindings; the active ones are shown.
 
     `part` is what Tab goes to.
     """
@@ -97,7 +97,7 @@ def keys_for(order: Order, *, is_whole: bool, part: str) -> tuple[tuple[str, str
 
 
 def moment_words(timestamp: str, now: datetime) -> str:
-    """When something was said, in at most twelve cells: the time today, then the day too."""
+    """Return when something was said in at most twelve cells: today the time, else the day too."""
     try:
         moment = clock.parse(timestamp).astimezone()
     except (ValueError, OverflowError):
@@ -110,13 +110,13 @@ def moment_words(timestamp: str, now: datetime) -> str:
 
 
 def totals(overview: Overview, took: str) -> str:
-    """How much was found, in how many sessions, and how fast."""
+    """Return how much was found, in how many sessions, and how fast."""
     found = f"{counted(overview.total, 'hit')} in {counted(overview.sessions, 'session')}"
     return " · ".join(_said((found, took)))
 
 
 def count_so_far(results: Results, took: str) -> str:
-    """How many hits there are as far as was counted, and how fast they came."""
+    """Return how many hits there are, with + if that is not all, and how fast they came."""
     more = "+" * results.at_least
     return " · ".join(_said((f"{results.total:,}{more} hits", took)))
 
