@@ -1,4 +1,4 @@
-"""The checkpoints of the context, to be read: what stands for messages that are not sent."""
+"""The screen that shows the checkpoints of the context: what is sent in place of older messages."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class CheckpointsScreen(ReadingScreen):
         self._first = show
 
     def compose(self) -> ComposeResult:
-        """A title, the checkpoints, the keys."""
+        """Show a title, the checkpoints, and the keys."""
         title = self._title()
         yield Static(title, id="heading", markup=False)
         with VerticalScroll(can_focus=False):
@@ -59,11 +59,11 @@ class CheckpointsScreen(ReadingScreen):
         yield Static(Content(CHECKPOINT_KEYS), id="keys")
 
     def on_mount(self) -> None:
-        """Begin with the checkpoint that was asked for."""
+        """Scroll to the checkpoint that is read first."""
         ids = [checkpoint.id for checkpoint in self._checkpoints]
         if self._first in ids:
-            wanted = self.query(".checkpoint")[ids.index(self._first)]
-            self.call_after_refresh(wanted.scroll_visible, animate=False, top=True)
+            first = self.query(".checkpoint")[ids.index(self._first)]
+            self.call_after_refresh(first.scroll_visible, animate=False, top=True)
 
     def _title(self) -> Content:
         title = Content.styled("Checkpoints", "bold $primary")

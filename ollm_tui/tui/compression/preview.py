@@ -1,4 +1,4 @@
-"""A compression before it is applied: what stays, folds and goes, and the summary to edit."""
+"""The preview of a compression: what stays, folds and goes short, and the summary to edit."""
 
 from __future__ import annotations
 
@@ -45,11 +45,12 @@ from ollm_tui.tui.kit.live_keys import LiveKeys
 from ollm_tui.tui.kit.question import Question
 
 FRAME_SECONDS = 1 / 20
+"""Events of one frame are drawn together."""
 
 
 @dataclass(frozen=True)
 class Applied:
-    """The draft is to be applied; `summary` only if the user changed it."""
+    """The user applies the draft; `summary` is None unless the user changed it."""
 
     draft: Draft
     summary: str | None = None
@@ -57,17 +58,17 @@ class Applied:
 
 @dataclass(frozen=True)
 class StartOver:
-    """The summary is to be written anew with these instructions."""
+    """The user wants the summary to be written again with these instructions."""
 
     instructions: str
 
 
 Decision = Applied | StartOver | None
-"""None: nothing is to change."""
+"""What the user decides about a draft; None changes nothing."""
 
 
 class SummaryArea(TextArea):
-    """Text that grows at its end until the user edits it. What is pasted is filtered."""
+    """A text that grows at its end until the user edits it. What is pasted is filtered."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -82,7 +83,7 @@ class SummaryArea(TextArea):
         self.match_cursor_bracket = False
 
     def follow(self, text: str) -> None:
-        """Show a text that is longer than before, or another one; its end is in view."""
+        """Show a text, and keep its end in view; of a text that has grown only the end is added."""
         shown = self.text
         if text == shown:
             return
@@ -119,7 +120,7 @@ class SummaryArea(TextArea):
 
 
 class CompressionPreview(Screen[Decision]):
-    """Shows what `take` is told; gives what the user wants, None if nothing is to change."""
+    """Shows a compression by its events; dismisses with what the user decides."""
 
     AUTO_FOCUS = "ChoiceList"
     CSS_PATH = "screen.tcss"
@@ -161,7 +162,7 @@ class CompressionPreview(Screen[Decision]):
         unicode: bool = True,
         clock: Clock = time.monotonic,
     ) -> None:
-        """With a `progress` somebody else takes the events: `follow` says that there is more."""
+        """With a `progress` the caller takes the events itself, and calls `follow` after each."""
         super().__init__()
         self._instructions = instructions
         self._unicode = unicode
@@ -169,12 +170,12 @@ class CompressionPreview(Screen[Decision]):
         self._progress = progress or CompressionProgress(clock)
         self._is_editing = False
         self._shown_draft: Draft | None = None
-        """The draft whose summary was put where it can be edited."""
+        """The draft whose summary is in the text area."""
         self._frame: Timer | None = None
         self._second: Timer | None = None
 
     def compose(self) -> ComposeResult:
-        """How far it is, before and after, what becomes of what beside the summary, the keys."""
+        """Lay out the heading, the bars, the outcomes beside summary and ledger, and the keys."""
         yield Static(id="heading")
         yield Static(id="bars")
         with Container(id="columns"):
@@ -189,16 +190,16 @@ class CompressionPreview(Screen[Decision]):
         yield LiveKeys()
 
     def on_mount(self) -> None:
-        """It may have begun before."""
+        """Show a compression that may have begun before."""
         self._show()
         self.follow()
 
     def on_resize(self) -> None:
-        """Bars and heading have another width."""
+        """Draw bars and heading in the new width."""
         self._draw_soon()
 
     def on_unmount(self) -> None:
-        """Nobody looks any more."""
+        """Stop the timers."""
         self._stop()
 
     def take(self, event: AnyCompressionEvent) -> None:
@@ -207,7 +208,7 @@ class CompressionPreview(Screen[Decision]):
         self.follow()
 
     def follow(self) -> None:
-        """More is known of the compression."""
+        """Draw again: more is known of the compression."""
         if not self.is_mounted:
             return
         if self._progress.is_running:
@@ -221,7 +222,7 @@ class CompressionPreview(Screen[Decision]):
     # What the user does
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A draft can be applied and its summary edited; what is edited takes all keys but Esc."""
+        """Allow what is possible now: while the summary is edited, it takes all keys but Esc."""
         if action == "apply":
             return self._draft is not None and not self._is_editing
         if action == "edit":
@@ -229,18 +230,18 @@ class CompressionPreview(Screen[Decision]):
         return action != "instruct" or not self._is_editing
 
     def action_apply(self) -> None:
-        """Close with the draft."""
+        """Dismiss with the draft, and the summary if the user changed it."""
         if self._draft:
             self.dismiss(Applied(self._draft, self._own_summary))
 
     def action_edit(self) -> None:
-        """Open the summary."""
+        """Let the user edit the summary."""
         self._is_editing = True
         self.query_one(SummaryArea).open()
         self._show()
 
     def action_instruct(self) -> None:
-        """Ask for a line, and close with it."""
+        """Ask for instructions, and dismiss with them."""
 
         def start_over(answer: str | None) -> None:
             if answer and answer.strip():
@@ -250,7 +251,7 @@ class CompressionPreview(Screen[Decision]):
         self.app.push_screen(question, start_over)
 
     def action_leave(self) -> None:
-        """Done editing; or close, and nothing changes."""
+        """End editing; else dismiss, and nothing changes."""
         if not self._is_editing:
             self.dismiss(None)
             return
@@ -262,7 +263,7 @@ class CompressionPreview(Screen[Decision]):
 
     @on(ChoiceList.Chosen)
     def look_only(self, event: ChoiceList.Chosen) -> None:
-        """A click on a line is no reason to change anything."""
+        """Stop the event: choosing a line changes nothing."""
         event.stop()
 
     # Showing
@@ -278,7 +279,7 @@ class CompressionPreview(Screen[Decision]):
 
     @property
     def _own_summary(self) -> str | None:
-        """What the user made of the summary; None if it is as it was."""
+        """The summary as the user changed it; None if it is as it was."""
         checkpoint = self._draft and self._draft.checkpoint
         text = clean(self.query_one(SummaryArea).text).strip()
         return text if checkpoint and text != clean(checkpoint.summary).strip() else None
@@ -298,7 +299,7 @@ class CompressionPreview(Screen[Decision]):
         self._show_said()
 
     def _show_words(self) -> None:
-        """The summary, unless it is the user's by now, and the ledger."""
+        """Show the summary and the ledger; a summary that the user may have edited stays."""
         area, draft = self.query_one(SummaryArea), self._draft
         if draft is None:
             area.follow(self._progress.summary)
@@ -346,7 +347,7 @@ class CompressionPreview(Screen[Decision]):
 
 
 def fate_choices(progress: CompressionProgress) -> list[Choice]:
-    """Three groups, and a line for each message and older checkpoint."""
+    """Return three groups with a line for each message and older checkpoint, the largest first."""
     lines: list[Choice] = []
     listed = progress.started.outcomes if progress.started else ()
     width = max((len(f"{outcome.tokens:,}") for outcome in listed), default=0)
@@ -363,7 +364,7 @@ def fate_choices(progress: CompressionProgress) -> list[Choice]:
 
 
 def totals(progress: CompressionProgress, characters: Characters) -> Content:
-    """How many stay, fold and go short, with the colours of the bars."""
+    """Return how many stay, fold, go short and age, with the colours of the bars."""
     parts = [
         Content.assemble(
             (characters[NOUNS[what][0]], COLOURS[NOUNS[what][0]]),
@@ -377,7 +378,7 @@ def totals(progress: CompressionProgress, characters: Characters) -> Content:
 
 
 def preview_words(progress: CompressionProgress, summary: str | None) -> str:
-    """What would happen, and that nothing has yet; `summary` is the user's own, where edited."""
+    """Return what would happen, and that nothing has yet; `summary` is the user's own, if any."""
     match progress.ending:
         case None:
             return _words_before(progress)

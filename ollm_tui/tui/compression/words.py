@@ -1,4 +1,5 @@
-"""What a compression does and how it ended, in words; the same in panel, stream and preview."""
+"""The words of compression, the same in panel, preview and stream: texts and keys, and functions
+that say what a compression did and how it ended."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from ollm_tui.core.intake import clean, visible
 from ollm_tui.core.session.compression import COMPACT, DETAILED, MODERATE, Checkpoint, Compression
 
 What = Literal["keep", "fold", "elide", "age"]
-"""What becomes of a message."""
+"""The outcome for a message."""
 Ending = (
     ContextCompressed
     | CompressionDrafted
@@ -29,7 +30,7 @@ Ending = (
     | CompressionFailed
     | CompressionCancelled
 )
-"""Exactly one of these comes last."""
+"""The events of which exactly one comes last."""
 
 # What every place says of a compression
 
@@ -56,7 +57,7 @@ LEDGER = "Ledger, kept without the model"
 CANCEL = "cancel, nothing changes"
 EDIT = "edit before applying"
 CANCEL_SHORT, EDIT_SHORT = "cancel", "edit first"
-"""Where there is less room."""
+"""The words where there is less room."""
 
 # The preview
 
@@ -93,7 +94,7 @@ CHECKPOINT_KEYS = "j k PgUp PgDn g G read   Esc close"
 
 
 def deed(compression: Compression) -> str:
-    """What a compression did."""
+    """Return what a compression did."""
     done: list[str] = []
     if compression.folded:
         where = " into a checkpoint" if compression.created else ""
@@ -106,7 +107,7 @@ def deed(compression: Compression) -> str:
 
 
 def checkpoint_title(checkpoint: Checkpoint) -> str:
-    """What a checkpoint stands for, and what it saves."""
+    """Return what a checkpoint stands for, and what it saves."""
     level = LEVEL_WORDS.get(checkpoint.level, "")
     messages = counted(len(checkpoint.messages), "message")
     original, now = checkpoint.original_tokens, checkpoint.current_tokens
@@ -115,14 +116,14 @@ def checkpoint_title(checkpoint: Checkpoint) -> str:
 
 
 def checkpoint_text(checkpoint: Checkpoint) -> str:
-    """The summary and the ledger of a checkpoint, as the model reads them."""
+    """Return the summary and the ledger of a checkpoint, as the model reads them."""
     summary = clean(checkpoint.summary).strip() or NO_SUMMARY
     ledger = clean(checkpoint.facts).strip()
     return f"{summary}\n\n{ledger}".strip()
 
 
 def ending_title(ending: Ending) -> str:
-    """How it ended, in a word or two."""
+    """Return how a compression ended, in a few words."""
     match ending:
         case ContextCompressed():
             return "Compressed"
@@ -137,7 +138,7 @@ def ending_title(ending: Ending) -> str:
 
 
 def ending_line(ending: Ending) -> str:
-    """How it ended and what to do, in one line."""
+    """Return how a compression ended and what to do, in one line."""
     match ending:
         case ContextCompressed():
             return deed(ending.compression)
@@ -155,19 +156,19 @@ def ending_line(ending: Ending) -> str:
 
 
 def tokens_words(compression: Compression) -> str:
-    """The tokens before and after it, or before and after it was undone."""
+    """Return the tokens before and after a compression, or before and after it was undone."""
     before, after = compression.before_tokens, compression.after_tokens
     return f"{after:,} → {before:,} tokens" if compression.undone_at else f"{before:,} → {after:,}"
 
 
 def rejection_line(event: SummaryRejected) -> str:
-    """Why a summary was of no use, and what is done instead."""
+    """Return why a summary was rejected, and what is done instead."""
     then = "asked once more" if event.again else "done without it, the ledger is kept"
     return f"{visible(event.reason)}: {then}"
 
 
 def fill_line(event: UserMessagesFill) -> str:
-    """The user's own messages take the room, and what only the user may do about it."""
+    """Return that the user's own messages take the room, and what the user can do about it."""
     line = (
         f"your own messages take {short_count(event.tokens)} of {short_count(event.limit)} tokens "
         "and are never folded unasked"
