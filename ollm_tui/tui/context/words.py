@@ -70,7 +70,7 @@ PROMPT_KEYS = "j k PgUp PgDn g G read   Esc close"
 
 
 def about_item(item: ContextItem, usage: Usage | None = None) -> str:
-    """What is to know of one line more than it has room for; of an answer, why it was slow."""
+    """Return what a line has no room for; of an answer also why it was slow."""
     facts: list[str] = []
     if item.whole.tokens != item.tokens.tokens:
         facts.append(f"{item.tokens} of {item.whole} tokens are sent")
@@ -83,7 +83,7 @@ def about_item(item: ContextItem, usage: Usage | None = None) -> str:
 
 
 def effect(word: str, before: ContextView, after: ContextView) -> str:
-    """What a change makes of the context, in one line."""
+    """Return what a change makes of the context, in one line."""
     old = {item.key: item for item in before.items}
     changed = [
         (old[item.key], item)

@@ -1,4 +1,4 @@
-"""The screen: palette, help, theme, settings, log, and drawing all of it again."""
+"""The commands for the program itself: palette, help, theme, settings, log, redraw."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ class PaletteEntry(NamedTuple):
     id: str
     title: str
     keys: str = ""
-    """As they are shown: "Ctrl+P"."""
+    """The keys as they are shown: "Ctrl+P"."""
     description: str = ""
     slash: str = ""
     """What to type instead: "/theme"."""
 
 
 class CommandPalette(Picker):
-    """Gives the id of a command, or None."""
+    """Dismisses with the id of a command, or None."""
 
     def __init__(self, entries: Sequence[PaletteEntry]) -> None:
         descriptions = {entry.id: entry.description for entry in entries}
@@ -57,7 +57,7 @@ class CommandPalette(Picker):
 
     @on(Input.Changed)
     def begin_with_likely(self, event: Input.Changed) -> None:
-        """Titles that begin with the words come first: those are likely meant."""
+        """Put titles that begin with the words first: those are likely meant."""
         words = event.value.casefold()
         found = sorted(
             self._choices, key=lambda choice: not choice.text.casefold().startswith(words)
@@ -71,7 +71,7 @@ def _choice(entry: PaletteEntry) -> Choice:
 
 
 def palette(chat: ChatPort, _argument: str) -> None:
-    """Every command, found by typing."""
+    """Open the palette of all commands, and run the chosen one."""
     entries = [
         PaletteEntry(
             command.id,
@@ -80,6 +80,7 @@ def palette(chat: ChatPort, _argument: str) -> None:
             f"{command.help} (keymap: {command.id})".lstrip(),
             f"/{command.slash}" if command.slash else "",
         )
+        # Several commands may have one title; the first row of the table stands for them.
         for command in {command.title: command for command in reversed(COMMANDS)}.values()
         if command.id != "screen.palette"
     ]
@@ -93,7 +94,7 @@ def palette(chat: ChatPort, _argument: str) -> None:
 
 
 def keys(chat: ChatPort, _argument: str) -> None:
-    """Every key and command, as they are mapped now, and where things are."""
+    """Show every key and command as they are mapped now, and where the files are."""
     keymap = chat.app.loaded.settings.keymap
     entries = [
         HelpEntry(
@@ -133,7 +134,7 @@ def keys(chat: ChatPort, _argument: str) -> None:
 
 
 def settings(chat: ChatPort, _argument: str) -> None:
-    """Look at the settings and change them."""
+    """Open the settings; what is changed there applies at once where it can."""
     project = chat.app.loaded.locations.project
 
     def load() -> Loaded:
@@ -165,7 +166,7 @@ async def theme(chat: ChatPort, argument: str) -> None:
 
 
 async def log(chat: ChatPort, _argument: str) -> None:
-    """What the program noted, the newest first."""
+    """Show what the program logged, the newest first."""
     home = chat.app.loaded.locations.home
     events = await asyncio.to_thread(recent_events, home)
     choices = [

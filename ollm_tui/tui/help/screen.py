@@ -1,4 +1,4 @@
-"""The help screen: every key and command there is, found by words, and where files are."""
+"""The help screen: every key and command, which can be found by words, and where files are."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ from ollm_tui.tui.kit.line_input import LineInput
 from ollm_tui.tui.kit.reading import ReadingScreen
 
 WIDEST_KEYS = 16
+"""Cells of the column of keys at most; more keys are wrapped."""
 NOTHING_FITS = "Nothing fits these words. Esc shows all."
 WIDE = 100
 """Columns of the terminal from which the page has two of its own."""
 MARGIN = 6
+"""Columns at the sides of the page that the text cannot have."""
 KEYS = "j k PgUp PgDn g G read   / find   Esc close"
 FIND_KEYS = "Up Down PgUp PgDn read   Esc show all"
 
@@ -36,10 +38,10 @@ class HelpEntry(NamedTuple):
     slash: str = ""
     description: str = ""
     colour: str = "$accent"
-    """Of the keys."""
+    """The colour of the keys."""
 
     def fits(self, words: Iterable[str]) -> bool:
-        """Whether every word is in it."""
+        """Return whether every word is in the entry."""
         text = " ".join(self[:-1]).casefold()
         return all(word in text for word in words)
 
@@ -69,7 +71,7 @@ class HelpScreen(ReadingScreen):
         self._words: list[str] = []
 
     def compose(self) -> ComposeResult:
-        """A title, the page, the words to find by, the keys."""
+        """Lay out the title, the page, the find line and the keys."""
         yield Static(Content("Keys and commands"), id="title")
         with VerticalScroll(can_focus=False):
             with Horizontal(id="columns"):
@@ -80,7 +82,7 @@ class HelpScreen(ReadingScreen):
         yield Static(Content(KEYS), id="keys")
 
     def on_mount(self) -> None:
-        """The line that finds comes when / is pressed."""
+        """Hide the find line until / is pressed."""
         self._find_line.display = False
 
     def on_resize(self) -> None:
@@ -89,13 +91,13 @@ class HelpScreen(ReadingScreen):
 
     @on(Input.Changed)
     def narrow(self, event: Input.Changed) -> None:
-        """Keep what has every word."""
+        """Show only the entries that have every word."""
         self._words = event.value.casefold().split()
         self._lay_out()
         self.action_edge(0)
 
     def action_find(self) -> None:
-        """Show the line that finds."""
+        """Show the find line."""
         self._find_line.display = True
         self._find_line.focus()
         self._show_keys(FIND_KEYS)
@@ -129,7 +131,7 @@ class HelpScreen(ReadingScreen):
 
 
 def help_columns(entries: Sequence[HelpEntry], widths: Sequence[int]) -> list[Content]:
-    """The entries laid out in as many columns as there are widths."""
+    """Return the entries laid out in as many columns as there are widths."""
     if not entries:
         return [Content(NOTHING_FITS), *(Content("") for _ in widths[1:])]
     key_width = min(max(len(entry.keys) for entry in entries), WIDEST_KEYS) + 2
@@ -149,7 +151,7 @@ def help_columns(entries: Sequence[HelpEntry], widths: Sequence[int]) -> list[Co
 
 
 def places_text(places: Sequence[tuple[str, str]]) -> Content:
-    """Where files are: what, and its path."""
+    """Return the list of files: what each is, and its path."""
     width = max((len(what) for what, _ in places), default=0) + 2
     lines = [Content.styled("Files", "bold $primary")]
     lines += [Content.assemble((what.ljust(width), "$text-muted"), path) for what, path in places]
