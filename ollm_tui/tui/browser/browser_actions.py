@@ -1,4 +1,4 @@
-"""What is done from the browser beside going and changing: compare, export, copy, tag."""
+"""The actions of the browser on a point or on messages: mark, compare, export, copy, tag, fork."""
 
 from __future__ import annotations
 
@@ -16,24 +16,21 @@ from ollm_tui.tui.browser.port import BrowserPort
 from ollm_tui.tui.browser.session_list import SessionList
 from ollm_tui.tui.browser.session_preview import MessageAction
 from ollm_tui.tui.browser.session_tree import BrowserAction
+from ollm_tui.tui.browser.words import EXPORT, MARKED, TAGS
 from ollm_tui.tui.chat.going_back import end_before_turn, end_of_turn
 from ollm_tui.tui.kit.export_file import export_to
 from ollm_tui.tui.kit.question import Question
 from ollm_tui.tui.terminal.clipboard import copy
 
-MARKED = "marked · d on another line compares the two · m here again takes the mark off"
-EXPORT = "Export to\nThe ending says in which form: .md, .html or .json"
-TAGS = "Tags of this session\nWords; finding looks at them too"
-
 
 class BrowserActions:
-    """Does things for one browser; what goes wrong is told there in one line."""
+    """Carries out actions for one browser, which shows what went wrong in one line."""
 
     def __init__(self, browser: BrowserPort) -> None:
         self._browser = browser
 
     def do(self, action: BrowserAction, point: Point) -> None:
-        """Do one thing with a point."""
+        """Carry out an action on a point."""
         browser = self._browser
         match action:
             case "mark":
@@ -59,7 +56,7 @@ class BrowserActions:
         said: Sequence[Message],
         chosen: Sequence[Message],
     ) -> None:
-        """Do one thing with some of the messages that are looked at."""
+        """Carry out an action on the chosen messages; `said` are all messages of the preview."""
         browser = self._browser
         if action == "graft":
             browser.beside.bring(chosen, session_id)
@@ -84,13 +81,14 @@ class BrowserActions:
         browser.say(MARKED if browser.marked else "no longer marked")
 
     async def _compare(self, point: Point) -> None:
-        """With what is marked, else with the present."""
+        """Show what differs from the marked point, or from the present if none is marked."""
         browser = self._browser
         if browser.marked and browser.marked != point:
             left, right = await self._side(browser.marked), await self._side(point)
         else:
             left, right = await self._side(point), await self._present(point)
         browser.marked = None
+        # Reading takes a while, and the user may close the browser meanwhile.
         if browser.is_open:
             browser.show_keys()
             browser.app.push_screen(SnapshotDiffScreen(left, right))
@@ -101,7 +99,11 @@ class BrowserActions:
         return DiffSide.of(context, points.budget(context), is_snapshot=bool(point.snapshot))
 
     async def _present(self, point: Point) -> DiffSide:
-        """The present of the same session; of another one the open conversation."""
+        """Return the present that a point is compared with.
+
+        That of its own session; where the session is gone, or the point is that present, the
+        open conversation. UsageError if there is nothing to compare with.
+        """
         browser, is_now = self._browser, not (point.snapshot or point.message)
         if is_now and point.session_id == browser.current:
             hint = "choose a snapshot or a branch, or mark another line with m"

@@ -1,4 +1,4 @@
-"""What the browser reads, and when: the list at once, the rest when one looks at it."""
+"""Reads what the browser shows: the list at once, the rest when the highlight rests on a line."""
 
 from __future__ import annotations
 
@@ -17,21 +17,25 @@ from ollm_tui.core.snapshot import ContextSnapshot
 from ollm_tui.engine.snapshots.points import Overview, Point
 from ollm_tui.tui.browser.port import BrowserPort
 from ollm_tui.tui.browser.snapshot_choices import Inside, key_of
-from ollm_tui.tui.browser.words import branch_title, point_facts, snapshot_title
+from ollm_tui.tui.browser.words import (
+    GONE_FACTS,
+    GONE_TITLE,
+    branch_title,
+    point_facts,
+    snapshot_title,
+)
 
 R = TypeVar("R")
 
 REST_SECONDS = 0.05
-"""A session is read when the highlight rests on it, not while it passes."""
+"""How long the highlight rests on a line before it is read: not while it passes."""
 SEEN_FIRST = 100
-"""More sessions than a screen has lines."""
+"""How many sessions are shown before all are read: more than a screen has lines."""
 NAMES_FROM = 200
-"""Of so many sessions the snapshots are read when words are looked for, the latest first."""
+"""Of how many sessions, the latest first, snapshots are read when words are searched for."""
 
-GONE = "The session is gone"
-GONE_FACTS = ("Only its snapshots are left.", "Each can be opened as a new session.")
 GONE_READ = 50
-"""Of so many of them the last words are read, to call them by."""
+"""Of how many gone sessions snapshots are read, to show what was said last in them."""
 
 
 class BrowserReading:
@@ -44,11 +48,12 @@ class BrowserReading:
         self._counts: dict[str, int] = {}
         self._size = 0
         self._overview: Overview | None = None
-        """Of the session that is looked at."""
+        """The overview that was read last; it is not read again for the same session."""
 
         self._point: Point | None = None
-        """What is looked at."""
+        """The point that the preview shows."""
         self._said: list[Message] = []
+        """Its messages, once they are read."""
 
     async def begin(self, *, at_snapshots: bool) -> None:
         """Show the sessions, then what is below the current one, then how many there are."""
@@ -63,7 +68,7 @@ class BrowserReading:
         await self._show_counts()
 
     async def show_again(self, highlight: str | None) -> None:
-        """Something changed: read the list again, and the session that is looked at."""
+        """Read the list and the session in the preview again, after something changed."""
         browser = self._browser
         known = self._overview.state.header.session_id if self._overview else None
         self._overview = None
@@ -75,7 +80,7 @@ class BrowserReading:
         self.look_at(browser.session_tree.point)
 
     def said_at(self, point: Point | None) -> Sequence[Message]:
-        """The messages of a point, if it is the one that is looked at and they are read."""
+        """Return the messages of a point; none unless the preview shows it and they were read."""
         return self._said if point == self._point else ()
 
     def look_at(self, point: Point | None) -> None:
@@ -88,23 +93,23 @@ class BrowserReading:
         if tree.snapshot:
             preview.show_facts(snapshot_title(tree.snapshot), (tree.snapshot.damage or "",))
         elif tree.is_gone:
-            preview.show_facts(GONE, GONE_FACTS)
+            preview.show_facts(GONE_TITLE, GONE_FACTS)
         elif point and not point.message:
             preview.show(tree.session)
         look = partial(self._look_at, point)
         self._browser.screen.run_worker(look, exclusive=True, group="preview")
 
     def read_inside(self, session_id: str) -> None:
-        """Read what is below a session."""
+        """Read the branches and snapshots of a session."""
         self._browser.screen.run_worker(partial(self._read_inside, session_id), group="inside")
 
     def find_names(self, words: str) -> None:
-        """Words are looked for: names of snapshots may have them too."""
+        """Read the names of snapshots, so that words find these too."""
         if words.strip():
             self._browser.screen.run_worker(self._find_names, exclusive=True, group="names")
 
     async def _seen(self, reading: Awaitable[R]) -> R:
-        """What was read, if the browser is still there to show it; else this is the end."""
+        """Return what was read. Ends the worker if the browser was closed meanwhile."""
         found = await reading
         if not self._browser.is_open:
             raise asyncio.CancelledError
@@ -171,14 +176,12 @@ class BrowserReading:
 
     async def _find_names(self) -> None:
         await self._seen(asyncio.sleep(REST_SECONDS))
-        wanted = [each.session_id for each in self._summaries if self._counts.get(each.session_id)][
-            :NAMES_FROM
-        ]
-        await self._learn_names(wanted)
+        ids = [each.session_id for each in self._summaries if self._counts.get(each.session_id)]
+        await self._learn_names(ids[:NAMES_FROM])
 
-    async def _learn_names(self, wanted: Sequence[str]) -> None:
+    async def _learn_names(self, session_ids: Sequence[str]) -> None:
         tree, snapshots = self._browser.session_tree, self._browser.actions.workspace.snapshots
-        unknown = [session_id for session_id in wanted if not tree.knows(session_id)]
+        unknown = [session_id for session_id in session_ids if not tree.knows(session_id)]
         if not unknown:
             return
         try:
@@ -198,7 +201,7 @@ class BrowserReading:
         self._browser.session_tree.learn({overview.state.header.session_id: inside}, highlight)
 
     async def _show_known(self) -> None:
-        """The latest sessions as the index has them: seen before all files are looked at."""
+        """Show the latest sessions as the index has them, painted before all files are read."""
         browser, seen = self._browser, asyncio.Event()
         known = await self._seen(browser.actions.workspace.known_sessions(SEEN_FIRST))
         if known:
@@ -229,7 +232,7 @@ def _branch(overview: Overview, point: Point) -> Branch | None:
 
 
 def _said(context: ContextSnapshot, state: SessionState) -> list[Message]:
-    """The messages of a context in their order, also those a checkpoint stands for."""
+    """Return the messages of a context in order, with those that a checkpoint stands for."""
     known = {key: state[key] for key in context.order if key in state}
     known |= {message.id: message for message in context.sent()}
     return [known[key] for key in context.order if key in known]

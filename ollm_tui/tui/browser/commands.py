@@ -1,4 +1,4 @@
-"""Sessions: begin, open, name, pin, save, export; the lists of them."""
+"""The commands for sessions and snapshots: begin, open, rename, pin, save, export, go back."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.tui.browser.screen import SessionBrowser
 from ollm_tui.tui.browser.session_actions import SessionActions
 from ollm_tui.tui.browser.sidebar import ChatSidebar
-from ollm_tui.tui.browser.snapshot_choices import snapshot_name
+from ollm_tui.tui.browser.words import snapshot_name
 from ollm_tui.tui.chat.going_back import ChatPoints, end_before_turn, end_of_turn
 from ollm_tui.tui.chat.port import Action, ChatPort
 from ollm_tui.tui.kit.export_file import export_to
@@ -36,7 +36,7 @@ async def new(chat: ChatPort, _argument: str) -> None:
 
 
 async def clear(chat: ChatPort, _argument: str) -> None:
-    """The same under the name other programs have for it; nothing is deleted."""
+    """Begin another conversation, by the name other programs have for it; nothing is deleted."""
     await new(chat, "")
 
 
@@ -88,7 +88,7 @@ async def sidebar(chat: ChatPort, argument: str) -> None:
 
 
 async def _show_sidebar(chat: ChatPort) -> bool:
-    """Show the sidebar, or hide it if it is there; whether it is there now."""
+    """Show the sidebar, or hide it if it is shown; returns whether it is shown now."""
     if not chat.screen.query(ChatSidebar):
         pane = ChatSidebar(chat.front, _actions(chat), unicode=chat.app.abilities.unicode)
         await chat.screen.query_one("#middle").mount(pane, before=0)
@@ -157,7 +157,7 @@ async def export(chat: ChatPort, argument: str) -> None:
 
 
 def _actions(chat: ChatPort) -> SessionActions:
-    """The same for all lists: what was deleted in one can be brought back in another."""
+    """Return the actions all lists share: what one deleted, another can bring back."""
     return chat.app.part(SessionActions, lambda: SessionActions(chat.app.workspace))
 
 
@@ -200,11 +200,15 @@ async def _go(chat: ChatPort, end: Callable[[Sequence[Message], str], str]) -> N
 
 
 async def _found(chat: ChatPort, words: str) -> Point:
-    """The one snapshot that is called so, or whose id begins so."""
+    """Return the snapshot with this name, with this in its name, or whose id begins so.
+
+    UsageError if there is none, or more than one and none has exactly this name.
+    """
     own = await chat.conversation.snapshots.list()
     wanted = words.casefold()
     for fits in (_is_called, _has_in_its_name):
         named = [each for each in own if fits(each, wanted)]
+        # Of several with the same name the newest is meant; the list begins with it.
         if len(named) == 1 or (named and fits is _is_called):
             return Point(named[0].session_id, named[0].id)
     try:

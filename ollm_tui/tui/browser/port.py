@@ -23,7 +23,7 @@ class PointsPort(Protocol):
     """What the browser asks of the chat."""
 
     async def go_to(self, point: Point) -> None:
-        """Opens a session, and sets it back to a point of it. OllmError."""
+        """Opens a session, and sets it back to a point of it. OllmError if that fails."""
         ...
 
     async def begin_new(self) -> None:
@@ -61,7 +61,7 @@ class BrowserPort(Protocol):
 
     @property
     def pane(self) -> SessionPane:
-        """The tree with its lines."""
+        """The tree with the lines to find and to rename."""
         ...
 
     @property
@@ -71,12 +71,12 @@ class BrowserPort(Protocol):
 
     @property
     def preview(self) -> SessionPreview:
-        """The look at a point."""
+        """The preview of the highlighted point."""
         ...
 
     @property
     def timeline(self) -> TimelineStrip:
-        """The life of the session in a line."""
+        """The timeline of the highlighted session."""
         ...
 
     @property
@@ -97,7 +97,7 @@ class BrowserPort(Protocol):
         ...
 
     def leave(self, go: Callable[[], Awaitable[None]]) -> object:
-        """Goes somewhere and closes; if that cannot be, says why and stays."""
+        """Goes somewhere and closes; if that fails, says why and stays."""
         ...
 
     def carry_out(self, action: Callable[[], Awaitable[tuple[str, Point | None]]]) -> object:

@@ -22,80 +22,29 @@ from ollm_tui.tui.browser.session_preview import PreviewStream, SessionPreview
 from ollm_tui.tui.browser.session_tree import SessionTree
 from ollm_tui.tui.browser.snapshot_choices import key_of
 from ollm_tui.tui.browser.timeline_strip import TimelineStrip
+from ollm_tui.tui.browser.words import BUSY, keys_for
 from ollm_tui.tui.frame import Frame
 from ollm_tui.tui.kit.choice_list import ChoiceList
 from ollm_tui.tui.kit.live_keys import LiveKeys
 
-FROM_FINDING = "list: fork, diff, rename, pin, export, delete, undo"
-"""What waits there: while one types, letters are words to find."""
-
-
-def keys_for(
-    point: Point | None, current: str | None, *, is_marked: bool, is_gone: bool = False
-) -> tuple[tuple[str, str], ...]:
-    """Ids of bindings, each with what it does to a point; those that are not live are left out."""
-    go = "open"
-    if is_gone:
-        go = "open as a new session" if point and point.snapshot else "its snapshots"
-    elif point and point.snapshot:
-        go = "restore here"
-    elif point and point.message:
-        go = "switch to this branch"
-    elif point and point.session_id == current:
-        go = "go on with it"
-    look = "its messages" if is_gone else "go back to a message"
-    compare = "diff with the marked" if is_marked else "diff with now"
-    return (
-        ("sessions.open_found", go),
-        ("sessions.look_found", look),
-        ("sessions.keep_title", "keep this name"),
-        ("sessions.list", FROM_FINDING),
-        ("sessions.open", go),
-        ("sessions.look", look),
-        ("sessions.expand", "its snapshots"),
-        ("sessions.fork", "fork"),
-        ("sessions.diff", compare),
-        ("sessions.mark", "mark"),
-        ("sessions.rename", "rename"),
-        ("sessions.pin", "pin"),
-        ("sessions.export", "export"),
-        ("sessions.copy_id", "copy id"),
-        ("sessions.tags", "tags"),
-        ("sessions.archive", "archive"),
-        ("sessions.delete", "delete"),
-        ("sessions.undo", "undo"),
-        ("sessions.new", "new"),
-        ("sessions.find", "find"),
-        ("sessions.back_to", "go back to this message"),
-        ("sessions.before", "go back to before it"),
-        ("sessions.graft", "bring into the prompt"),
-        ("sessions.fork_here", "fork from here"),
-        ("sessions.message_up", "j move"),
-        ("sessions.extend_up", "J mark several"),
-        ("sessions.leave", "the list"),
-        ("sessions.back", "back"),
-        ("sessions.close", "close"),
-    )
-
-
 WIDE = 90
-BUSY = "another window has that session open: f forks this point into a new session instead"
+"""Columns from which the preview stands beside the tree, not in its place."""
 
 
 class BrowserPane(SessionPane):
-    """The tree with its lines."""
+    """The pane of the browser: it has a tree in place of a list."""
 
     BINDINGS = [
         Binding("tab", "screen.look", "Look", id="sessions.look_found", tooltip="Its messages"),
     ]
 
     def make_list(self, *, unicode: bool) -> SessionList:
-        """A tree."""
+        """Return the tree."""
         return SessionTree(unicode=unicode)
 
 
 class SessionBrowser(Screen[None]):
-    """Goes to what is chosen, through the chat beside it, and closes when that worked."""
+    """Shows all sessions; goes to a point through the chat, and closes when that worked."""
 
     CSS_PATH = "screen.tcss"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]
@@ -122,13 +71,13 @@ class SessionBrowser(Screen[None]):
         self.beside = beside
         self.current = current
         self.marked: Point | None = None
-        """To be compared with another."""
+        """The point that another one is to be compared with."""
         self._at_snapshots = at_snapshots
         self._reading = BrowserReading(self)
         self._actions = BrowserActions(self)
 
     def compose(self) -> ComposeResult:
-        """The tree on the left, a look at the highlighted point on the right, time below."""
+        """Show the tree, beside it the highlighted point, below the timeline and the keys."""
         unicode = not self.app.has_class("-ascii")
         with Horizontal():
             yield BrowserPane(always_finding=True, unicode=unicode)
@@ -137,7 +86,7 @@ class SessionBrowser(Screen[None]):
         yield LiveKeys()
 
     def on_mount(self) -> None:
-        """Typing finds at once; the list comes as soon as it is read."""
+        """Focus the find line, or the tree for its snapshots, and begin to read the list."""
         if self._at_snapshots:
             self.session_tree.focus()
         else:
@@ -145,12 +94,12 @@ class SessionBrowser(Screen[None]):
         self._load()
 
     def action_close(self) -> None:
-        """Stay where you are."""
+        """Close; the chat stays where it is."""
         self.dismiss(None)
 
     @property
     def pane(self) -> BrowserPane:
-        """The tree with its lines."""
+        """The tree with the lines to find and to rename."""
         return self.query_one(BrowserPane)
 
     @property
@@ -160,12 +109,12 @@ class SessionBrowser(Screen[None]):
 
     @property
     def preview(self) -> SessionPreview:
-        """The look at a point."""
+        """The preview of the highlighted point."""
         return self.query_one(SessionPreview)
 
     @property
     def timeline(self) -> TimelineStrip:
-        """The life of the session in a line."""
+        """The timeline of the highlighted session."""
         return self.query_one(TimelineStrip)
 
     @property
@@ -174,9 +123,9 @@ class SessionBrowser(Screen[None]):
         return self in self.app.screen_stack
 
     def say(self, text: str) -> None:
-        """Tell something in the place of the keys, until something else is highlighted."""
+        """Show a text in place of the keys, until something else is highlighted."""
         if self.is_open:
-            self.query_one(LiveKeys).say(text, self._highlighted_key)
+            self.query_one(LiveKeys).say(text, self.session_tree.highlighted_key)
 
     # Going
 
@@ -190,7 +139,7 @@ class SessionBrowser(Screen[None]):
 
     @work(group="actions")
     async def leave(self, go: Callable[[], Awaitable[None]]) -> None:
-        """Go somewhere; if that cannot be, say why and stay."""
+        """Go somewhere and close; if that fails, say why and stay."""
         try:
             await go()
         except SessionBusy:
@@ -237,17 +186,17 @@ class SessionBrowser(Screen[None]):
     # Looking
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """There is something to look at only where a line is highlighted."""
+        """Allow looking only where a line is highlighted and none is being renamed."""
         if action == "look":
             is_free = not isinstance(self.focused, RenameLine)
             return is_free and self.session_tree.point is not None
         return True
 
     def action_look(self) -> None:
-        """Go to the words of what is highlighted."""
+        """Go to the messages of what is highlighted."""
         self.add_class("-looking")
         if not self._reading.said_at(self.session_tree.point):
-            self.preview.show_messages(())  # those of another point
+            self.preview.show_messages(())  # not those of another point until its own are read
         self.set_focus(self.preview.stream)  # at once, unlike `focus`: the next key is meant for it
         self.preview.stream.stand()
 
@@ -272,7 +221,7 @@ class SessionBrowser(Screen[None]):
         if not self.is_open:
             return
         self._reading.look_at(self.session_tree.point)
-        self.show_keys(about=self._highlighted_key)
+        self.show_keys(about=self.session_tree.highlighted_key)
 
     @on(SessionPane.Narrowed)
     def _show_found(self) -> None:
@@ -282,11 +231,11 @@ class SessionBrowser(Screen[None]):
         self.show_keys()
 
     def on_descendant_focus(self) -> None:
-        """Another part has the focus."""
+        """Show the keys of the part that has the focus now."""
         self.show_keys()
 
     def show_keys(self, about: str | None = None) -> None:
-        """The keys for what is highlighted now."""
+        """Show the keys for what is highlighted; a text about `about` stays in their place."""
         if not self.is_open:
             return
         tree, is_marked = self.session_tree, self.marked is not None
@@ -296,7 +245,3 @@ class SessionBrowser(Screen[None]):
     def complain(self, error: OllmError) -> None:
         """Say what did not work, and what to do."""
         self.say(f"{error.message}: {error.hint}" if error.hint else error.message)
-
-    @property
-    def _highlighted_key(self) -> str:
-        return self.session_tree.highlighted.key if self.session_tree.highlighted else ""

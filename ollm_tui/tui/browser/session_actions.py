@@ -1,5 +1,5 @@
-"""What is done with sessions and snapshots in a list, each answering with a line that says what
-was done; all of it can be taken back."""
+"""The actions on sessions and snapshots in a list. Each returns a line that says what was done, and
+each can be undone."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from ollm_tui.engine.project.workspace import Workspace
 from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.tui.browser.session_list import SessionList
 from ollm_tui.tui.browser.session_tree import SessionTree
+from ollm_tui.tui.browser.words import UNDO
 
 LONGEST_QUOTE = 40
-UNDO = "u undo"
+"""Characters of a title that are quoted at most."""
 
 Wanted = (
     SessionList.RenameRequested
@@ -27,27 +28,29 @@ Wanted = (
 
 
 class Done(NamedTuple):
-    """What was done, in words, and the point to stand on now, if it is another."""
+    """What was done, in words, and the point to highlight now, if it is another one."""
 
     words: str
     point: Point | None = None
 
 
 class _WayBack(NamedTuple):
+    """How an action is undone, and what is said and highlighted then."""
+
     words: str
     point: Point
     action: Callable[[], Awaitable[object]]
 
 
 class SessionActions:
-    """Carries out what lists ask for; remembers how each of it is taken back."""
+    """Carries out what lists ask for, and remembers how to undo it."""
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
         self._ways_back: list[_WayBack] = []
 
     async def carry_out(self, wanted: Wanted) -> Done:
-        """Do what is wanted. OllmError if that is not possible."""
+        """Carry out a request of a list. OllmError if that is not possible."""
         match wanted:
             case SessionList.RenameRequested():
                 return await self._rename(wanted.point, wanted.title, wanted.before)
@@ -65,7 +68,7 @@ class SessionActions:
                 assert_never(wanted)
 
     async def tag(self, point: Point, text: str, before: tuple[str, ...]) -> Done:
-        """Give a session the tags of a line, separated by blanks or commas. OllmError."""
+        """Give a session the words of a line as tags; `before` are those it had. OllmError."""
         workspace, session_id = self.workspace, point.session_id
         tags = clean(text).replace(",", " ").replace("#", " ").split()
         await workspace.tag(session_id, tags)
@@ -84,11 +87,11 @@ class SessionActions:
         return Done(f"renamed · {UNDO}")
 
     async def _pin(self, point: Point, pinned: bool) -> Done:
-        async def pin(wanted: bool) -> None:
+        async def pin(is_pinned: bool) -> None:
             if point.snapshot:
-                await self.workspace.snapshots.pin(*point[:2], wanted)
+                await self.workspace.snapshots.pin(*point[:2], is_pinned)
             else:
-                await self.workspace.pin(point.session_id, wanted)
+                await self.workspace.pin(point.session_id, is_pinned)
 
         await pin(pinned)
         self._note("the pin is as before", point, lambda: pin(not pinned))
@@ -125,11 +128,12 @@ class SessionActions:
         return Done(f"{words} · {UNDO}", point)
 
     async def _undo(self) -> Done:
-        """Take back what was done last."""
+        """Undo the last action. UsageError if there is none."""
         if not self._ways_back:
             raise UsageError("there is nothing to undo", "ollm sessions trash list shows more")
         last = self._ways_back[-1]
         await last.action()
+        # Only after it succeeded: what failed can be tried again.
         self._ways_back.pop()
         return Done(last.words, last.point)
 

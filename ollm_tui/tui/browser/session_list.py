@@ -1,4 +1,4 @@
-"""The list of sessions, and the words in which it says what the user wants done with one."""
+"""The list of sessions in sections, with their ages, and the messages that ask for actions."""
 
 from __future__ import annotations
 
@@ -18,113 +18,12 @@ from ollm_tui.core.session.session import SessionSummary
 from ollm_tui.core.session.titles import UNTITLED
 from ollm_tui.core.snapshot import SnapshotSummary
 from ollm_tui.engine.snapshots.points import Point
-from ollm_tui.tui.browser.snapshot_choices import Inside, choices_inside, point_of, snapshot_name
+from ollm_tui.tui.browser.snapshot_choices import Inside, choices_inside, point_of
+from ollm_tui.tui.browser.words import DAMAGED, MONTHS, NO_SESSIONS, OPENED, PINNED, snapshot_name
 from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
 
-PINNED, OPEN, DAMAGED = "★", "▸", "!"
 SHORT_ID = 8
-_MONTHS = (
-    *("January", "February", "March", "April", "May", "June", "July"),
-    *("August", "September", "October", "November", "December"),
-)
-
-
-def session_choices(
-    summaries: Sequence[SessionSummary], current: str | None = None, now: datetime | None = None
-) -> list[Choice]:
-    """Lines for sessions, given the latest first; `current` is the one that is open."""
-    moment = (now or datetime.now()).astimezone()
-    age, section = age_labels(moment), _section_labels(moment)
-    pinned = [each for each in summaries if each.pinned and not each.archived]
-    archived = [each for each in summaries if each.archived]
-    lines = [_heading("Pinned")] if pinned else []
-    lines += [_line(summary, current, age) for summary in pinned]
-    before = ""
-    for summary in summaries:
-        if summary.pinned or summary.archived:
-            continue
-        if (name := section(summary.last_activity)) != before:
-            lines.append(_heading(name))
-            before = name
-        lines.append(_line(summary, current, age))
-    lines += [_heading("Archived")] if archived else []
-    return lines + [_line(summary, current, age) for summary in archived]
-
-
-def age_labels(now: datetime) -> Callable[[str], str]:
-    """Names the age of a time of the record in few characters: now, 12m, 3h, 2d, 14 Oct."""
-    steps = [("now", timedelta(minutes=1))]
-    steps += [(f"{count}m", timedelta(minutes=count + 1)) for count in range(1, 60)]
-    steps += [(f"{count}h", timedelta(hours=count + 1)) for count in range(1, 24)]
-    steps += [(f"{count}d", timedelta(days=count + 1)) for count in range(1, 7)]
-    steps.reverse()
-    limits = [clock.iso(now - length) for _, length in steps]
-    labels = [label for label, _ in steps]
-    date = cache(partial(_date, year=f"{now:%Y}"))
-
-    def label(time: str) -> str:
-        place = bisect_left(limits, time)
-        return labels[place - 1] if place else date(time[:10])
-
-    return label
-
-
-def _section_labels(now: datetime) -> Callable[[str], str]:
-    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    limits = [clock.iso(today - timedelta(days=days)) for days in (6, 1, 0)]
-    labels = ("This week", "Yesterday", "Today")
-    month = cache(partial(_month, year=f"{now:%Y}"))
-
-    def label(time: str) -> str:
-        place = bisect_right(limits, time)
-        return labels[place - 1] if place else month(time[:7])
-
-    return label
-
-
-def _date(day: str, year: str) -> str:
-    month = _month_name(day)[:3]
-    if not month:
-        return ""
-    return f"{day[8:].lstrip('0')} {month}" if day[:4] == year else f"{month} {day[:4]}"
-
-
-def _month(month: str, year: str) -> str:
-    name = _month_name(month)
-    if not name:
-        return "Earlier"
-    return name if month[:4] == year else f"{name} {month[:4]}"
-
-
-def _month_name(day: str) -> str:
-    """Empty for what is no date: older data may have anything there."""
-    number = day[5:7]
-    return _MONTHS[int(number) - 1] if number.isdecimal() and 1 <= int(number) <= 12 else ""
-
-
-def _heading(name: str) -> Choice:
-    return Choice("", name, heading=True)
-
-
-def _line(summary: SessionSummary, current: str | None, age: Callable[[str], str]) -> Choice:
-    mark = ""
-    if summary.session_id == current:
-        mark = OPEN
-    elif summary.damage:
-        mark = DAMAGED
-    elif summary.pinned:
-        mark = PINNED
-    project = (summary.project or "").rpartition("/")[2]
-    return Choice(
-        summary.session_id,
-        clean(summary.title) or UNTITLED,
-        age(summary.last_activity),
-        mark,
-        words=" ".join((summary.session_id[:SHORT_ID], summary.model, project, *summary.tags)),
-    )
-
-
-EMPTY = "No sessions yet. Type a message to begin one."
+"""Characters of an id that are shown, and found by words."""
 
 
 class SessionList(ChoiceList):
@@ -196,19 +95,20 @@ class SessionList(ChoiceList):
         """What was done last should be taken back."""
 
     NOT_ASKED: tuple[type[Message], ...] = (ChoiceList.Highlighted,)
-    """What it tells by itself."""
+    """Messages that the list posts by itself, not because the user asked for something."""
 
     def __init__(self, *, unicode: bool = True, **options: Any) -> None:
         super().__init__(unicode=unicode, **options)
         self._sessions: dict[str, SessionSummary] = {}
         self._snapshots: dict[str, SnapshotSummary] = {}
         self._has_moved = False
+        """Whether the user went to another line since they asked for something."""
         self.above: Callable[[], None] | None = None
         """What going up from the first line does, if anything."""
 
     def show(self, choices: Sequence[Choice], highlight: str | None = None) -> None:
-        """Show other choices. Where the user went to meanwhile counts more than what should be
-        highlighted when something was read."""
+        """Replace the choices. `highlight` does not count if the user has moved meanwhile: what is
+        read late must not take the highlight away from them."""
         super().show(choices, None if self._has_moved else highlight)
 
     def show_sessions(
@@ -224,46 +124,40 @@ class SessionList(ChoiceList):
         one, the newest first.
         """
         self._sessions = {summary.session_id: summary for summary in summaries}
-        self._snapshots = {snapshot.id: snapshot for snapshot in snapshots}
-        self.empty = EMPTY
+        self.empty = NO_SESSIONS
         first = None if self.highlighted else current
-        lines = session_choices(summaries, current)
-        if snapshots and snapshots[0].session_id in self._sessions:
-            at = [line.key for line in lines].index(snapshots[0].session_id) + 1
-            age = age_labels(datetime.now().astimezone())
-            lines[at:at] = choices_inside("", Inside(snapshots), age)
-        self.show(lines, highlight or first)
+        self._show_lines(session_choices(summaries, current), snapshots, highlight or first)
 
     @property
     def point(self) -> Point | None:
-        """What is highlighted."""
+        """The point that is highlighted."""
         return point_of(self.highlighted.key) if self.highlighted else None
 
     @property
     def session(self) -> SessionSummary | None:
-        """The session of what is highlighted."""
+        """The session that the highlighted line belongs to."""
         return self._sessions.get(self.point.session_id) if self.point else None
 
     @property
     def snapshot(self) -> SnapshotSummary | None:
-        """The highlighted snapshot, if it is one."""
+        """The highlighted snapshot; None if the line is no snapshot."""
         return self._snapshots.get(self.point.snapshot) if self.point else None
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A branch has no name and no pin of its own, and nothing of it can be deleted."""
+        """Refuse to rename, pin or delete a branch: it has no name, pin or file of its own."""
         if action in ("rename", "pin", "delete") and self.point and self.point.message:
             return None
         return True
 
     def action_up(self) -> None:
-        """One line up, and from the first one to what is above."""
+        """Move one line up, and from the first line to what is above the list."""
         if self.above and self.is_at_top:
             self.above()
         else:
             self.move(-1)
 
     def action_choose(self) -> None:
-        """Enter, or a click on the highlighted line."""
+        """Ask for the highlighted point to be opened."""
         if self.point:
             self._tell(self.Opened(self.point))
 
@@ -278,32 +172,141 @@ class SessionList(ChoiceList):
             self._tell(self.TitleAsked(self.point, title))
 
     def action_pin(self) -> None:
-        """Ask for the other state of the pin."""
+        """Ask for the session or snapshot to be pinned, or no longer."""
         if self.point and (named := self.snapshot or self.session):
             self._tell(self.PinRequested(self.point, not named.pinned))
 
     def action_fork(self) -> None:
-        """Ask for a copy."""
+        """Ask for a copy of the point in a new session."""
         if self.point:
             self._tell(self.ForkRequested(self.point))
 
     def action_delete(self) -> None:
-        """Ask for it to go to the trash."""
+        """Ask for the session or snapshot to go to the trash."""
         if self.point and self.snapshot:
             self._tell(self.DeleteRequested(self.point, snapshot_name(self.snapshot)))
         elif self.point and self.session:
             self._tell(self.DeleteRequested(self.point, self.session.title))
 
     def action_undo(self) -> None:
-        """Ask for the way back."""
+        """Ask for the last action to be undone."""
         self._tell(self.UndoRequested())
+
+    def _show_lines(
+        self, lines: list[Choice], snapshots: Sequence[SnapshotSummary], highlight: str | None
+    ) -> None:
+        """Show the lines of the sessions, with the snapshots below the session they belong to."""
+        self._snapshots = {snapshot.id: snapshot for snapshot in snapshots}
+        if snapshots and snapshots[0].session_id in self._sessions:
+            at = [line.key for line in lines].index(snapshots[0].session_id) + 1
+            age = age_labels(datetime.now().astimezone())
+            lines[at:at] = choices_inside("", Inside(snapshots), age)
+        self.show(lines, highlight)
 
     def _highlight(self, line: int | None) -> None:
         self._has_moved = True
         super()._highlight(line)
 
     def _tell(self, message: Message) -> None:
-        """What the user asks for may highlight a line, until they go to another one."""
+        """Post a message. What the user asked for may highlight a line until they move again."""
         if not isinstance(message, self.NOT_ASKED):
             self._has_moved = False
         super()._tell(message)
+
+
+def session_choices(
+    summaries: Sequence[SessionSummary], current: str | None = None, now: datetime | None = None
+) -> list[Choice]:
+    """Return the lines of sessions, given the latest first; `current` is the one that is open."""
+    moment = (now or datetime.now()).astimezone()
+    age, section = age_labels(moment), _section_labels(moment)
+    pinned = [each for each in summaries if each.pinned and not each.archived]
+    archived = [each for each in summaries if each.archived]
+    lines = [_heading("Pinned")] if pinned else []
+    lines += [_line(summary, current, age) for summary in pinned]
+    before = ""
+    for summary in summaries:
+        if summary.pinned or summary.archived:
+            continue
+        if (name := section(summary.last_activity)) != before:
+            lines.append(_heading(name))
+            before = name
+        lines.append(_line(summary, current, age))
+    lines += [_heading("Archived")] if archived else []
+    return lines + [_line(summary, current, age) for summary in archived]
+
+
+def age_labels(now: datetime) -> Callable[[str], str]:
+    """Return a function that names the age of a recorded time: now, 12m, 3h, 2d, 14 Oct."""
+    # Recorded times have a fixed width in UTC, so they are compared as texts: there may be
+    # thousands of sessions, and none of their times is parsed.
+    steps = [("now", timedelta(minutes=1))]
+    steps += [(f"{count}m", timedelta(minutes=count + 1)) for count in range(1, 60)]
+    steps += [(f"{count}h", timedelta(hours=count + 1)) for count in range(1, 24)]
+    steps += [(f"{count}d", timedelta(days=count + 1)) for count in range(1, 7)]
+    steps.reverse()
+    limits = [clock.iso(now - length) for _, length in steps]
+    labels = [label for label, _ in steps]
+    date = cache(partial(_date, year=f"{now:%Y}"))
+
+    def label(time: str) -> str:
+        place = bisect_left(limits, time)
+        return labels[place - 1] if place else date(time[:10])
+
+    return label
+
+
+def _section_labels(now: datetime) -> Callable[[str], str]:
+    """Return a function that names the section of a recorded time: Today, This week, a month."""
+    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    limits = [clock.iso(today - timedelta(days=days)) for days in (6, 1, 0)]
+    labels = ("This week", "Yesterday", "Today")
+    month = cache(partial(_month, year=f"{now:%Y}"))
+
+    def label(time: str) -> str:
+        place = bisect_right(limits, time)
+        return labels[place - 1] if place else month(time[:7])
+
+    return label
+
+
+def _date(day: str, year: str) -> str:
+    month = _month_name(day)[:3]
+    if not month:
+        return ""
+    return f"{day[8:].lstrip('0')} {month}" if day[:4] == year else f"{month} {day[:4]}"
+
+
+def _month(month: str, year: str) -> str:
+    name = _month_name(month)
+    if not name:
+        return "Earlier"
+    return name if month[:4] == year else f"{name} {month[:4]}"
+
+
+def _month_name(day: str) -> str:
+    """Return the name of a month; empty for what is no date, as older data may have."""
+    number = day[5:7]
+    return MONTHS[int(number) - 1] if number.isdecimal() and 1 <= int(number) <= 12 else ""
+
+
+def _heading(name: str) -> Choice:
+    return Choice("", name, heading=True)
+
+
+def _line(summary: SessionSummary, current: str | None, age: Callable[[str], str]) -> Choice:
+    mark = ""
+    if summary.session_id == current:
+        mark = OPENED
+    elif summary.damage:
+        mark = DAMAGED
+    elif summary.pinned:
+        mark = PINNED
+    project = (summary.project or "").rpartition("/")[2]
+    return Choice(
+        summary.session_id,
+        clean(summary.title) or UNTITLED,
+        age(summary.last_activity),
+        mark,
+        words=" ".join((summary.session_id[:SHORT_ID], summary.model, project, *summary.tags)),
+    )

@@ -1,4 +1,4 @@
-"""Sessions with a line above to find them by, and one below to give them another name."""
+"""The pane around a list of sessions: a line above to find them by, one below to rename them."""
 
 from __future__ import annotations
 
@@ -18,23 +18,15 @@ from ollm_tui.core.intake import clean
 from ollm_tui.core.session.session import SessionSummary
 from ollm_tui.core.snapshot import SnapshotSummary
 from ollm_tui.tui.browser.session_list import SessionList
+from ollm_tui.tui.browser.words import LIST_KEYS
 from ollm_tui.tui.kit.line_input import LineInput
 
-KEYS = (
-    *(("sessions.open_found", "open"), ("sessions.keep_title", "keep this title")),
-    *(("sessions.open", "open"), ("sessions.find", "find"), ("sessions.new", "new")),
-    *(("sessions.rename", "rename"), ("sessions.pin", "pin"), ("sessions.fork", "fork")),
-    *(("sessions.delete", "delete"), ("sessions.undo", "undo")),
-    *(("sessions.list", "list"), ("sessions.back", "back")),
-)
-"""What may be done, by the ids of its bindings; only some of it at a time."""
-
-
 SCROLLING = ("scroll_up", "scroll_down", "page_up", "page_down")
+"""Actions of a scrolling widget; an input inherits them and has no use for them."""
 
 
 class FindLine(LineInput):
-    """Words that narrow the list."""
+    """The line for the words that narrow the list."""
 
     BINDINGS = [
         Binding(
@@ -43,16 +35,16 @@ class FindLine(LineInput):
     ]
 
     def on_mount(self) -> None:
-        """A letter that came from the list is gone on from, not typed over."""
+        """Select nothing on focus: a letter that came from the list must not be typed over."""
         self.select_on_focus = False
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """There is nothing to scroll in one line: these keys are for the list."""
+        """Leave the keys that scroll to the list."""
         return action not in SCROLLING
 
 
 class RenameLine(LineInput):
-    """Another title for a session."""
+    """The line for another title of a session, or another name of a snapshot."""
 
     BINDINGS = [
         Binding("enter", "submit", "Keep", id="sessions.keep_title", tooltip="Take this title"),
@@ -60,10 +52,10 @@ class RenameLine(LineInput):
 
 
 class SessionPane(Vertical):
-    """Passes on what the list wants done; `RenameRequested` comes when a title was typed.
+    """Shows the list with its lines; `RenameRequested` is posted when a title was typed.
 
-    With `always_finding` the upper line is always there, else `/` or a letter that is no key
-    of the list brings it.
+    With `always_finding` the find line is always there, else `/` or a letter that is no key
+    of the list shows it.
     """
 
     DEFAULT_CSS = """
@@ -112,7 +104,7 @@ class SessionPane(Vertical):
         self.set_class(always_finding, "-finding")
 
     def compose(self) -> ComposeResult:
-        """From top to bottom."""
+        """Lay out the find line, the list and the rename line."""
         with Horizontal(classes="find"):
             yield FindLine(placeholder="Type to find")
             yield Static(classes="count", markup=False)
@@ -124,21 +116,21 @@ class SessionPane(Vertical):
             yield RenameLine(placeholder="Another title")
 
     def make_list(self, *, unicode: bool) -> SessionList:
-        """The list this pane is about."""
+        """Return the list of this pane; a subclass may have another one."""
         return SessionList(unicode=unicode)
 
     @property
     def session_list(self) -> SessionList:
-        """The list itself."""
+        """The list of this pane."""
         return self.query_one(SessionList)
 
     @property
     def keys(self) -> tuple[tuple[str, str], ...]:
-        """What may be done with what is highlighted."""
+        """What may be done with the highlighted line, by the ids of bindings."""
         if not self.session_list.snapshot:
-            return KEYS
+            return LIST_KEYS
         back = ("sessions.open", "restore here")
-        return tuple(back if key[0] == back[0] else key for key in KEYS)
+        return tuple(back if key[0] == back[0] else key for key in LIST_KEYS)
 
     def show_sessions(
         self,
@@ -155,34 +147,36 @@ class SessionPane(Vertical):
         self.show_total(f"{len(summaries):,}")
 
     def show_total(self, total: str) -> None:
-        """Say how many there are of what."""
+        """Show how many there are in all, for as long as no words are typed."""
         self._total = total
         self._narrow(self.query_one(FindLine).value)
 
     def begin(self) -> None:
-        """Take the focus, where typing begins."""
+        """Focus the find line if it is always there, else the list."""
         (self.query_one(FindLine) if self._always_finding else self.session_list).focus()
 
     # Finding
 
     @on(Input.Changed, "FindLine")
     def narrow(self, event: Input.Changed) -> None:
-        """Every key finds anew."""
+        """Narrow the list with every letter."""
         event.stop()
         self._narrow(event.value)
         self.post_message(self.Narrowed())
 
     @on(Input.Submitted, "FindLine")
     def open_found(self, event: Input.Submitted) -> None:
-        """Enter opens what is highlighted below."""
+        """Open what is highlighted."""
         event.stop()
+        # Keys may come in one burst: the list has not yet been narrowed by the last of them.
         self._narrow(event.value)
         self.session_list.action_choose()
 
     def on_key(self, event: events.Key) -> None:
-        """Letters that are no key of the list are words to find.
+        """Put letters that are no key of the list into the find line.
 
-        All that come in one go were sent to the list; the first of them moved the focus.
+        Letters that come in one burst are all sent to the list, though the first of them
+        moves the focus.
         """
         letter = event.character if event.is_printable else None
         focused, line = self.screen.focused, self.query_one(FindLine)
@@ -198,7 +192,7 @@ class SessionPane(Vertical):
         self.screen.set_focus(self.query_one(FindLine))  # at once, unlike `focus`
 
     def action_enter(self, step: int) -> None:
-        """From the words down to what they found, or to the line above it."""
+        """Go from the find line to the highlighted line, or to the line above it (`step` -1)."""
         self._narrow(self.query_one(FindLine).value)
         if step and self.session_list.is_at_top:
             return
@@ -206,7 +200,7 @@ class SessionPane(Vertical):
         self.session_list.move(step)
 
     def action_page(self, direction: int) -> None:
-        """From the words to a page further on."""
+        """Go from the find line to the list, a page further."""
         self.action_enter(0)
         self.session_list.action_page(direction)
 
@@ -232,7 +226,7 @@ class SessionPane(Vertical):
 
     @on(Input.Submitted, "RenameLine")
     def give_title(self, event: Input.Submitted) -> None:
-        """Enter gives the title."""
+        """Ask for the title that was typed, unless it is empty or as before."""
         event.stop()
         named = self._named
         if named and event.value.strip() and event.value != named.title:
@@ -242,7 +236,7 @@ class SessionPane(Vertical):
 
     @on(Input.Changed, "RenameLine")
     def keep_to_itself(self, event: Input.Changed) -> None:
-        """A title that is being typed concerns nobody yet."""
+        """Stop the event: a title that is being typed concerns nobody else."""
         event.stop()
 
     def _end_naming(self) -> None:
@@ -253,7 +247,7 @@ class SessionPane(Vertical):
     # Leaving
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Keys that other places need are only taken where they mean something here."""
+        """Take keys that other widgets need only where they mean something here."""
         focused = self.screen.focused
         if action == "find":
             return focused is self.session_list
@@ -268,7 +262,7 @@ class SessionPane(Vertical):
         return True
 
     def action_leave_line(self) -> None:
-        """Leave the title as it is; else find no more."""
+        """End renaming and change nothing; else clear the find line."""
         if isinstance(self.screen.focused, RenameLine):
             self._end_naming()
             return

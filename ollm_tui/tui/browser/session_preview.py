@@ -1,4 +1,4 @@
-"""A look at a point without going there: its facts, its gauge, and what had been said."""
+"""The preview of a point: its facts, how full its context is, and what had been said."""
 
 from __future__ import annotations
 
@@ -14,26 +14,31 @@ from textual.content import Content
 from textual.message import Message as Told
 from textual.widgets import Static
 
-from ollm_tui.core.counts import counted, short_count
-from ollm_tui.core.intake import clean, visible
+from ollm_tui.core.intake import clean
 from ollm_tui.core.session.message import Message
 from ollm_tui.core.session.session import SessionSummary
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.session.titles import UNTITLED
 from ollm_tui.engine.context.budget import Budget
+from ollm_tui.tui.browser.words import session_facts
 from ollm_tui.tui.gauge.gauge import Gauge
 from ollm_tui.tui.gauge.gauge_bar import LEAST_CELLS, bar
 from ollm_tui.tui.gauge.gauge_line import Line, Reading, Text
-from ollm_tui.tui.stream.entries.message_entries import entry_of, local_time
+from ollm_tui.tui.stream.entries.message_entries import entry_of
 from ollm_tui.tui.stream.transcript.entry import Entry
 from ollm_tui.tui.stream.transcript.entry_layout import TranscriptStyles
 from ollm_tui.tui.stream.transcript.transcript import Transcript
 
 LONGEST_BAR = 40
+"""Cells of the bar at most."""
+LAST = 300
+"""How many messages are shown: enough to recognise a session and to find a place in it."""
+MessageAction = Literal["back", "before", "graft", "fork"]
+"""End the conversation after a message or before it, bring it into the prompt, or fork there."""
 
 
 class SnapshotGauge(Gauge):
-    """Shows a context as it was: nothing comes next."""
+    """A gauge for the context of a point; unlike that of the chat it says nothing of what comes."""
 
     def show_budget(self, budget: Budget | None) -> None:
         """Show how a window is divided; None shows nothing."""
@@ -56,14 +61,8 @@ class SnapshotGauge(Gauge):
         return Line(drawn, (Text("numbers", numbers if drawn else numbers.strip()),))
 
 
-LAST = 300
-"""Messages that are shown: enough to know a session again and to find a place in it."""
-MessageAction = Literal["back", "before", "graft", "fork"]
-"""End the conversation after a message or before it, bring it into the prompt, or fork there."""
-
-
 class PreviewStream(Transcript):
-    """What had been said. Its keys go to a message: to return to it, or to bring it along."""
+    """The messages of a point; keys go back to one, bring it into the prompt, or fork there."""
 
     BINDINGS = [
         Binding(
@@ -82,30 +81,30 @@ class PreviewStream(Transcript):
 
     @dataclass
     class Chosen(Told):
-        """Something is wanted with the messages under the cursor."""
+        """An action on the messages under the cursor was chosen."""
 
         action: MessageAction
         keys: list[str]
 
     @dataclass
     class Left(Told):
-        """Back to the list."""
+        """The user wants to go back to the list."""
 
     steps: int = 0
-    """Where the user went before there was a message to be on."""
+    """How far the cursor is moved once there are messages: keys may come before these are read."""
 
     def on_focus(self, _event: events.Focus) -> None:
-        """The cursor is on a message."""
+        """Put the cursor on a message."""
         self.stand()
 
     def stand(self) -> None:
-        """Have the cursor on the last message, if it is on none."""
+        """Put the cursor on the last message if it is on none."""
         if self.cursor.key is None and self.keys:
             self.cursor.move_to(self.keys[-1])
 
     def show(self, entries: Iterable[Entry]) -> None:
-        """Show other entries. They may be read while one is already among them: the cursor stays
-        on its message then, or goes where the keys meanwhile would have taken it."""
+        """Show other entries. They may be read while the user is already here: then the cursor
+        stays on its message, or goes where the keys meanwhile would have taken it."""
         meant = self.cursor.key
         super().show(entries)
         if not (self.has_focus and self.keys):
@@ -118,24 +117,24 @@ class PreviewStream(Transcript):
         self.steps = 0
 
     def on_blur(self, _event: events.Blur) -> None:
-        """No message is meant any more."""
+        """Take the cursor away: without the focus no message is meant."""
         self.steps = 0
         self.cursor.move_to(None, reveal=False)
 
     def action_ask(self, action: MessageAction) -> None:
-        """Say what is wanted with the messages under the cursor."""
+        """Post an action on the messages under the cursor."""
         if self.cursor.keys:
             self.post_message(self.Chosen(action, self.cursor.keys))
 
     def action_step(self, step: int) -> None:
-        """Another message."""
+        """Move the cursor, or remember the step until there are messages."""
         if self.keys:
             self.cursor.move(step)
         else:
             self.steps += step
 
     def action_extend(self, step: int) -> None:
-        """More messages, or fewer."""
+        """Mark more messages, or fewer."""
         self.cursor.extend(step)
 
     def action_unfold(self) -> None:
@@ -144,12 +143,12 @@ class PreviewStream(Transcript):
             self.toggle_folds(self.cursor.key)
 
     def action_leave(self) -> None:
-        """Back to the list."""
+        """Go back to the list."""
         self.post_message(self.Left())
 
 
 class SessionPreview(Vertical):
-    """Facts on top, words below."""
+    """Shows the facts of a point on top, its messages below."""
 
     def __init__(self, looks: TranscriptStyles, *, unicode: bool = True, **options: Any) -> None:
         super().__init__(**options)
@@ -157,7 +156,7 @@ class SessionPreview(Vertical):
         self._unicode = unicode
 
     def compose(self) -> ComposeResult:
-        """From top to bottom."""
+        """Lay out the title, the gauge, the facts and the messages."""
         yield Static(classes="preview-title", markup=False)
         yield SnapshotGauge(unicode=self._unicode)
         yield Static(classes="preview-facts", markup=False)
@@ -165,11 +164,11 @@ class SessionPreview(Vertical):
 
     @property
     def stream(self) -> PreviewStream:
-        """What had been said."""
+        """The messages."""
         return self.query_one(PreviewStream)
 
     def show(self, session: SessionSummary | None) -> None:
-        """Show the facts of a session; its words follow with `show_messages`."""
+        """Show the facts of a session; its messages follow with `show_messages`."""
         if session is None:
             self.show_facts("", ())
         else:
@@ -178,7 +177,7 @@ class SessionPreview(Vertical):
     def show_session(self, session: SessionSummary, budget: Budget | None = None) -> None:
         """Show the facts of a session, and how full its context is, where that is known."""
         title = " ".join(clean(session.title).split()) or UNTITLED
-        self.show_facts(title, _facts(session), budget)
+        self.show_facts(title, session_facts(session), budget)
 
     def show_facts(self, title: str, facts: Iterable[str], budget: Budget | None = None) -> None:
         """Show lines about a point, and how full the context is there."""
@@ -189,11 +188,11 @@ class SessionPreview(Vertical):
         gauge.show_budget(budget)
 
     def show_messages(self, messages: Sequence[Message], state: SessionState | None = None) -> None:
-        """Show the end of what was said."""
+        """Show the last messages of a point."""
         self.stream.show(_entry(message, state) for message in messages[-LAST:])
 
     def show_problem(self, text: str) -> None:
-        """Say why there are no words."""
+        """Show why there are no messages."""
         self.stream.show([Entry("problem", "error", text)])
 
 
@@ -202,14 +201,3 @@ def _entry(message: Message, state: SessionState | None) -> Entry:
         return entry_of(message, state)
     speaker = "user" if message.role == "user" else "assistant"
     return Entry(message.id, speaker, clean(message.text).strip())
-
-
-def _facts(session: SessionSummary) -> Iterable[str]:
-    who = [visible(session.model), visible(session.provider)]
-    size = [counted(session.message_count, "message")]
-    if session.token_count:
-        size.append(f"{short_count(session.token_count)} tokens")
-    times = [f"begun {local_time(session.start_time)}", f"last {local_time(session.last_activity)}"]
-    where = [visible(session.project or ""), *(f"#{visible(tag)}" for tag in session.tags)]
-    lines = (" · ".join(filter(None, parts)) for parts in (who, size, times, where))
-    return filter(None, lines)

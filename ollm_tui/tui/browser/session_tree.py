@@ -1,4 +1,4 @@
-"""The tree of the browser: sessions that open to their branches and snapshots."""
+"""The tree of the browser: sessions that unfold to their branches and snapshots."""
 
 from __future__ import annotations
 
@@ -13,31 +13,34 @@ from textual.message import Message
 
 from ollm_tui.core.counts import counted
 from ollm_tui.core.intake import clean
-from ollm_tui.core.session.session import SessionSummary
 from ollm_tui.core.snapshot import SnapshotSummary
 from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.tui.browser.session_list import (
-    EMPTY,
-    PINNED,
     SHORT_ID,
     SessionList,
     age_labels,
-    session_choices,
 )
-from ollm_tui.tui.browser.snapshot_choices import CURRENT, Inside, choices_inside
+from ollm_tui.tui.browser.snapshot_choices import Inside, choices_inside
+from ollm_tui.tui.browser.words import (
+    CURRENT,
+    DAMAGED,
+    FOLDED,
+    GONE_HEADING,
+    OPENED,
+    PINNED,
+    UNFOLDED,
+)
 from ollm_tui.tui.kit.choice_list import Choice
 
-CLOSED, OPEN = "▸", "▾"
-GONE = "Gone sessions: only snapshots are left"
 OF_SESSIONS = ("rename", "pin", "delete", "fork", "archive", "ask")
-"""What needs a session that is there."""
+"""Actions that need a session that still exists."""
 BrowserAction = Literal["compare", "mark", "export", "copy_id", "tag"]
 
 
 class SessionTree(SessionList):
-    """What is below a session is shown once it was read: `InsideRequested` asks for it.
+    """Shows what is below a session once that was read; `InsideRequested` asks for it.
 
-    While words are looked for, every line that has them is shown, also below closed sessions.
+    While words are searched for, every line that has them is shown, also below folded sessions.
     """
 
     BINDINGS = [
@@ -60,7 +63,7 @@ class SessionTree(SessionList):
 
     @dataclass
     class Asked(Message):
-        """Something else is wanted with a point."""
+        """An action on a point was chosen."""
 
         action: BrowserAction
         point: Point
@@ -77,25 +80,12 @@ class SessionTree(SessionList):
     def __init__(self, *, unicode: bool = True, **options: Any) -> None:
         super().__init__(unicode=unicode, **options)
         self._base: list[Choice] = []
+        """The lines of the sessions, without what is below them."""
         self._gone: Mapping[str, int] = {}
+        """How many snapshots are left of each session that is gone."""
         self._inside: dict[str, Inside] = {}
         self._expanded: set[str] = set()
         self._is_finding = False
-
-    def show_sessions(
-        self,
-        summaries: Sequence[SessionSummary],
-        current: str | None = None,
-        highlight: str | None = None,
-        snapshots: Sequence[SnapshotSummary] = (),
-    ) -> None:
-        """Show sessions, given the latest first; what is open below them stays."""
-        self._sessions = {summary.session_id: summary for summary in summaries}
-        self.empty = EMPTY
-        lines = session_choices(summaries, current)
-        self._base = [line if line.heading else self._session_line(line) for line in lines]
-        first = None if self.highlighted else current
-        self._rebuild(highlight or first)
 
     def show_gone(self, counts: Mapping[str, int]) -> None:
         """Show sessions of which only snapshots are left, and how many of them, at the end."""
@@ -109,13 +99,13 @@ class SessionTree(SessionList):
         return self.point is not None and self.point.session_id in self._gone
 
     def learn(self, found: Mapping[str, Inside], highlight: str | None = None) -> None:
-        """Know what is below sessions; of open ones it is shown."""
+        """Take in what is below sessions; below unfolded ones it is shown."""
         self._inside |= found
         self._snapshots |= {each.id: each for one in found.values() for each in one.snapshots}
         self._rebuild(highlight)
 
     def open_up(self, session_id: str) -> None:
-        """Open a session up; asks for what is below it if nobody read it yet."""
+        """Unfold a session; asks for what is below it unless that was read."""
         self._expanded.add(session_id)
         known = self._inside.get(session_id)
         if known is None or not known.is_whole:
@@ -127,29 +117,29 @@ class SessionTree(SessionList):
         return session_id in self._inside
 
     def filter(self, words: str) -> int:
-        """As every list; what is known below closed sessions is looked at too."""
+        """Narrow the list; lines that are known below folded sessions are found too."""
         if bool(words.split()) != self._is_finding:
             self._is_finding = not self._is_finding
             self._rebuild(None)
         return super().filter(words)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Keys that mean nothing here are not offered."""
-        if self.is_gone and self.point and not self.point.snapshot and action in OF_SESSIONS:
+        """Refuse what the highlighted line cannot do: its keys are not offered then."""
+        if self._is_gone_session and action in OF_SESSIONS:
             return None
         if action in ("archive", "expand") or parameters == ("tag",):
             return True if self.point and not any(self.point[1:]) else None
         return super().check_action(action, parameters)
 
     def action_choose(self) -> None:
-        """A session that is gone cannot be opened: its snapshots can."""
-        if self.is_gone and self.point and not self.point.snapshot:
+        """Ask for the point to be opened. A session that is gone unfolds: its snapshots can be."""
+        if self._is_gone_session:
             self.action_expand()
         else:
             super().action_choose()
 
     def action_expand(self) -> None:
-        """Open up; on an open session, go to the first line below it."""
+        """Unfold the session; if it is unfolded, go to the first line below it."""
         if self.point is None:
             return
         if self.point.session_id not in self._expanded:
@@ -158,44 +148,60 @@ class SessionTree(SessionList):
             self.move(1)
 
     def action_collapse(self) -> None:
-        """From below to the session; there, close it."""
+        """Go from below to the session; on the session itself, fold it."""
         if self.point is None:
             return
         session_id = self.point.session_id
         if not any(self.point[1:]):
             self._expanded.discard(session_id)
+        # `show` leaves the highlight alone once the user has moved; this move is their own.
         self._has_moved = False
         self._rebuild(session_id)
         self._has_moved = True
 
     def action_ask(self, action: BrowserAction) -> None:
-        """Ask for something that others do."""
+        """Ask for an action on the highlighted point."""
         if self.point:
             self._tell(self.Asked(action, self.point))
 
     def action_archive(self) -> None:
-        """Ask for the other state."""
+        """Ask for the session to be archived, or no longer."""
         if self.point and self.session:
             self._tell(self.ArchiveRequested(self.point, not self.session.archived))
 
+    @property
+    def _is_gone_session(self) -> bool:
+        """Whether the line of a session that is gone is highlighted, and none of its snapshots."""
+        return self.is_gone and self.point is not None and not self.point.snapshot
+
+    def _show_lines(
+        self, lines: list[Choice], snapshots: Sequence[SnapshotSummary], highlight: str | None
+    ) -> None:
+        """Show the lines of the sessions; what is unfolded below them stays.
+
+        The snapshots come with `learn` instead.
+        """
+        self._base = [line if line.heading else self._session_line(line) for line in lines]
+        self._rebuild(highlight)
+
     def _rebuild(self, highlight: str | None) -> None:
-        """The lines of the sessions, with what is below some of them."""
-        wanted = self._inside.keys() if self._is_finding else self._expanded & self._inside.keys()
+        """Show the sessions with what is below the unfolded ones; while finding, below all."""
+        shown = self._inside.keys() if self._is_finding else self._expanded & self._inside.keys()
         base = [*self._base, *self._gone_lines()] if self._gone else self._base
-        if not wanted and not self._expanded:
+        if not shown and not self._expanded:
             self.show(base, highlight)
             return
         age = age_labels(datetime.now().astimezone())
         lines: list[Choice] = []
         for line in base:
             is_open = line.key in self._expanded
-            lines.append(line._replace(mark=OPEN + line.mark[1:]) if is_open else line)
-            if line.key in wanted and not line.heading:
+            lines.append(line._replace(mark=UNFOLDED + line.mark[1:]) if is_open else line)
+            if line.key in shown and not line.heading:
                 lines += choices_inside(line.key, self._inside[line.key], age)
         self.show(lines, highlight)
 
     def _narrow(self) -> int:
-        """Each line is found by its own words; below an open session that is found, all stay."""
+        """Keep the lines that have the words; below an unfolded session that is found, all stay."""
         count = super()._narrow()
         if not self._is_finding:
             return count
@@ -211,18 +217,18 @@ class SessionTree(SessionList):
         return range(at + 1, len(self._choices))
 
     def _gone_lines(self) -> Iterator[Choice]:
-        """Called by what was said last in them, as far as that was read."""
-        yield Choice("", GONE, heading=True)
+        """Yield the lines of gone sessions, named by what was said last if that was read."""
+        yield Choice("", GONE_HEADING, heading=True)
         for session_id, count in self._gone.items():
             known = self._inside.get(session_id)
             said = clean(known.snapshots[0].summary) if known and known.snapshots else ""
             text, note = said or f"session {session_id[:SHORT_ID]}", counted(count, "snapshot")
-            yield Choice(session_id, text, note, f"{CLOSED} ", words=session_id[:SHORT_ID])
+            yield Choice(session_id, text, note, f"{FOLDED} ", words=session_id[:SHORT_ID])
 
     def _session_line(self, line: Choice) -> Choice:
-        """A mark that says that it opens, and how long the session is."""
+        """Return the line of a session with a mark for folding and its number of messages."""
         summary = self._sessions[line.key]
-        other = {"▸": CURRENT, PINNED: PINNED, "!": "!"}.get(line.mark, " ")
+        other = {OPENED: CURRENT, PINNED: PINNED, DAMAGED: DAMAGED}.get(line.mark, " ")
         count = f"{summary.message_count:,} msg" if summary.message_count else ""
         note = " · ".join(filter(None, (count, line.note)))
-        return line._replace(mark=f"{CLOSED}{other}", note=note)
+        return line._replace(mark=f"{FOLDED}{other}", note=note)

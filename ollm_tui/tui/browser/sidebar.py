@@ -31,44 +31,40 @@ class Sidebar(SessionPane):
     """
 
     def compose(self) -> ComposeResult:
-        """The keys stand at the bottom while they matter."""
+        """Lay out the pane, and the keys at the bottom, which are seen while they matter."""
         yield from super().compose()
         yield LiveKeys()
 
     def tell(self, text: str) -> None:
-        """Say what was done, until the highlight moves."""
-        self.query_one(LiveKeys).say(text, self._highlighted_key)
+        """Show what was done, until the highlight moves."""
+        self.query_one(LiveKeys).say(text, self.session_list.highlighted_key)
         self.add_class("-told")
 
     @on(ChoiceList.Highlighted)
     def show_keys_of_line(self) -> None:
-        """What can be done with what is highlighted now."""
+        """Show what can be done with the highlighted line; a text about it stays."""
         keys = self.query_one(LiveKeys)
-        keys.show(*self.keys, about=self._highlighted_key)
+        keys.show(*self.keys, about=self.session_list.highlighted_key)
         self.set_class(bool(keys.told[0]), "-told")
 
     @on(SessionPane.Narrowed)
     def show_keys(self) -> None:
-        """Other keys matter now."""
+        """Show the keys that matter now, in place of any text."""
         self.query_one(LiveKeys).show(*self.keys)
         self.remove_class("-told")
 
     def on_descendant_focus(self) -> None:
-        """Another line has the focus."""
+        """Show the keys while a part of the sidebar has the focus."""
         self.add_class("-active")
         self.show_keys()
 
     def on_descendant_blur(self) -> None:
-        """Its keys matter only while it has the focus."""
+        """Hide the keys when the focus leaves the sidebar."""
         self.set_class(self.has_focus_within, "-active")
-
-    @property
-    def _highlighted_key(self) -> str:
-        return self.session_list.highlighted.key if self.session_list.highlighted else ""
 
 
 class ChatSidebar(Sidebar):
-    """Sessions beside the stream."""
+    """The sidebar of the chat: reads the sessions and carries out what the list asks for."""
 
     def __init__(
         self, front: Callable[[], ChatPort], actions: SessionActions, *, unicode: bool
@@ -110,6 +106,7 @@ class ChatSidebar(Sidebar):
             return
         await self._show(key_of(done.point) if done.point else None)
         self._front().lines.show_facts()
+        # After the messages of the new list: a highlight that moves takes the text away.
         self.call_later(self.tell, done.words)
 
     async def _show(self, highlight: str | None) -> None:

@@ -8,24 +8,11 @@ from typing import NamedTuple
 from ollm_tui.core.counts import counted, short_count
 from ollm_tui.core.intake import clean
 from ollm_tui.core.session.branches import Branch
-from ollm_tui.core.snapshot import Reason, SnapshotSummary
+from ollm_tui.core.snapshot import SnapshotSummary
 from ollm_tui.engine.snapshots.points import Point
+from ollm_tui.tui.browser.words import CURRENT, snapshot_mark, snapshot_name
 from ollm_tui.tui.kit.choice_list import Choice
 
-NAMED, AUTOMATIC, DAMAGED, CURRENT = "◆", "◇", "!", "●"
-REASONS: Mapping[Reason, str] = {
-    "compression": "before compressing",
-    "threshold": "nearly full",
-    "overflow": "before a message that did not fit",
-    "restore": "before going back",
-    "clear": "before clearing",
-    "model": "before another model",
-    "mode": "before another mode",
-    "tool": "before the model changed something",
-    "fork": "before forking",
-    "manual": "by hand",
-    "older": "of an earlier program",
-}
 Age = Callable[[str], str]
 
 
@@ -34,7 +21,7 @@ class Inside(NamedTuple):
 
     snapshots: Sequence[SnapshotSummary] = ()
     branches: Sequence[Branch] = ()
-    """None of them is shown if there is only one."""
+    """The branches; a single one has no line of its own."""
     holders: Mapping[str, str] = {}
     """The leaf of the branch each message belongs to."""
     is_whole: bool = True
@@ -42,29 +29,17 @@ class Inside(NamedTuple):
 
 
 def key_of(point: Point) -> str:
-    """Names a point among the choices of a list; that of a session is its id."""
+    """Return the key of a point in a list; that of a session is its id."""
     return "/".join(point).rstrip("/")
 
 
 def point_of(key: str) -> Point:
-    """The reverse: ids of sessions and snapshots have no slash in them."""
+    """Return the point of a key: ids of sessions and snapshots have no slash in them."""
     return Point(*key.split("/", 2))
 
 
-def snapshot_mark(snapshot: SnapshotSummary) -> str:
-    """How it is marked in lists and in the timeline."""
-    if snapshot.damage:
-        return DAMAGED
-    return AUTOMATIC if snapshot.is_automatic else NAMED
-
-
-def snapshot_name(snapshot: SnapshotSummary) -> str:
-    """Its name, or why it was taken."""
-    return clean(snapshot.name) or REASONS[snapshot.reason]
-
-
 def snapshot_choice(snapshot: SnapshotSummary, age: Age, indent: str = "") -> Choice:
-    """A snapshot: its name, or why it was taken and what had been said last."""
+    """Return the line of a snapshot: its name, or why it was taken and what was said last."""
     name, said = snapshot_name(snapshot), clean(snapshot.summary)
     text = name if snapshot.name or not said else f"{name}: {said}"
     size = short_count(snapshot.token_count) if snapshot.token_count else ""
@@ -80,24 +55,23 @@ def snapshot_choice(snapshot: SnapshotSummary, age: Age, indent: str = "") -> Ch
 
 
 def choices_inside(session_id: str, inside: Inside, age: Age) -> list[Choice]:
-    """The lines below a session: its snapshots, under their branches where there are several."""
+    """Return the lines below a session: snapshots, under their branches if there are several."""
     if len(inside.branches) < 2:
-        guides = _branches("", len(inside.snapshots))
-        return [
-            snapshot_choice(snapshot, age, indent)
-            for snapshot, indent in zip(inside.snapshots, guides, strict=True)
-        ]
+        return list(_snapshot_choices(inside.snapshots, age, ""))
     under = _by_branch(inside)
     lines: list[Choice] = []
     for branch, guide in zip(inside.branches, _branches("", len(inside.branches)), strict=True):
         lines.append(_branch_choice(session_id, branch, age, guide))
-        own = under.get(branch.leaf, [])
         beside = "  " if guide.startswith("└") else "│ "
-        lines += [
-            snapshot_choice(snapshot, age, indent)
-            for snapshot, indent in zip(own, _branches(beside, len(own)), strict=True)
-        ]
+        lines += _snapshot_choices(under.get(branch.leaf, ()), age, beside)
     return lines
+
+
+def _snapshot_choices(
+    snapshots: Sequence[SnapshotSummary], age: Age, before: str
+) -> Iterator[Choice]:
+    for snapshot, indent in zip(snapshots, _branches(before, len(snapshots)), strict=True):
+        yield snapshot_choice(snapshot, age, indent)
 
 
 def _branch_choice(session_id: str, branch: Branch, age: Age, indent: str) -> Choice:
@@ -111,7 +85,7 @@ def _branch_choice(session_id: str, branch: Branch, age: Age, indent: str) -> Ch
 
 
 def _by_branch(inside: Inside) -> dict[str, list[SnapshotSummary]]:
-    """A snapshot of what is on no branch any more stands under the current one."""
+    """Return the snapshots by the leaf of their branch; without one, under the current branch."""
     current = next((each.leaf for each in inside.branches if each.is_current), "")
     first = current or inside.branches[0].leaf
     under: dict[str, list[SnapshotSummary]] = {}
@@ -122,6 +96,6 @@ def _by_branch(inside: Inside) -> dict[str, list[SnapshotSummary]]:
 
 
 def _branches(before: str, count: int) -> Iterator[str]:
-    """The lines of a tree before so many children."""
+    """Yield the lines of a tree that stand before this many children."""
     for number in range(count):
         yield f"{before}{'└' if number == count - 1 else '├'} "

@@ -12,84 +12,37 @@ from textual.widget import Widget
 
 from ollm_tui.core.counts import counted, short_count
 from ollm_tui.core.session.timeline import MarkKind, Timeline, TimelineMark
+from ollm_tui.tui.browser.words import AUTOMATIC, MARK_WORDS, NAMED, NO_SNAPSHOTS
 
 LEVELS = "▁▂▃▄▅▆▇█"
 MARKS: Mapping[MarkKind, str] = {
-    "named": "◆",
-    "automatic": "◇",
+    "named": NAMED,
+    "automatic": AUTOMATIC,
     "compression": "⤓",
     "restore": "↺",
     "loop": "↻",
     "model": "⇄",
 }
-WORDS: Mapping[MarkKind, str] = {
-    "named": "snapshot",
-    "automatic": "automatic",
-    "compression": "compressed",
-    "restore": "went back",
-    "loop": "repeated itself",
-    "model": "other model",
-}
 MOST_CELLS = 4
-"""So wide a message may be, so that marks have room in a short session."""
+"""Cells of one message at most: several, so that marks have room in a short session."""
 ASIDE = 2
-"""Cells a mark may stand beside its place, where another stands there."""
+"""How many cells a mark may stand beside its place, where that is taken."""
 _RANKS: tuple[MarkKind, ...] = ("named", "compression", "restore", "loop", "automatic", "model")
+"""Marks in the order in which they get a place; where there is no room, the last are left out."""
+LABEL = 9
+"""Cells for the word at the left."""
 
 
 class Drawing(NamedTuple):
-    """Two lines of the same length."""
+    """The two lines of a timeline; they are equally long."""
 
     curve: str
     marks: tuple[TimelineMark | None, ...]
-    """What stands below each cell."""
-
-
-def drawing(timeline: Timeline, width: int, selected: str = "") -> Drawing:
-    """A timeline in at most so many cells; the selected snapshot is never left out."""
-    count = len(timeline.tokens)
-    if not count or width < 1:
-        return Drawing("", ())
-    cells = min(width, count * MOST_CELLS)
-    highest = max(timeline.window or 0, *timeline.tokens, 1)
-    curve = "".join(
-        LEVELS[min(_height(timeline.tokens, cell, cells) * len(LEVELS) // highest, 7)]
-        for cell in range(cells)
-    )
-    placed: dict[int, TimelineMark] = {}
-    ranked = sorted(
-        timeline.marks,
-        key=lambda mark: (mark.key != selected or not selected, _RANKS.index(mark.kind)),
-    )
-    for mark in ranked:
-        place = max(mark.place * cells // count - 1, 0)
-        near = (place + step for step in (0, *range(1, ASIDE + 1)))
-        free = next((cell for cell in near if cell < cells and cell not in placed), None)
-        if free is not None:
-            placed[free] = mark
-    return Drawing(curve, tuple(placed.get(cell) for cell in range(cells)))
-
-
-def _height(tokens: tuple[int, ...], cell: int, cells: int) -> int:
-    """The most of what falls into a cell: a peak is what matters."""
-    first = cell * len(tokens) // cells
-    last = max((cell + 1) * len(tokens) // cells, first + 1)
-    return max(tokens[first:last])
-
-
-LEGEND_FROM = 76
-"""Cells from which there is room to say what the marks mean."""
-LABEL = 9
-NO_SNAPSHOTS = (
-    "No snapshots yet. Ctrl+T takes one; every compression takes one by itself.",
-    "No snapshots yet. Ctrl+T takes one, compressing does too.",
-    "No snapshots yet. Ctrl+T takes one.",
-)
-"""The first of them that there is room for."""
+    """The mark below each cell."""
 
 
 class TimelineStrip(Widget):
-    """Two lines: the curve, and the marks with their meaning."""
+    """Shows a session in two lines: the curve, and the marks with their meaning."""
 
     ALLOW_SELECT = False
     COMPONENT_CLASSES = {
@@ -121,7 +74,7 @@ class TimelineStrip(Widget):
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """The curve, or the marks."""
+        """Draw the curve, or the marks below it."""
         width, words = self.size.width, self._style("words")
         if self._timeline is None or not self._timeline.tokens:
             return Strip([]).adjust_cell_length(width, self.rich_style)
@@ -162,15 +115,47 @@ class TimelineStrip(Widget):
         return f"{counted(len(timeline.tokens), 'message')} · {peak}"
 
     def _legend(self, room: int) -> str:
-        """What the marks that are there mean, as far as there is room."""
+        """Return what the marks that are there mean, as far as there is room."""
         timeline = self._timeline
         kinds: dict[MarkKind, None] = (
             {mark.kind: None for mark in timeline.marks} if timeline else {}
         )
-        said = [f"{MARKS[kind]} {WORDS[kind]}" for kind in MARKS if kind in kinds]
+        said = [f"{MARKS[kind]} {MARK_WORDS[kind]}" for kind in MARKS if kind in kinds]
         while said and len("  ".join(said)) > room:
             said.pop()
         return "  ".join(said)
 
     def _style(self, part: str) -> Style:
         return self.get_component_rich_style(f"timeline--{part}")
+
+
+def drawing(timeline: Timeline, width: int, selected: str = "") -> Drawing:
+    """Draw a timeline in at most this many cells; the selected snapshot is never left out."""
+    count = len(timeline.tokens)
+    if not count or width < 1:
+        return Drawing("", ())
+    cells = min(width, count * MOST_CELLS)
+    highest = max(timeline.window or 0, *timeline.tokens, 1)
+    curve = "".join(
+        LEVELS[min(_height(timeline.tokens, cell, cells) * len(LEVELS) // highest, 7)]
+        for cell in range(cells)
+    )
+    placed: dict[int, TimelineMark] = {}
+    ranked = sorted(
+        timeline.marks,
+        key=lambda mark: (mark.key != selected or not selected, _RANKS.index(mark.kind)),
+    )
+    for mark in ranked:
+        place = max(mark.place * cells // count - 1, 0)
+        near = (place + step for step in (0, *range(1, ASIDE + 1)))
+        free = next((cell for cell in near if cell < cells and cell not in placed), None)
+        if free is not None:
+            placed[free] = mark
+    return Drawing(curve, tuple(placed.get(cell) for cell in range(cells)))
+
+
+def _height(tokens: tuple[int, ...], cell: int, cells: int) -> int:
+    """Return the highest of the numbers that fall into a cell: a peak is what matters."""
+    first = cell * len(tokens) // cells
+    last = max((cell + 1) * len(tokens) // cells, first + 1)
+    return max(tokens[first:last])

@@ -1,4 +1,4 @@
-"""The checkpoints of the context, to be read: what stands for messages that are not sent."""
+"""The screen that shows the checkpoints of the context: what is sent in place of older messages."""
 
 from __future__ import annotations
 
@@ -13,16 +13,9 @@ from textual.widgets import Static
 from ollm_tui.core.counts import counted
 from ollm_tui.core.intake import clean, visible
 from ollm_tui.core.session.compression import Checkpoint
-from ollm_tui.tui.compression.words import LEVEL_WORDS, NO_SUMMARY
+from ollm_tui.tui.compression.words import CHECKPOINT_KEYS, LEVEL_WORDS, NO_CHECKPOINT, NO_SUMMARY
 from ollm_tui.tui.kit.reading import ReadingScreen
 from ollm_tui.tui.stream.entries.message_entries import local_time
-
-KEYS = "j k PgUp PgDn g G read   Esc close"
-EMPTY = (
-    "No checkpoint yet. The context is compressed at 80 %; /compact does it now.\n\n"
-    "A checkpoint stands in the context for older messages: a summary, and a ledger of facts "
-    "that is made without a model. The messages themselves stay in the session."
-)
 
 
 class CheckpointsScreen(ReadingScreen):
@@ -54,23 +47,23 @@ class CheckpointsScreen(ReadingScreen):
         self._first = show
 
     def compose(self) -> ComposeResult:
-        """A title, the checkpoints, the keys."""
+        """Show a title, the checkpoints, and the keys."""
         title = self._title()
         yield Static(title, id="heading", markup=False)
         with VerticalScroll(can_focus=False):
             if not self._checkpoints:
-                yield Static(Content(EMPTY), classes="checkpoint")
+                yield Static(Content(NO_CHECKPOINT), classes="checkpoint")
             for number, checkpoint in enumerate(self._checkpoints, start=1):
                 text = Content("\n").join(_lines(checkpoint, number, len(self._checkpoints)))
                 yield Static(text, classes="checkpoint", markup=False)
-        yield Static(Content(KEYS), id="keys")
+        yield Static(Content(CHECKPOINT_KEYS), id="keys")
 
     def on_mount(self) -> None:
-        """Begin with the checkpoint that was asked for."""
+        """Scroll to the checkpoint that is read first."""
         ids = [checkpoint.id for checkpoint in self._checkpoints]
         if self._first in ids:
-            wanted = self.query(".checkpoint")[ids.index(self._first)]
-            self.call_after_refresh(wanted.scroll_visible, animate=False, top=True)
+            first = self.query(".checkpoint")[ids.index(self._first)]
+            self.call_after_refresh(first.scroll_visible, animate=False, top=True)
 
     def _title(self) -> Content:
         title = Content.styled("Checkpoints", "bold $primary")

@@ -1,4 +1,4 @@
-"""Compression: now, with a preview, above a message; watched, read and undone."""
+"""The commands for compression: run it, preview it, watch it, undo it, read the checkpoints."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from ollm_tui.tui.compression.compression_run import (
     edit_first,
     preview,
     start,
-    tokens_words,
 )
+from ollm_tui.tui.compression.words import tokens_words
 from ollm_tui.tui.stream.entries.compression_entries import undone_next
 
 OPTIONS = ("--preview", "--summary", "--mine", "--truncate", "--above")
 
 
 def compact(chat: ChatPort, argument: str) -> None:
-    """Compress now. Options first, then what the summary should take care of."""
+    """Compress now. Options come first, then instructions for the summary. UsageError."""
     options, instructions = _parsed(argument)
     if "--summary" in options:
         checkpoints(chat, "")
@@ -44,12 +44,12 @@ def compact(chat: ChatPort, argument: str) -> None:
 
 
 def above(chat: ChatPort, _argument: str) -> None:
-    """Compress what stands above the message under the cursor."""
+    """Compress what was said above the message under the cursor."""
     start(chat, Asked(above=_cursor(chat)))
 
 
 async def undo(chat: ChatPort, _argument: str) -> None:
-    """Take back what was last: a compression, or going back to an earlier point."""
+    """Undo the last compression, or the last return to an earlier point if that came later."""
     conversation = chat.conversation
     comes_first = undone_next(conversation.state.header.metadata)
     if comes_first is None and conversation.snapshots.standing:
@@ -62,14 +62,14 @@ async def undo(chat: ChatPort, _argument: str) -> None:
 
 
 def checkpoints(chat: ChatPort, _argument: str) -> None:
-    """Read the checkpoints of the context."""
+    """Show the checkpoints of the context."""
     metadata = chat.conversation.state.header.metadata
     found = checkpoints_of(metadata.compressed, metadata.compression_history)
     chat.ask(CheckpointsScreen(found))
 
 
 def watch(chat: ChatPort, _argument: str) -> None:
-    """The compression that runs, or the last one, on the whole screen."""
+    """Show the compression that runs, or the last one, on the whole screen."""
     screen = display_of(chat).whole_screen(
         chat.conversation.cancel,
         lambda: chat.screen.call_later(chat.attempt, lambda: edit_first(chat)),
@@ -79,7 +79,7 @@ def watch(chat: ChatPort, _argument: str) -> None:
 
 
 def _parsed(argument: str) -> tuple[set[str], str]:
-    """The options at the beginning, and the words after them."""
+    """Return the leading options, and the words after them. UsageError for unknown ones."""
     words = argument.split()
     options: set[str] = set()
     while words and words[0].startswith("--"):
@@ -93,6 +93,7 @@ def _parsed(argument: str) -> tuple[set[str], str]:
 
 
 def _cursor(chat: ChatPort) -> str:
+    """Return the message under the cursor. UsageError if there is none."""
     keys = [key for key in chat.transcript.cursor.keys if key in chat.conversation.state]
     if not keys:
         up = chat.lines.hints.line(("read.earlier", "moves to one"))

@@ -1,4 +1,4 @@
-"""Compressions of a chat screen: in a worker, seen in the panel, while one goes on typing."""
+"""Runs the compressions of a chat in a worker, and shows them in the panel and in the stream."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ from ollm_tui.tui.chat.port import ChatPort
 from ollm_tui.tui.compression.panel import CompressionPanel
 from ollm_tui.tui.compression.preview import Applied, CompressionPreview, Decision, StartOver
 from ollm_tui.tui.compression.screen import CompressionScreen
-from ollm_tui.tui.compression.words import Ending, ending_line, fill_line
+from ollm_tui.tui.compression.words import Ending, ending_line, fill_line, tokens_words
 from ollm_tui.tui.keymap import Hints
 from ollm_tui.tui.stream.entries.compression_entries import UNCHANGED, compression_entries
 from ollm_tui.tui.stream.transcript.entry import Entry, Speaker
 from ollm_tui.tui.stream.transcript.transcript import Transcript
 
 _ENDED, _FILLED = "compression-ended", "compression-filled"
-"""Keys of what is said of the last compression only: it would be said again and again."""
+"""Keys of entries that only the last compression has; else they would come again and again."""
 
 
 class CompressionDisplay:
-    """Shows the compressions of one conversation; `metadata` tells those that are recorded."""
+    """Shows the compressions of one conversation; `metadata` returns those that are recorded."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class CompressionDisplay:
         self._hints = hints
         self._screen: CompressionScreen | CompressionPreview | None = None
         self.decision: asyncio.Future[Decision] | None = None
-        """What the user makes of a draft, where the compression was asked to wait for that."""
+        """The user's decision about a draft, if the compression is to wait for one."""
 
     def take(self, event: AnyCompressionEvent) -> None:
         """Show one event."""
@@ -103,22 +103,23 @@ class CompressionDisplay:
         *,
         unicode: bool = True,
     ) -> CompressionScreen:
-        """The compression that runs, or the last one, to be put on the whole screen."""
+        """Return a screen that follows the compression that runs, or shows the last one."""
         self._screen = CompressionScreen(self._panel.progress, cancel, edit, unicode=unicode)
         return self._screen
 
     def preview(self, *, unicode: bool = True) -> CompressionPreview:
-        """The compression that runs, to be looked at and edited before it is applied."""
+        """Return a screen that previews the compression that runs, before it is applied."""
         self._screen = CompressionPreview(progress=self._panel.progress, unicode=unicode)
         return self._screen
 
     def show_records(self) -> None:
-        """A compression was undone, or made again: the records that are shown say so."""
+        """Update the records in the stream after a compression was undone or made again."""
         self._show(self._metadata())
 
     def show_new(self, compression: Compression) -> None:
-        """A draft was applied: its record stands at the end of the stream."""
+        """Add the record of a compression at the end of the stream."""
         metadata = self._metadata()
+        # The event may come before the compression is on record.
         if compression.number not in {each.number for each in metadata.compression_history}:
             metadata = compressed(metadata, compression)
         self._show(metadata, added=compression)
@@ -136,7 +137,7 @@ class CompressionDisplay:
         self._say(_ENDED, speaker, ending_line(ending))
 
     def _say(self, key: str, speaker: Speaker, text: str) -> None:
-        """In the stream at its end, in the place of what was said the last time."""
+        """Add an entry at the end of the stream, in place of the one that had this key before."""
         self._transcript.drop(key)
         self._transcript.add(Entry(key, speaker, text))
 
@@ -145,14 +146,14 @@ Events = AsyncGenerator[AnyCompressionEvent, None]
 
 
 class Asked(NamedTuple):
-    """What is compressed, and how: this stays where the summary is written anew."""
+    """What to compress and how; it stays the same when the summary is written again."""
 
     strategy: Strategy | None = None
     above: str | None = None
     fold_own: bool = False
 
     def run(self, compression: ConversationCompression, instructions: str = "") -> Events:
-        """Compress."""
+        """Return the events of a compression that is applied."""
         return compression.run(
             strategy=self.strategy,
             above=self.above,
@@ -161,7 +162,7 @@ class Asked(NamedTuple):
         )
 
     def preview(self, compression: ConversationCompression, instructions: str = "") -> Events:
-        """All of it but the last step."""
+        """Return the events of a compression that ends with a draft."""
         return compression.preview(
             strategy=self.strategy,
             above=self.above,
@@ -171,7 +172,7 @@ class Asked(NamedTuple):
 
 
 def display_of(chat: ChatPort) -> CompressionDisplay:
-    """Shows the compressions of the conversation that is open now."""
+    """Return the display of the open conversation; the panel is mounted with the first one."""
     panels = chat.screen.query(CompressionPanel)
     if panels:
         panel = panels.first()
@@ -187,12 +188,12 @@ def display_of(chat: ChatPort) -> CompressionDisplay:
 
 
 def start(chat: ChatPort, asked: Asked, instructions: str = "") -> None:
-    """Have a compression run. UsageError while the model answers."""
+    """Start a compression. UsageError while the model answers."""
     _start(chat, asked.run(chat.conversation.compression, instructions), asked)
 
 
 def start_due(chat: ChatPort) -> None:
-    """The context has reached the threshold, as far as was estimated."""
+    """Start a compression because the context is estimated to have reached the threshold."""
     _start(chat, _unless_needless(chat.conversation.compression.run("auto")), Asked())
 
 
@@ -243,7 +244,7 @@ async def _apply(chat: ChatPort, wanted: Applied) -> None:
 
 
 async def _unless_needless(events: Events) -> Events:
-    """Nobody asked for it: that there was room after all is nothing to be told."""
+    """Leave out that there was nothing to do: the user did not ask for this compression."""
     async with aclosing(events):
         async for event in events:
             if not (isinstance(event, CompressionSkipped) and event.reason == "nothing-to-do"):
@@ -251,9 +252,9 @@ async def _unless_needless(events: Events) -> Events:
 
 
 def edit_first(chat: ChatPort) -> None:
-    """The compression that runs stops before it is applied, and its summary can be edited.
+    """Have the compression that runs stop before it is applied, and show its preview.
 
-    UsageError where it is too late.
+    UsageError if it is too late for that.
     """
     compression = chat.conversation.compression
     if not compression.hold():
@@ -263,6 +264,7 @@ def edit_first(chat: ChatPort) -> None:
 
 
 def _let_decide(chat: ChatPort) -> None:
+    """Show the preview of the compression that runs; `decision` gets what the user decides."""
     compression, view = chat.conversation.compression, display_of(chat)
     decision = view.decision = asyncio.get_running_loop().create_future()
 
@@ -308,9 +310,3 @@ async def _decided(
             await _follow(view, asked.preview(compression, wanted.instructions))
         case None:
             view.take(CompressionCancelled())
-
-
-def tokens_words(compression: Compression) -> str:
-    """The tokens before and after it, or before and after it was undone."""
-    before, after = compression.before_tokens, compression.after_tokens
-    return f"{after:,} → {before:,} tokens" if compression.undone_at else f"{before:,} → {after:,}"

@@ -1,4 +1,4 @@
-"""The compression as it goes, beside the stream: it can be watched while one types on."""
+"""The panel that shows a compression as it goes, beside the stream, while the user types on."""
 
 from __future__ import annotations
 
@@ -20,102 +20,36 @@ from textual.widget import Widget
 from ollm_tui.core.compression_events import AnyCompressionEvent, CompressionStarted
 from ollm_tui.tui.compression.lines import CompressionLines, one_bar, two_bars
 from ollm_tui.tui.compression.progress import Clock, CompressionProgress
-from ollm_tui.tui.gauge.gauge_bar import ASCII, COLOURED, WITHOUT_COLOUR, Characters
+from ollm_tui.tui.compression.words import (
+    CANCEL,
+    CANCEL_SHORT,
+    EDIT,
+    EDIT_SHORT,
+    LEDGER,
+    SUMMARY_DONE,
+    SUMMARY_WRITTEN,
+)
+from ollm_tui.tui.gauge.gauge_bar import Characters, characters_for
 from ollm_tui.tui.keymap import key_name
 
 COMPACT_HEIGHT, AIRY_HEIGHT = 9, 20
-"""Below so many lines the short forms are used; from so many on parts stand apart."""
+"""Lines below which the short forms are used, and from which parts stand apart."""
 _MARKS_ABOVE = 6
-"""Lines of the short form above which messages are seen folding."""
+"""Lines above which the short form shows the messages that are folded."""
 _TITLES_FROM, _GAPS_FROM = 5, 12
-"""Lines left for words from which these have titles, and empty lines between them."""
-WRITTEN, DONE = "Summary, as it is written", "Summary"
-LEDGER = "Ledger, kept without the model"
-
-
-def picture(lines: CompressionLines, height: int, keys: str) -> list[Content]:
-    """Exactly `height` lines, the keys on the last of them."""
-    head = _short_head(lines, height) if height < COMPACT_HEIGHT else _head(lines, height)
-    room = height - len(head) - 1
-    body = _body(lines, room) if room > 0 else []
-    shown = [*head, *body][: max(height - 1, 0)]
-    free = [Content("")] * (height - 1 - len(shown))
-    return [*shown, *free, lines.cut(Content.styled(keys, "$text-muted"))][:height]
-
-
-def _short_head(lines: CompressionLines, height: int) -> list[Content]:
-    if not lines.progress.started:
-        return [lines.short_heading()]
-    bar = one_bar(lines.progress, lines.width, lines.characters)
-    marks = [lines.marks()] if height > _MARKS_ABOVE and lines.progress.outcomes("fold") else []
-    return [lines.short_heading(), bar, lines.cut(lines.short_outcomes()), *marks]
-
-
-def _head(lines: CompressionLines, height: int) -> list[Content]:
-    if not lines.progress.started:
-        return lines.heading()
-    gap = [Content("")] if height >= AIRY_HEIGHT else []
-    bars = two_bars(lines.progress, lines.width, lines.characters)
-    freed = Content.styled(lines.freed(), "$text-muted")
-    return [*lines.heading(), *gap, *bars, *gap, *lines.outcomes(), freed]
-
-
-def _body(lines: CompressionLines, room: int) -> list[Content]:
-    """What went wrong, the end of the summary, and the ledger."""
-    gap = [Content("")] if room >= _GAPS_FROM else []
-    problems = lines.problems()
-    if lines.progress.is_running:
-        problems = problems[: max(room // 2, 1)]
-    if problems:
-        problems = [*gap, *problems][:room]
-    room -= len(problems)
-    if room < _TITLES_FROM or not lines.progress.started:
-        return [*problems, *(lines.summary()[-room:] if room > 0 else [])]
-    return [*problems, *_words(lines, room, gap)]
-
-
-def _words(lines: CompressionLines, room: int, gap: list[Content]) -> list[Content]:
-    """The end of the summary and the beginning of the ledger, with their titles."""
-    summary, ledger = lines.summary(), lines.ledger()
-    free = room - (1 + len(gap)) * (2 if ledger else 1)
-    # The ledger is short, so it gives way only by half.
-    facts = min(len(ledger), max(free - len(summary), free // 2))
-    title = WRITTEN if lines.progress.is_running else DONE
-    parts = [*gap, _title(title), *summary[-(free - facts) :]]
-    if ledger:
-        parts += [*gap, _title(LEDGER), *_first(lines, ledger, facts)]
-    return parts
-
-
-def _title(text: str) -> Content:
-    return Content.styled(text, "bold $secondary")
-
-
-def _first(lines: CompressionLines, facts: list[Content], room: int) -> list[Content]:
-    """The first facts, and how many more there are."""
-    if len(facts) <= room or room < 1:
-        return facts[:room]
-    more = Content.styled(f"  and {len(facts) - room + 1} more", "$text-muted")
-    return [*facts[: room - 1], lines.cut(more)]
-
-
+"""Lines left for the texts from which these have titles, and empty lines between them."""
 APPEARS_AFTER_SECONDS = 0.3
-"""What is done sooner leaves its record in the stream and needs no panel."""
+"""A compression that ends sooner leaves its record in the stream and needs no panel."""
 FRAME_SECONDS = 1 / 8
-"""Words can be followed, and a key that is pressed meanwhile seldom meets a frame."""
+"""Slow enough that keys are handled at once, fast enough to follow a text."""
 WIDE = 100
-"""Columns of the terminal from which there is room beside the stream."""
+"""Columns of the terminal from which the panel stands beside the stream, else below."""
 SHORT, SHORT_LINES = 24, 6
-"""Below so many rows of the terminal the panel has these lines and no more."""
-
-CANCEL = "cancel, nothing changes"
-EDIT = "edit before applying"
-CANCEL_SHORT, EDIT_SHORT = "cancel", "edit first"
-"""Where there is less room."""
+"""Rows of the terminal below which the panel has only these lines."""
 
 
 class CompressionPanel(Widget, can_focus=True):
-    """There while a compression runs that takes a while; it never takes the focus by itself."""
+    """Shown while a compression runs that takes a while; it never takes the focus by itself."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
@@ -172,15 +106,15 @@ class CompressionPanel(Widget, can_focus=True):
 
     @dataclass
     class CancelRequested(Message):
-        """The compression is to be cancelled."""
+        """The user wants to cancel the compression."""
 
     @dataclass
     class WholeRequested(Message):
-        """It is to be seen on the whole screen, or no longer."""
+        """The user wants to see it on the whole screen, or no longer."""
 
     @dataclass
     class EditRequested(Message):
-        """The summary is to be edited before it is applied."""
+        """The user wants to edit the summary before it is applied."""
 
     @dataclass
     class Left(Message):
@@ -199,10 +133,10 @@ class CompressionPanel(Widget, can_focus=True):
         self._whole = whole
         self._unicode = unicode
         self.progress = progress or CompressionProgress(clock)
-        """What is shown."""
+        """The compression that is shown."""
         self._lines: list[Content] = []
         self._strips: dict[tuple[str, tuple[Span, ...]], Strip] = {}
-        """Lines as they were drawn: most only move up when a summary grows."""
+        """Drawn lines, by how they look: when a summary grows, most lines only move up."""
         self._drawn_for: tuple[int, Style] | None = None
         self._keys = ""
         self._keys_for: tuple[object, ...] = ()
@@ -220,7 +154,7 @@ class CompressionPanel(Widget, can_focus=True):
         self.follow()
 
     def follow(self) -> None:
-        """What is shown has changed."""
+        """Draw again: more is known of the compression."""
         if not self.is_attached:
             return
         if self.progress.is_running:
@@ -229,35 +163,35 @@ class CompressionPanel(Widget, can_focus=True):
             self._rest()
 
     def on_mount(self) -> None:
-        """It may be there already when one begins to look."""
+        """Show a compression that may have begun before."""
         self._place()
         self.follow()
 
     def on_unmount(self) -> None:
-        """Nobody looks any more."""
+        """Stop the timers."""
         self._stop()
 
     def on_resize(self) -> None:
-        """Beside the stream or below it."""
+        """Stand beside the stream or below it, as there is room."""
         self._place()
         self._draw()
 
     def on_focus(self) -> None:
-        """Other keys matter, as soon as they are known."""
+        """Show other keys, as soon as Textual knows them."""
         self.call_after_refresh(self._draw)
 
     def on_blur(self) -> None:
-        """Other keys matter, as soon as they are known."""
+        """Show other keys, as soon as Textual knows them."""
         self.call_after_refresh(self._draw)
 
     def lines(self) -> list[Content]:
-        """As much of it as there is room for."""
+        """Return the lines that there is room for."""
         width, height = self.content_size
         lines = CompressionLines(self.progress, width, self._characters, self._unicode)
         return picture(lines, height, self.keys)
 
     def render_line(self, y: int) -> Strip:
-        """One line of it, made once for as long as it is there, wherever it stands."""
+        """Draw one line; a line that looks the same is made once, wherever it stands."""
         line = self._lines[y] if y < len(self._lines) else Content("")
         drawn_for = self.content_size.width, self.visual_style
         if drawn_for != self._drawn_for:
@@ -271,10 +205,11 @@ class CompressionPanel(Widget, can_focus=True):
 
     @property
     def keys(self) -> str:
-        """The keys that matter now, as the user has mapped them; looked up when that changes."""
-        told = self.progress
+        """The keys that matter now, as the user has mapped them; they are looked up when that
+        changes."""
+        progress = self.progress
         focus = self.screen, self.screen.focused, self.has_focus
-        now = (*focus, told.stage, told.is_running, self.content_size)
+        now = (*focus, progress.stage, progress.is_running, self.content_size)
         if now != self._keys_for:
             self._keys, self._keys_for = self._live_keys(), now
         return self._keys
@@ -286,13 +221,13 @@ class CompressionPanel(Widget, can_focus=True):
             if active.enabled
         }
         lines = [
-            "   ".join(f"{live[name]} {words}" for name, words in wanted if name in live)
-            for wanted in (self._wanted(CANCEL, EDIT), self._wanted(CANCEL_SHORT, EDIT_SHORT))
+            "   ".join(f"{live[name]} {words}" for name, words in offered if name in live)
+            for offered in (self._offered(CANCEL, EDIT), self._offered(CANCEL_SHORT, EDIT_SHORT))
         ]
         return next((line for line in lines if len(line) <= self.content_size.width), lines[-1])
 
-    def _wanted(self, cancel: str, edit: str) -> tuple[tuple[str, str], ...]:
-        """Bindings and a word for each."""
+    def _offered(self, cancel: str, edit: str) -> tuple[tuple[str, str], ...]:
+        """Return the ids of bindings with a word for each."""
         if not self.progress.is_running:
             return (("compression.cancel", "close"),)
         if not self.has_focus:
@@ -307,23 +242,23 @@ class CompressionPanel(Widget, can_focus=True):
     # What the user does
 
     def action_cancel(self) -> None:
-        """Cancel; or, once it has ended, go."""
+        """Ask to cancel; once it has ended, leave the panel."""
         self.post_message(self.CancelRequested() if self.progress.is_running else self.Left())
 
     def action_whole(self) -> None:
-        """More room, or less again."""
+        """Ask for the whole screen, or for the panel again."""
         self.post_message(self.WholeRequested())
 
     def action_edit(self) -> None:
-        """Look at it before it is applied."""
+        """Ask for the preview before it is applied."""
         self.post_message(self.EditRequested())
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only a summary that is not in use yet can be edited."""
+        """Allow editing only while the compression can still be held."""
         return action != "edit" or self.progress.can_be_held
 
     def action_leave(self) -> None:
-        """Let it go on."""
+        """Leave the panel; the compression goes on."""
         self.post_message(self.Left())
 
     # Time
@@ -341,7 +276,7 @@ class CompressionPanel(Widget, can_focus=True):
         self.add_class("-running")
 
     def _rest(self) -> None:
-        """At the end nothing is left that would take time."""
+        """Hide the panel at the end, and stop all timers."""
         self._stop()
         had_focus = self.has_focus
         self.remove_class("-running")
@@ -360,7 +295,7 @@ class CompressionPanel(Widget, can_focus=True):
             self._frame = self.set_timer(FRAME_SECONDS, self._draw)
 
     def _draw(self) -> None:
-        """Only lines that have changed: of most frames that is the end of the summary."""
+        """Draw the lines that have changed: in most frames only the end of the summary."""
         self._frame = None
         if not self.is_attached:
             return
@@ -389,11 +324,76 @@ class CompressionPanel(Widget, can_focus=True):
 
     @property
     def _characters(self) -> Characters:
-        if not self._unicode:
-            return ASCII
-        return WITHOUT_COLOUR if self.app.no_color else COLOURED
+        return characters_for(unicode=self._unicode, no_color=self.app.no_color)
+
+
+def picture(lines: CompressionLines, height: int, keys: str) -> list[Content]:
+    """Return exactly `height` lines; the last one has the keys."""
+    head = _short_head(lines, height) if height < COMPACT_HEIGHT else _head(lines, height)
+    room = height - len(head) - 1
+    body = _body(lines, room) if room > 0 else []
+    shown = [*head, *body][: max(height - 1, 0)]
+    free = [Content("")] * (height - 1 - len(shown))
+    return [*shown, *free, lines.cut(Content.styled(keys, "$text-muted"))][:height]
+
+
+def _short_head(lines: CompressionLines, height: int) -> list[Content]:
+    if not lines.progress.started:
+        return [lines.short_heading()]
+    bar = one_bar(lines.progress, lines.width, lines.characters)
+    marks = [lines.marks()] if height > _MARKS_ABOVE and lines.progress.outcomes("fold") else []
+    return [lines.short_heading(), bar, lines.cut(lines.short_outcomes()), *marks]
+
+
+def _head(lines: CompressionLines, height: int) -> list[Content]:
+    if not lines.progress.started:
+        return lines.heading()
+    gap = [Content("")] if height >= AIRY_HEIGHT else []
+    bars = two_bars(lines.progress, lines.width, lines.characters)
+    freed = Content.styled(lines.freed(), "$text-muted")
+    return [*lines.heading(), *gap, *bars, *gap, *lines.outcomes(), freed]
+
+
+def _body(lines: CompressionLines, room: int) -> list[Content]:
+    """Return what went wrong, the end of the summary, and the ledger."""
+    gap = [Content("")] if room >= _GAPS_FROM else []
+    problems = lines.problems()
+    if lines.progress.is_running:
+        # Half of the room is for the summary that is being written.
+        problems = problems[: max(room // 2, 1)]
+    if problems:
+        problems = [*gap, *problems][:room]
+    room -= len(problems)
+    if room < _TITLES_FROM or not lines.progress.started:
+        return [*problems, *(lines.summary()[-room:] if room > 0 else [])]
+    return [*problems, *_words(lines, room, gap)]
+
+
+def _words(lines: CompressionLines, room: int, gap: list[Content]) -> list[Content]:
+    """Return the end of the summary and the beginning of the ledger, with their titles."""
+    summary, ledger = lines.summary(), lines.ledger()
+    free = room - (1 + len(gap)) * (2 if ledger else 1)
+    # The ledger is short: it gets what the summary leaves, and at least half of the room.
+    facts = min(len(ledger), max(free - len(summary), free // 2))
+    title = SUMMARY_WRITTEN if lines.progress.is_running else SUMMARY_DONE
+    parts = [*gap, _title(title), *summary[-(free - facts) :]]
+    if ledger:
+        parts += [*gap, _title(LEDGER), *_first(lines, ledger, facts)]
+    return parts
+
+
+def _title(text: str) -> Content:
+    return Content.styled(text, "bold $secondary")
+
+
+def _first(lines: CompressionLines, facts: list[Content], room: int) -> list[Content]:
+    """Return the first facts, and how many more there are."""
+    if len(facts) <= room or room < 1:
+        return facts[:room]
+    more = Content.styled(f"  and {len(facts) - room + 1} more", "$text-muted")
+    return [*facts[: room - 1], lines.cut(more)]
 
 
 def _look(line: Content) -> tuple[str, tuple[Span, ...]]:
-    """What tells whether two lines look the same."""
+    """Return what is equal for two lines that look the same."""
     return line.plain, tuple(line.spans)

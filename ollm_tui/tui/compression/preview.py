@@ -1,11 +1,9 @@
-"""A compression before it is applied: what stays, folds and goes, and the summary to edit."""
+"""The preview of a compression: what stays, folds and goes short, and the summary to edit."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, assert_never
 
 from textual import events, on
@@ -30,97 +28,47 @@ from ollm_tui.core.compression_events import (
 from ollm_tui.core.counts import counted
 from ollm_tui.core.intake import clean, visible
 from ollm_tui.tui.compression.lines import COLOURS, NOUNS, CompressionLines, two_bars
-from ollm_tui.tui.compression.progress import Clock, CompressionProgress, What, tokens_of
-from ollm_tui.tui.compression.words import ending_line
-from ollm_tui.tui.gauge.gauge_bar import ASCII, COLOURED, WITHOUT_COLOUR, Characters
+from ollm_tui.tui.compression.progress import Clock, CompressionProgress, tokens_of
+from ollm_tui.tui.compression.words import (
+    EDITING,
+    EDITING_KEYS,
+    INSTRUCTIONS_QUESTION,
+    OUTCOME_GROUPS,
+    OUTCOME_WORDS,
+    PREVIEW,
+    PREVIEW_KEYS,
+    ending_line,
+)
+from ollm_tui.tui.gauge.gauge_bar import Characters, characters_for
 from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
 from ollm_tui.tui.kit.live_keys import LiveKeys
 from ollm_tui.tui.kit.question import Question
 
-WORDS: Mapping[What, str] = MappingProxyType(
-    {"keep": "stay", "fold": "fold", "elide": "go short", "age": "grow older"}
-)
-GROUPS: tuple[tuple[str, tuple[What, ...]], ...] = (
-    ("stays", ("keep",)),
-    ("folds into a checkpoint", ("fold",)),
-    ("goes short", ("elide", "age")),
-)
+FRAME_SECONDS = 1 / 20
+"""Events of one frame are drawn together."""
 
 
-def fate_choices(progress: CompressionProgress) -> list[Choice]:
-    """Three groups, and a line for each message and older checkpoint."""
-    lines: list[Choice] = []
-    listed = progress.started.outcomes if progress.started else ()
-    width = max((len(f"{outcome.tokens:,}") for outcome in listed), default=0)
-    for title, kinds in GROUPS:
-        outcomes = [outcome for what in kinds for outcome in progress.outcomes(what)]
-        if outcomes:
-            heading = f"{title} · {len(outcomes):,} · {tokens_of(outcomes)[0]:,} tokens"
-            lines.append(Choice(title, heading, heading=True))
-            lines += [
-                _line(outcome, width)
-                for outcome in sorted(outcomes, key=lambda outcome: -outcome.tokens)
-            ]
-    return lines
+@dataclass(frozen=True)
+class Applied:
+    """The user applies the draft; `summary` is None unless the user changed it."""
+
+    draft: Draft
+    summary: str | None = None
 
 
-def totals(progress: CompressionProgress, characters: Characters) -> Content:
-    """How many stay, fold and go short, with the colours of the bars."""
-    parts = [
-        Content.assemble(
-            (characters[NOUNS[what][0]], COLOURS[NOUNS[what][0]]),
-            f" {word} ",
-            (str(len(outcomes)), "$text-muted"),
-        )
-        for what, word in WORDS.items()
-        if (outcomes := progress.outcomes(what))
-    ]
-    return Content("   ").join(parts)
+@dataclass(frozen=True)
+class StartOver:
+    """The user wants the summary to be written again with these instructions."""
+
+    instructions: str
 
 
-def preview_words(progress: CompressionProgress, summary: str | None) -> str:
-    """What would happen, and that nothing has yet; `summary` is the user's own, where edited."""
-    match progress.ending:
-        case None:
-            return _words_before(progress)
-        case CompressionDrafted():
-            return _words_of_draft(progress, summary)
-        case CompressionSkipped() | CompressionFailed() | CompressionCancelled():
-            return ending_line(progress.ending)
-        case ContextCompressed():
-            return "applied"
-        case _:
-            assert_never(progress.ending)
-
-
-def _words_before(progress: CompressionProgress) -> str:
-    if progress.started is None:
-        return "Looking at what could be folded. Nothing changes by that."
-    if progress.problems:
-        return f"Nothing has changed yet. {progress.problems[-1]}"
-    return "Nothing has changed yet. You can apply it, or edit the summary, once it is written."
-
-
-def _words_of_draft(progress: CompressionProgress, summary: str | None) -> str:
-    done: list[str] = []
-    if folded := len(progress.outcomes("fold")):
-        by = {None: "", "": ", only the ledger is kept"}.get(summary, " with your summary")
-        done.append(f"{counted(folded, 'message')} become one checkpoint{by}")
-    if elided := len(progress.outcomes("elide")):
-        done.append(f"{counted(elided, 'output')} {'is' if elided == 1 else 'are'} cut short")
-    if aged := len(progress.outcomes("age")):
-        done.append(f"{counted(aged, 'older checkpoint')} {'gets' if aged == 1 else 'get'} shorter")
-    return f"Nothing has changed yet. If you apply it: {', '.join(done) or 'nothing does'}."
-
-
-def _line(outcome: Outcome, width: int) -> Choice:
-    left = f"{outcome.after:,} left" if outcome.what in ("elide", "age") else ""
-    note = " · ".join(word for word in (visible(outcome.why), left) if word)
-    return Choice(outcome.key, visible(outcome.title), note, f"{outcome.tokens:>{width},}")
+Decision = Applied | StartOver | None
+"""What the user decides about a draft; None changes nothing."""
 
 
 class SummaryArea(TextArea):
-    """Text that grows at its end until the user edits it. What is pasted is filtered."""
+    """A text that grows at its end until the user edits it. What is pasted is filtered."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -135,7 +83,7 @@ class SummaryArea(TextArea):
         self.match_cursor_bracket = False
 
     def follow(self, text: str) -> None:
-        """Show a text that is longer than before, or another one; its end is in view."""
+        """Show a text, and keep its end in view; of a text that has grown only the end is added."""
         shown = self.text
         if text == shown:
             return
@@ -171,43 +119,8 @@ class SummaryArea(TextArea):
             self.move_cursor(self.replace(clean(text), *self.selection).end_location)
 
 
-FRAME_SECONDS = 1 / 20
-KEYS = (
-    ("preview.apply", "apply"),
-    ("preview.edit", "edit the summary"),
-    ("preview.instructions", "instructions"),
-    ("preview.leave", "leave, nothing changes"),
-)
-EDITING_KEYS = (("preview.leave", "done editing"),)
-PREVIEW = "Preview"
-EDITING = "You are editing the summary; the model will read it in the place of the messages."
-QUESTION = (
-    "Extra instructions for the summary\n"
-    "What matters to you, in a line: the summary is written anew with it in mind."
-)
-
-
-@dataclass(frozen=True)
-class Applied:
-    """The draft is to be applied; `summary` only if the user changed it."""
-
-    draft: Draft
-    summary: str | None = None
-
-
-@dataclass(frozen=True)
-class StartOver:
-    """The summary is to be written anew with these instructions."""
-
-    instructions: str
-
-
-Decision = Applied | StartOver | None
-"""None: nothing is to change."""
-
-
 class CompressionPreview(Screen[Decision]):
-    """Shows what `take` is told; gives what the user wants, None if nothing is to change."""
+    """Shows a compression by its events; dismisses with what the user decides."""
 
     AUTO_FOCUS = "ChoiceList"
     CSS_PATH = "screen.tcss"
@@ -249,7 +162,7 @@ class CompressionPreview(Screen[Decision]):
         unicode: bool = True,
         clock: Clock = time.monotonic,
     ) -> None:
-        """With a `progress` somebody else takes the events: `follow` says that there is more."""
+        """With a `progress` the caller takes the events itself, and calls `follow` after each."""
         super().__init__()
         self._instructions = instructions
         self._unicode = unicode
@@ -257,12 +170,12 @@ class CompressionPreview(Screen[Decision]):
         self._progress = progress or CompressionProgress(clock)
         self._is_editing = False
         self._shown_draft: Draft | None = None
-        """The draft whose summary was put where it can be edited."""
+        """The draft whose summary is in the text area."""
         self._frame: Timer | None = None
         self._second: Timer | None = None
 
     def compose(self) -> ComposeResult:
-        """How far it is, before and after, what becomes of what beside the summary, the keys."""
+        """Lay out the heading, the bars, the outcomes beside summary and ledger, and the keys."""
         yield Static(id="heading")
         yield Static(id="bars")
         with Container(id="columns"):
@@ -277,16 +190,16 @@ class CompressionPreview(Screen[Decision]):
         yield LiveKeys()
 
     def on_mount(self) -> None:
-        """It may have begun before."""
+        """Show a compression that may have begun before."""
         self._show()
         self.follow()
 
     def on_resize(self) -> None:
-        """Bars and heading have another width."""
+        """Draw bars and heading in the new width."""
         self._draw_soon()
 
     def on_unmount(self) -> None:
-        """Nobody looks any more."""
+        """Stop the timers."""
         self._stop()
 
     def take(self, event: AnyCompressionEvent) -> None:
@@ -295,7 +208,7 @@ class CompressionPreview(Screen[Decision]):
         self.follow()
 
     def follow(self) -> None:
-        """More is known of the compression."""
+        """Draw again: more is known of the compression."""
         if not self.is_mounted:
             return
         if self._progress.is_running:
@@ -309,7 +222,7 @@ class CompressionPreview(Screen[Decision]):
     # What the user does
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A draft can be applied and its summary edited; what is edited takes all keys but Esc."""
+        """Allow what is possible now: while the summary is edited, it takes all keys but Esc."""
         if action == "apply":
             return self._draft is not None and not self._is_editing
         if action == "edit":
@@ -317,28 +230,28 @@ class CompressionPreview(Screen[Decision]):
         return action != "instruct" or not self._is_editing
 
     def action_apply(self) -> None:
-        """Close with the draft."""
+        """Dismiss with the draft, and the summary if the user changed it."""
         if self._draft:
             self.dismiss(Applied(self._draft, self._own_summary))
 
     def action_edit(self) -> None:
-        """Open the summary."""
+        """Let the user edit the summary."""
         self._is_editing = True
         self.query_one(SummaryArea).open()
         self._show()
 
     def action_instruct(self) -> None:
-        """Ask for a line, and close with it."""
+        """Ask for instructions, and dismiss with them."""
 
         def start_over(answer: str | None) -> None:
             if answer and answer.strip():
                 self.dismiss(StartOver(answer.strip()))
 
-        question = Question(QUESTION, self._instructions, "write it anew")
+        question = Question(INSTRUCTIONS_QUESTION, self._instructions, "write it anew")
         self.app.push_screen(question, start_over)
 
     def action_leave(self) -> None:
-        """Done editing; or close, and nothing changes."""
+        """End editing; else dismiss, and nothing changes."""
         if not self._is_editing:
             self.dismiss(None)
             return
@@ -350,7 +263,7 @@ class CompressionPreview(Screen[Decision]):
 
     @on(ChoiceList.Chosen)
     def look_only(self, event: ChoiceList.Chosen) -> None:
-        """A click on a line is no reason to change anything."""
+        """Stop the event: choosing a line changes nothing."""
         event.stop()
 
     # Showing
@@ -366,7 +279,7 @@ class CompressionPreview(Screen[Decision]):
 
     @property
     def _own_summary(self) -> str | None:
-        """What the user made of the summary; None if it is as it was."""
+        """The summary as the user changed it; None if it is as it was."""
         checkpoint = self._draft and self._draft.checkpoint
         text = clean(self.query_one(SummaryArea).text).strip()
         return text if checkpoint and text != clean(checkpoint.summary).strip() else None
@@ -386,7 +299,7 @@ class CompressionPreview(Screen[Decision]):
         self._show_said()
 
     def _show_words(self) -> None:
-        """The summary, unless it is the user's by now, and the ledger."""
+        """Show the summary and the ledger; a summary that the user may have edited stays."""
         area, draft = self.query_one(SummaryArea), self._draft
         if draft is None:
             area.follow(self._progress.summary)
@@ -413,7 +326,7 @@ class CompressionPreview(Screen[Decision]):
         said.set_class(ending is not None and self._draft is None, "wrong")
         self.set_class(self._is_editing, "-editing")
         self.refresh_bindings()
-        self.query_one(LiveKeys).show(*(EDITING_KEYS if self._is_editing else KEYS))
+        self.query_one(LiveKeys).show(*(EDITING_KEYS if self._is_editing else PREVIEW_KEYS))
 
     def _update(self, name: str, content: Content) -> None:
         self.query_one(f"#{name}", Static).update(content)
@@ -430,6 +343,76 @@ class CompressionPreview(Screen[Decision]):
 
     @property
     def _characters(self) -> Characters:
-        if not self._unicode:
-            return ASCII
-        return WITHOUT_COLOUR if self.app.no_color else COLOURED
+        return characters_for(unicode=self._unicode, no_color=self.app.no_color)
+
+
+def fate_choices(progress: CompressionProgress) -> list[Choice]:
+    """Return three groups with a line for each message and older checkpoint, the largest first."""
+    lines: list[Choice] = []
+    listed = progress.started.outcomes if progress.started else ()
+    width = max((len(f"{outcome.tokens:,}") for outcome in listed), default=0)
+    for title, kinds in OUTCOME_GROUPS:
+        outcomes = [outcome for what in kinds for outcome in progress.outcomes(what)]
+        if outcomes:
+            heading = f"{title} · {len(outcomes):,} · {tokens_of(outcomes)[0]:,} tokens"
+            lines.append(Choice(title, heading, heading=True))
+            lines += [
+                _line(outcome, width)
+                for outcome in sorted(outcomes, key=lambda outcome: -outcome.tokens)
+            ]
+    return lines
+
+
+def totals(progress: CompressionProgress, characters: Characters) -> Content:
+    """Return how many stay, fold, go short and age, with the colours of the bars."""
+    parts = [
+        Content.assemble(
+            (characters[NOUNS[what][0]], COLOURS[NOUNS[what][0]]),
+            f" {word} ",
+            (str(len(outcomes)), "$text-muted"),
+        )
+        for what, word in OUTCOME_WORDS.items()
+        if (outcomes := progress.outcomes(what))
+    ]
+    return Content("   ").join(parts)
+
+
+def preview_words(progress: CompressionProgress, summary: str | None) -> str:
+    """Return what would happen, and that nothing has yet; `summary` is the user's own, if any."""
+    match progress.ending:
+        case None:
+            return _words_before(progress)
+        case CompressionDrafted():
+            return _words_of_draft(progress, summary)
+        case CompressionSkipped() | CompressionFailed() | CompressionCancelled():
+            return ending_line(progress.ending)
+        case ContextCompressed():
+            return "applied"
+        case _:
+            assert_never(progress.ending)
+
+
+def _words_before(progress: CompressionProgress) -> str:
+    if progress.started is None:
+        return "Looking at what could be folded. Nothing changes by that."
+    if progress.problems:
+        return f"Nothing has changed yet. {progress.problems[-1]}"
+    return "Nothing has changed yet. You can apply it, or edit the summary, once it is written."
+
+
+def _words_of_draft(progress: CompressionProgress, summary: str | None) -> str:
+    done: list[str] = []
+    if folded := len(progress.outcomes("fold")):
+        by = {None: "", "": ", only the ledger is kept"}.get(summary, " with your summary")
+        done.append(f"{counted(folded, 'message')} become one checkpoint{by}")
+    if elided := len(progress.outcomes("elide")):
+        done.append(f"{counted(elided, 'output')} {'is' if elided == 1 else 'are'} cut short")
+    if aged := len(progress.outcomes("age")):
+        done.append(f"{counted(aged, 'older checkpoint')} {'gets' if aged == 1 else 'get'} shorter")
+    return f"Nothing has changed yet. If you apply it: {', '.join(done) or 'nothing does'}."
+
+
+def _line(outcome: Outcome, width: int) -> Choice:
+    left = f"{outcome.after:,} left" if outcome.what in ("elide", "age") else ""
+    note = " · ".join(word for word in (visible(outcome.why), left) if word)
+    return Choice(outcome.key, visible(outcome.title), note, f"{outcome.tokens:>{width},}")

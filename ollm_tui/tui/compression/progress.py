@@ -1,10 +1,10 @@
-"""A compression as it goes: what its events have told so far, for whoever draws it."""
+"""The progress of a compression: what its events have said so far, for the views that draw it."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Literal, assert_never
+from typing import assert_never
 
 from ollm_tui.core.compression_events import (
     STAGES,
@@ -30,17 +30,15 @@ from ollm_tui.core.compression_events import (
 )
 from ollm_tui.core.intake import IntakeFilter, clean
 from ollm_tui.core.session.compression import Checkpoint
-from ollm_tui.tui.compression.words import Ending, fill_line, rejection_line
+from ollm_tui.tui.compression.words import Ending, What, fill_line, rejection_line
 
-What = Literal["keep", "fold", "elide", "age"]
-"""What becomes of a message."""
 WHATS: tuple[What, ...] = ("keep", "fold", "elide", "age")
 Clock = Callable[[], float]
 """Seconds, counted from anywhere."""
 
 
 class CompressionProgress:
-    """What is known of one compression."""
+    """The state of one compression, as its events have made it so far."""
 
     def __init__(self, clock: Clock = time.monotonic) -> None:
         self._clock = clock
@@ -52,20 +50,20 @@ class CompressionProgress:
         self._tokens: dict[What, tuple[int, int]] = dict.fromkeys(WHATS, (0, 0))
         self.started: CompressionStarted | None = None
         self.numbers: dict[str, int] = {}
-        """Messages that are folded, with their places among all messages of the prompt."""
+        """The messages to fold, with their numbers among all messages of the prompt."""
         self.stage: Stage = "identify"
         self.folded: list[str] = []
-        """Messages in the order in which they went to the summariser."""
+        """The messages folded so far, in the order in which they went to the summariser."""
         self.ledger = ""
         self.problems: list[str] = []
-        """What went wrong on the way, and what the user alone can mend; in words."""
+        """What went wrong on the way, and what only the user can change, in words."""
         self.checkpoint: Checkpoint | None = None
         self.ending: Ending | None = None
         self.is_edited = False
         """Whether the user has changed the summary of the draft, which nobody has counted yet."""
 
     def take(self, event: AnyCompressionEvent) -> None:
-        """Note what one event tells."""
+        """Take in one event."""
         match event:
             case CompressionStarted():
                 self._begin(event)
@@ -84,7 +82,7 @@ class CompressionProgress:
             case UserMessagesFill():
                 self.problems.append(fill_line(event))
             case SnapshotTaken() | DataElided() | CheckpointAged():
-                pass  # stages and fates have told of them
+                pass  # the stages and outcomes say the same
             case (
                 ContextCompressed()
                 | CompressionDrafted()
@@ -104,18 +102,18 @@ class CompressionProgress:
 
     @property
     def can_be_held(self) -> bool:
-        """Whether it can still stop before it is applied. A turn that waits for it cannot wait."""
+        """Whether it can still stop before it is applied; not while a turn waits for it."""
         in_turn = self.started is not None and self.started.trigger == "overflow"
         return self.is_running and not in_turn and self.stage != "apply"
 
     @property
     def seconds(self) -> int:
-        """How long it has taken so far."""
+        """How many whole seconds it has taken so far."""
         return max(int((self._ended or self._clock()) - self._began), 0)
 
     @property
     def stage_number(self) -> int:
-        """Which of the stages it is at, from 1 on."""
+        """The number of the present stage, from 1 on."""
         return STAGES.index(self.stage) + 1
 
     @property
@@ -127,12 +125,12 @@ class CompressionProgress:
 
     @property
     def before_tokens(self) -> int:
-        """The prompt as it was."""
+        """The tokens of the prompt before; 0 until it has begun."""
         return self.started.before_tokens if self.started else 0
 
     @property
     def after_tokens(self) -> int:
-        """The prompt as it becomes; `is_exact` says whether that is known by now."""
+        """The tokens of the prompt afterwards; expected ones until `is_exact`."""
         match self.ending:
             case ContextCompressed(compression=made):
                 return made.after_tokens
@@ -143,24 +141,24 @@ class CompressionProgress:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the tokens that are left are known, and no longer expected."""
+        """Whether the tokens afterwards are counted, not expected."""
         return isinstance(self.ending, ContextCompressed | CompressionDrafted)
 
     def outcomes(self, what: What) -> list[Outcome]:
-        """Messages and checkpoints to which the same happens, in the order of the prompt."""
+        """Return the messages and checkpoints with this outcome, in the order of the prompt."""
         return self._outcomes[what]
 
     def tokens(self, what: What) -> tuple[int, int]:
-        """What these take of the prompt before and after."""
+        """Return the tokens that these take before and after."""
         return self._tokens[what]
 
     @property
     def always_sent(self) -> int:
-        """What the prompt has besides messages and older checkpoints."""
+        """The tokens of what is neither a message nor an older checkpoint."""
         return max(self.before_tokens - sum(before for before, _ in self._tokens.values()), 0)
 
     def _begin(self, event: CompressionStarted) -> None:
-        """Sorted once: it is drawn many times, and there may be thousands."""
+        """Sort the outcomes once: they are drawn many times, and there may be thousands."""
         self.started = event
         number = 0
         for outcome in event.outcomes:
@@ -178,5 +176,5 @@ class CompressionProgress:
 
 
 def tokens_of(outcomes: Sequence[Outcome]) -> tuple[int, int]:
-    """What some fates take of the prompt before and after."""
+    """Return the tokens of some outcomes before and after."""
     return sum(outcome.tokens for outcome in outcomes), sum(outcome.after for outcome in outcomes)

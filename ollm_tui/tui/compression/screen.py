@@ -1,4 +1,4 @@
-"""The compression on the whole screen, while it goes and once it has ended."""
+"""The screen that shows a compression as a whole, while it runs and once it has ended."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ollm_tui.tui.compression.progress import CompressionProgress
 
 
 class CompressionScreen(Screen[None]):
-    """Shows a compression that somebody else tells of: `follow` says that there is more."""
+    """Shows the panel on the whole screen; the caller takes the events, and calls `follow`."""
 
     AUTO_FOCUS = "CompressionPanel"
     DEFAULT_CSS = """
@@ -34,22 +34,22 @@ class CompressionScreen(Screen[None]):
         self._panel = CompressionPanel(progress, whole=True, unicode=unicode)
 
     def compose(self) -> ComposeResult:
-        """Nothing but the panel."""
+        """Show nothing but the panel."""
         yield self._panel
 
     def follow(self) -> None:
-        """More is known of the compression."""
+        """Draw again: more is known of the compression."""
         self._panel.follow()
 
     @on(CompressionPanel.CancelRequested)
     def cancel(self, event: CompressionPanel.CancelRequested) -> None:
-        """The words that it was cancelled come from whoever does it."""
+        """Cancel the compression; the chat says that it was."""
         event.stop()
         self._cancel()
 
     @on(CompressionPanel.EditRequested)
     def edit(self, event: CompressionPanel.EditRequested) -> None:
-        """What can be edited takes the place of this."""
+        """Close, and have the preview opened in place of this."""
         event.stop()
         self.dismiss(None)
         self._edit()
@@ -57,6 +57,6 @@ class CompressionScreen(Screen[None]):
     @on(CompressionPanel.WholeRequested)
     @on(CompressionPanel.Left)
     def close(self, event: CompressionPanel.WholeRequested | CompressionPanel.Left) -> None:
-        """Back to the chat; the compression goes on."""
+        """Go back to the chat; the compression goes on."""
         event.stop()
         self.dismiss(None)

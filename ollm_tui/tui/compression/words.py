@@ -1,10 +1,11 @@
-"""What a compression does and how it ended, in words; the same in panel, stream and preview."""
+"""The words of compression, the same in panel, preview and stream: texts and keys, and functions
+that say what a compression did and how it ended."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import assert_never
+from typing import Literal, assert_never
 
 from ollm_tui.core.compression_events import (
     CompressionCancelled,
@@ -20,14 +21,80 @@ from ollm_tui.core.counts import counted, short_count
 from ollm_tui.core.intake import clean, visible
 from ollm_tui.core.session.compression import COMPACT, DETAILED, MODERATE, Checkpoint, Compression
 
+What = Literal["keep", "fold", "elide", "age"]
+"""The outcome for a message."""
+Ending = (
+    ContextCompressed
+    | CompressionDrafted
+    | CompressionSkipped
+    | CompressionFailed
+    | CompressionCancelled
+)
+"""The events of which exactly one comes last."""
+
+# What every place says of a compression
+
 LEVEL_WORDS: Mapping[int, str] = MappingProxyType(
     {DETAILED: "detailed", MODERATE: "moderate", COMPACT: "compact"}
 )
 NO_SUMMARY = "(no summary: no model was asked)"
+STAGE_WORDS: Mapping[Stage, str] = MappingProxyType(
+    {
+        "identify": "choosing",
+        "snapshot": "taking a snapshot",
+        "elide": "cutting short",
+        "summarise": "summarising",
+        "validate": "checking",
+        "apply": "applying",
+    }
+)
+
+# The panel and the whole screen
+
+BAR_LABELS = ("before ", "after  ")
+SUMMARY_WRITTEN, SUMMARY_DONE = "Summary, as it is written", "Summary"
+LEDGER = "Ledger, kept without the model"
+CANCEL = "cancel, nothing changes"
+EDIT = "edit before applying"
+CANCEL_SHORT, EDIT_SHORT = "cancel", "edit first"
+"""The words where there is less room."""
+
+# The preview
+
+PREVIEW = "Preview"
+OUTCOME_WORDS: Mapping[What, str] = MappingProxyType(
+    {"keep": "stay", "fold": "fold", "elide": "go short", "age": "grow older"}
+)
+OUTCOME_GROUPS: tuple[tuple[str, tuple[What, ...]], ...] = (
+    ("stays", ("keep",)),
+    ("folds into a checkpoint", ("fold",)),
+    ("goes short", ("elide", "age")),
+)
+PREVIEW_KEYS = (
+    ("preview.apply", "apply"),
+    ("preview.edit", "edit the summary"),
+    ("preview.instructions", "instructions"),
+    ("preview.leave", "leave, nothing changes"),
+)
+EDITING_KEYS = (("preview.leave", "done editing"),)
+EDITING = "You are editing the summary; the model will read it in the place of the messages."
+INSTRUCTIONS_QUESTION = (
+    "Extra instructions for the summary\n"
+    "What matters to you, in a line: the summary is written anew with it in mind."
+)
+
+# The checkpoints
+
+NO_CHECKPOINT = (
+    "No checkpoint yet. The context is compressed at 80 %; /compact does it now.\n\n"
+    "A checkpoint stands in the context for older messages: a summary, and a ledger of facts "
+    "that is made without a model. The messages themselves stay in the session."
+)
+CHECKPOINT_KEYS = "j k PgUp PgDn g G read   Esc close"
 
 
 def deed(compression: Compression) -> str:
-    """What a compression did."""
+    """Return what a compression did."""
     done: list[str] = []
     if compression.folded:
         where = " into a checkpoint" if compression.created else ""
@@ -40,7 +107,7 @@ def deed(compression: Compression) -> str:
 
 
 def checkpoint_title(checkpoint: Checkpoint) -> str:
-    """What a checkpoint stands for, and what it saves."""
+    """Return what a checkpoint stands for, and what it saves."""
     level = LEVEL_WORDS.get(checkpoint.level, "")
     messages = counted(len(checkpoint.messages), "message")
     original, now = checkpoint.original_tokens, checkpoint.current_tokens
@@ -49,35 +116,14 @@ def checkpoint_title(checkpoint: Checkpoint) -> str:
 
 
 def checkpoint_text(checkpoint: Checkpoint) -> str:
-    """The summary and the ledger of a checkpoint, as the model reads them."""
+    """Return the summary and the ledger of a checkpoint, as the model reads them."""
     summary = clean(checkpoint.summary).strip() or NO_SUMMARY
     ledger = clean(checkpoint.facts).strip()
     return f"{summary}\n\n{ledger}".strip()
 
 
-Ending = (
-    ContextCompressed
-    | CompressionDrafted
-    | CompressionSkipped
-    | CompressionFailed
-    | CompressionCancelled
-)
-"""Exactly one of these comes last."""
-
-STAGE_WORDS: Mapping[Stage, str] = MappingProxyType(
-    {
-        "identify": "choosing",
-        "snapshot": "taking a snapshot",
-        "elide": "cutting short",
-        "summarise": "summarising",
-        "validate": "checking",
-        "apply": "applying",
-    }
-)
-
-
 def ending_title(ending: Ending) -> str:
-    """How it ended, in a word or two."""
+    """Return how a compression ended, in a few words."""
     match ending:
         case ContextCompressed():
             return "Compressed"
@@ -92,7 +138,7 @@ def ending_title(ending: Ending) -> str:
 
 
 def ending_line(ending: Ending) -> str:
-    """How it ended and what to do, in one line."""
+    """Return how a compression ended and what to do, in one line."""
     match ending:
         case ContextCompressed():
             return deed(ending.compression)
@@ -109,14 +155,20 @@ def ending_line(ending: Ending) -> str:
             assert_never(ending)
 
 
+def tokens_words(compression: Compression) -> str:
+    """Return the tokens before and after a compression, or before and after it was undone."""
+    before, after = compression.before_tokens, compression.after_tokens
+    return f"{after:,} → {before:,} tokens" if compression.undone_at else f"{before:,} → {after:,}"
+
+
 def rejection_line(event: SummaryRejected) -> str:
-    """Why a summary was of no use, and what is done instead."""
+    """Return why a summary was rejected, and what is done instead."""
     then = "asked once more" if event.again else "done without it, the ledger is kept"
     return f"{visible(event.reason)}: {then}"
 
 
 def fill_line(event: UserMessagesFill) -> str:
-    """The user's own messages take the room, and what only the user may do about it."""
+    """Return that the user's own messages take the room, and what the user can do about it."""
     line = (
         f"your own messages take {short_count(event.tokens)} of {short_count(event.limit)} tokens "
         "and are never folded unasked"

@@ -1,4 +1,4 @@
-"""The context: what fills it and what is added to it; messages pinned, left out or folded."""
+"""The commands for the context: show it, add to it, pin, leave out and fold messages, trust."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from ollm_tui.tui.chat.port import Action, ChatPort
 from ollm_tui.tui.chat.trust_question import TrustQuestion
 from ollm_tui.tui.compression.compression_run import Asked, preview
 from ollm_tui.tui.context import context_entries
-from ollm_tui.tui.context.context_lines import MESSAGE_ACTIONS, effect
+from ollm_tui.tui.context.context_lines import MESSAGE_ACTIONS
 from ollm_tui.tui.context.screen import CompactAbove, ContextScreen, GoTo
 from ollm_tui.tui.context.text_page import PromptScreen, export_prompt, prompt_screen
+from ollm_tui.tui.context.words import effect
 from ollm_tui.tui.stream.entries.message_entries import entry_of
 from ollm_tui.tui.tools.tool_display import ToolDisplay
 
 
 async def breakdown(chat: ChatPort, argument: str) -> None:
-    """What fills the context; the prompt itself (`show`), or in a file (`export`); and what is
-    in every prompt (`add`, `remove`, `list`, `clear`, `refresh`)."""
+    """Open the context screen; show the prompt (`show`) or write it to a file (`export`); change
+    what is in every prompt (`add`, `remove`, `list`, `clear`, `refresh`)."""
     word, _, rest = argument.partition(" ")
     if not argument:
         _open(chat)
@@ -34,7 +35,8 @@ async def breakdown(chat: ChatPort, argument: str) -> None:
 
 
 async def trust(chat: ChatPort, argument: str) -> None:
-    """Answer what is asked above the prompt; without an answer, go there."""
+    """Answer the question above the prompt; without an answer, go there. UsageError if nothing is
+    asked."""
     tools = None if argument else chat.find_part(ToolDisplay)
     asking = tools.asking if tools else None
     bar = next((each for each in chat.screen.query(TrustQuestion) if each.questions), None)
@@ -50,12 +52,12 @@ async def trust(chat: ChatPort, argument: str) -> None:
     elif argument in ("v", "view") and question.text:
         chat.ask(PromptScreen("What you are asked about", "", question.text))
     elif argument == "later" or argument in answers:
-        told = "" if argument == "later" else await question.give(answers[argument])
+        reply = "" if argument == "later" else await question.give(answers[argument])
         bar.drop(question.subject)
         # Also where more is asked: what is typed next is meant for the prompt, not as an answer.
         chat.screen.set_focus(chat.prompt)
         # Behind the focus through both queues: the keys it shows would take the place of this.
-        words = told or "not now; it is asked again next time"
+        words = reply or "not now; it is asked again next time"
         chat.prompt.call_later(chat.screen.call_later, chat.tell, words)
     elif chat.screen.focused is not bar:
         known = ", ".join((*question.answers.values(), "view", "later"))
@@ -78,6 +80,7 @@ async def fold(chat: ChatPort, _argument: str) -> None:
 
 
 def _open(chat: ChatPort) -> None:
+    """Open the context screen, and carry out what the user wants when it closes."""
     before = _marks(chat)
 
     async def go(wanted: GoTo | CompactAbove | None) -> None:
@@ -94,7 +97,7 @@ def _open(chat: ChatPort) -> None:
 
 
 async def _change(chat: ChatPort, name: str) -> None:
-    """Done to the marked messages or the last one; if it is done to all of them, undone."""
+    """Change the marked messages, or the last one; if all of them are changed so, undo that."""
     conversation, before = chat.conversation, _marks(chat)
     chosen = chat.transcript.cursor.keys or chat.transcript.keys
     keys = tuple(key for key in chosen if key in conversation.state)

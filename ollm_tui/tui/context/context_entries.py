@@ -1,4 +1,4 @@
-"""What `/context add` and the others do: entries that are in every prompt of a session."""
+"""The subcommands of `/context` for entries that are in every prompt: add, remove, list, clear."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ollm_tui.core.intake import visible
 from ollm_tui.core.session.context_entry import ContextEntry
 from ollm_tui.engine.context.system_prompt import about
 from ollm_tui.engine.project.project_context import GIT, TREE
+from ollm_tui.tui.context.words import ENTRY_KEYS, HOW_TO_ADD, NO_ENTRIES
 from ollm_tui.tui.kit.choice_list import Choice
 from ollm_tui.tui.kit.picker import Picker
 from ollm_tui.tui.prompt.completion_files import names_in
@@ -20,25 +21,23 @@ if TYPE_CHECKING:
     from ollm_tui.engine.conversation.conversation import Conversation
     from ollm_tui.tui.chat.port import ChatPort
 
-EMPTY = (
-    "Nothing is added yet. /context add NAME and some words are in every prompt; "
-    "@file in place of the words adds a file, /context add tree the project's files."
-)
-KEYS = "Enter to /context remove   Esc close"
-HOW_TO_ADD = "/context add NAME words, add NAME @file, add tree, add git"
 FILE = "file:"
+"""Begins the origin of an entry that was read from a file."""
 FIRST_CHARACTERS = 140
+"""Characters of an entry that the list shows of the highlighted one."""
 START_CHARACTERS = 24
+"""Characters of an entry that are repeated when it was added."""
 
 
 async def carry_out(chat: ChatPort, word: str, rest: str) -> None:
-    """Do what one of these words says. UsageError for others."""
-    if word not in _DEEDS:
-        known = ", ".join(("show", "export FILE", *_DEEDS, "or nothing"))
+    """Carry out a subcommand. UsageError for unknown ones, and for a change while the model
+    answers."""
+    if word not in _SUBCOMMANDS:
+        known = ", ".join(("show", "export FILE", *_SUBCOMMANDS, "or nothing"))
         raise UsageError(f"/context knows no {visible(word)}", known)
     if chat.is_busy and word != "list":
         raise UsageError("the model is still answering", "Esc stops it")
-    await _DEEDS[word](chat, rest)
+    await _SUBCOMMANDS[word](chat, rest)
 
 
 async def _add(chat: ChatPort, rest: str) -> None:
@@ -80,7 +79,7 @@ async def _clear(chat: ChatPort, _rest: str) -> None:
 
 
 async def _refresh(chat: ChatPort, _rest: str) -> None:
-    """Read again what was read when it was added."""
+    """Read files, tree and git state again."""
     notes, done = chat.conversation.notes, 0
     for entry in notes.all:
         if entry.origin in (TREE, GIT):
@@ -106,7 +105,7 @@ async def _list(chat: ChatPort, _rest: str) -> None:
         chat.prompt.focus()
 
     choices = [_choice(chat.conversation, entry) for entry in notes.all]
-    picker = Picker("In every prompt", choices, empty=EMPTY, keys=KEYS, watcher=describe)
+    picker = Picker("In every prompt", choices, empty=NO_ENTRIES, keys=ENTRY_KEYS, watcher=describe)
     chat.ask(picker, remove)
 
 
@@ -133,7 +132,7 @@ def _cost(conversation: Conversation, entry: ContextEntry) -> str:
 
 
 def _only_name(words: str) -> str:
-    """The file that is named, where nothing else is said."""
+    """Return the file that is named with @, if the words are nothing else; else an empty text."""
     named = names_in(words.strip())
     is_all = len(named) == 1 and (named[0].start, named[0].end) == (0, len(words.strip()))
     return named[0].name if is_all else ""
@@ -144,7 +143,7 @@ def _tell(chat: ChatPort, text: str) -> None:
     chat.tell(text)
 
 
-_DEEDS: Mapping[str, Callable[[ChatPort, str], Awaitable[None]]] = {
+_SUBCOMMANDS: Mapping[str, Callable[[ChatPort, str], Awaitable[None]]] = {
     "add": _add,
     "remove": _remove,
     "list": _list,

@@ -1,4 +1,4 @@
-"""The context in lines: what it is made of, and what a change would make of it."""
+"""The context in lines: facts about the session, a line per item, and the actions on messages."""
 
 from __future__ import annotations
 
@@ -18,20 +18,25 @@ from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.engine.context.context_view import ContextItem, ContextView
 from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.engine.conversation.conversation_goals import ConversationGoals
-from ollm_tui.services.tokens.prompt_count import Count, Group
+from ollm_tui.services.tokens.prompt_count import Count
+from ollm_tui.tui.context.words import MARK_WORDS, NO_GOAL, WHOSE
 from ollm_tui.tui.gauge.gauge_line import times_words
 from ollm_tui.tui.goals.goal_lists import decided_words
 from ollm_tui.tui.kit.choice_list import Choice
 from ollm_tui.tui.stream.entries.message_entries import cached_words, local_time, why_slow
 
 LABEL_CELLS = 9
+"""Cells for the word before a fact."""
 LEAST_CELLS = 20
-NO_GOAL = "none: /goal and a few words set one"
+"""Cells of a fact at least, also where the screen is narrower."""
+RECALLED = ":recalled"
+"""The end of the key of a line for what a message brought from earlier sessions."""
 Row = tuple[str, str]
+"""A word for what a fact is about, and the fact."""
 
 
 def facts_text(conversation: Conversation, width: int) -> Content:
-    """All of them, each with a word for what it is in front, broken into lines of a width."""
+    """Return the facts of a conversation, each after a word for it, in lines of a width."""
     rows = [_goal(conversation.goals), *_who(conversation)]
     rows += [*_compressed(conversation.state.header.metadata), *_speed(conversation.state)]
     rows += [*_told(conversation), *_noted(conversation.goals)]
@@ -44,6 +49,7 @@ def facts_text(conversation: Conversation, width: int) -> Content:
 
 
 def _who(conversation: Conversation) -> Iterator[Row]:
+    """Yield the model with its window, and the mode."""
     choice, mode = conversation.choice, conversation.mode
     most = choice.largest_window
     window = "unknown" if choice.window is None else f"{choice.window:,}"
@@ -53,7 +59,7 @@ def _who(conversation: Conversation) -> Iterator[Row]:
 
 
 def _compressed(metadata: Metadata) -> Iterator[Row]:
-    """How often, and what the last one that is on record did."""
+    """Yield how often the context was compressed, and what the last compression did."""
     done = [each for each in metadata.compression_history if each.before != each.after]
     times = times_words(metadata)
     if not (times and done):
@@ -74,7 +80,7 @@ def _goal(goals: ConversationGoals) -> Row:
 
 
 def _told(conversation: Conversation) -> Iterator[Row]:
-    """What else the model is told in every prompt."""
+    """Yield what else of goals and notes is in every prompt."""
     goals = conversation.goals
     for number, step in enumerate(goals.active.subtasks if goals.active else (), 1):
         yield "done" if step.done else "to do", f"{number}. {step.text}"
@@ -88,7 +94,7 @@ def _told(conversation: Conversation) -> Iterator[Row]:
 
 
 def _noted(goals: ConversationGoals) -> Iterator[Row]:
-    """What is kept of goals and decisions without the model being told."""
+    """Yield what is kept of goals and decisions but not sent to the model."""
     for number, decision in enumerate(goals.decisions, 1):
         if not decision.locked:
             yield "open", f"{number}. {decided_words(decision)}"
@@ -102,7 +108,7 @@ def _noted(goals: ConversationGoals) -> Iterator[Row]:
 
 
 def _speed(state: SessionState) -> Iterator[Row]:
-    """Where the time of the last answer went, and what of its prompt was known already."""
+    """Yield where the time of the last answer went, and how much of its prompt was cached."""
     usage = _last_usage(state)
     if usage is None:
         yield "speed", "measured with the first answer"
@@ -114,6 +120,8 @@ def _speed(state: SessionState) -> Iterator[Row]:
 
 
 def _last_usage(state: SessionState) -> Usage | None:
+    """Return the usage of the last answer on the current branch that has one."""
+    # A damaged file may hold a circle of parents.
     step, seen = state.header.head, set[str]()
     while step is not None and step not in seen:
         seen.add(step)
@@ -123,42 +131,18 @@ def _last_usage(state: SessionState) -> Usage | None:
     return None
 
 
-WHOSE: Mapping[Group, str] = MappingProxyType(
-    {
-        "system": "always sent",
-        "checkpoints": "checkpoint",
-        "user": "yours",
-        "assistant": "model",
-        "tools": "tool",
-    }
-)
-MARK_WORDS: Mapping[str, str] = MappingProxyType(
-    {
-        "pinned": "pinned",
-        "excluded": "left out",
-        "folded": "folded",
-        "covered": "in a checkpoint",
-        "elided": "cut short",
-    }
-)
-
-
-RECALLED = ":recalled"
-"""Ends the key of the line for what a message brought along from earlier sessions."""
-
-
 class MessageAction(NamedTuple):
-    """Something that can be done to a message, and what takes it back."""
+    """An action on messages, and the one that reverses it."""
 
     action: Action
     word: str
     reverse: Action | None = None
     reverse_word: str = ""
     mark: Mark = ""
-    """The mark at which the reverse is meant."""
+    """The mark of messages to which the reverse applies."""
 
     def change(self, keys: tuple[str, ...], marks: Marks) -> tuple[ContextChange, str]:
-        """What would happen to some messages, and a word for it: the reverse, if all have it."""
+        """Return the change to messages and a word for it; the reverse if all have the mark."""
         if self.reverse and all(marks.mark(key) == self.mark for key in keys):
             return ContextChange(self.reverse, keys), self.reverse_word
         return ContextChange(self.action, keys), self.word
@@ -175,7 +159,7 @@ MESSAGE_ACTIONS: Mapping[str, MessageAction] = MappingProxyType(
 
 
 def item_choices(view: ContextView, *, in_order: bool, unicode: bool) -> list[Choice]:
-    """One line each, the largest first or in the order of the prompt."""
+    """Return a line per item of the context, the largest first or in the order of the prompt."""
     items: Sequence[ContextItem] = [line for item in view.items for line in _lines(item)]
     if not in_order:
         items = sorted(items, key=lambda item: -item.tokens.tokens)
@@ -185,36 +169,8 @@ def item_choices(view: ContextView, *, in_order: bool, unicode: bool) -> list[Ch
     return [_choice(item, view, marks.get(item.mark, " ")) for item in items]
 
 
-def about_item(item: ContextItem, usage: Usage | None = None) -> str:
-    """What is to know of one line more than it has room for; of an answer, why it was slow."""
-    facts: list[str] = []
-    if item.whole.tokens != item.tokens.tokens:
-        facts.append(f"{item.tokens} of {item.whole} tokens are sent")
-    if item.attachments:
-        costs = ", ".join(f"{each.name} {each.tokens}" for each in item.attachments)
-        facts.append(f"attached: {costs}")
-    if usage:
-        facts += filter(None, (cached_words(usage), why_slow(usage)))
-    return "   ".join(facts)
-
-
-def effect(word: str, before: ContextView, after: ContextView) -> str:
-    """What a change makes of the context, in one line."""
-    old = {item.key: item for item in before.items}
-    changed = [
-        (old[item.key], item)
-        for item in after.items
-        if item.key in old and item.mark != old[item.key].mark
-    ]
-    sent, left = (sum(pair[n].tokens.tokens for pair in changed) for n in (0, 1))
-    about = "≈" if "estimated" in (before.count.source, after.count.source) else ""
-    several = f" ({len(changed)} messages)" if len(changed) > 1 else ""
-    tokens = f"{about}{sent:,} tokens as before" if sent == left else f"{sent:,} → {left:,} tokens"
-    return f"{word}{several}: {tokens}, {_filled(before)} → {_filled(after)}"
-
-
 def _lines(item: ContextItem) -> Iterator[ContextItem]:
-    """What a message brought along has a line of its own; the rest of it has its words."""
+    """Yield the item; what a message brought from earlier sessions is an item of its own."""
     if item.recalled is None:
         yield item
         return
@@ -232,8 +188,3 @@ def _choice(item: ContextItem, view: ContextView, mark: str) -> Choice:
     words = (whose, MARK_WORDS.get(item.mark, ""))
     note = words[1] if item.mark == "pinned" else " · ".join(filter(None, words))
     return Choice(item.key, item.title, note, f"{item.tokens!s:>8} {share:>6}  {mark}")
-
-
-def _filled(view: ContextView) -> str:
-    room = view.budget.room
-    return f"{view.count.tokens:,} in all" if room is None else f"{room.percent} %"

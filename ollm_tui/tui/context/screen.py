@@ -1,9 +1,8 @@
-"""The breakdown of the context: what fills it, and hands on it, with the effect shown first."""
+"""The context screen: what fills the context, and changes to it, whose effect is shown first."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from textual import on, work
@@ -20,12 +19,11 @@ from ollm_tui.core.session.context_marks import ContextChange, MarksRestored
 from ollm_tui.tui.context.context_lines import (
     MESSAGE_ACTIONS,
     RECALLED,
-    about_item,
-    effect,
     facts_text,
     item_choices,
 )
 from ollm_tui.tui.context.text_page import export_prompt, prompt_screen
+from ollm_tui.tui.context.words import ALWAYS_SENT, BREAKDOWN_KEYS, NOTHING_SAID, about_item, effect
 from ollm_tui.tui.gauge.gauge import Gauge
 from ollm_tui.tui.gauge.gauge_line import COMPACT, legend
 from ollm_tui.tui.kit.choice_list import ChoiceList
@@ -36,23 +34,6 @@ if TYPE_CHECKING:
     from ollm_tui.engine.conversation.conversation import Conversation
     from ollm_tui.tui.frame import Frame
 
-
-KEYS: Mapping[str, str] = MappingProxyType(
-    {
-        "breakdown.pin": "pin",
-        "breakdown.leave_out": "leave out",
-        "breakdown.drop": "drop exchange",
-        "breakdown.fold": "fold",
-        "breakdown.compact_above": "compact above",
-        "breakdown.undo": "undo",
-        "choices.choose": "go there",
-        "breakdown.order": "order",
-        "breakdown.facts": "facts",
-        "breakdown.prompt": "prompt",
-        "breakdown.export": "export",
-        "breakdown.close": "close",
-    }
-)
 
 BINDINGS = (
     Binding("escape", "back", "Close", id="breakdown.close", tooltip="Not so, or close"),
@@ -114,15 +95,8 @@ BINDINGS = (
 )
 
 
-NOTHING_SAID = (
-    "Nothing was said yet. Your messages and the answers will be listed here with what they "
-    "take of the window; each can be pinned, left out or folded."
-)
-ALWAYS_SENT = "this is always sent: only messages can be pinned, left out or folded"
-
-
 class _Armed(NamedTuple):
-    """A change whose effect is shown; the same key again does it."""
+    """A change whose effect is shown; the same key again carries it out."""
 
     action: str
     change: ContextChange
@@ -142,10 +116,10 @@ class CompactAbove(NamedTuple):
 
 
 class ContextScreen(Screen[GoTo | CompactAbove | None]):
-    """Gives what is wanted next, or None.
+    """Dismisses with what the user wants to do next, or None.
 
     A key that changes something shows the effect first, in the gauge and in words; pressed
-    again it is done. `is_busy` says whether the model is answering: then nothing is changed.
+    again it is done. While `is_busy`, because the model is answering, nothing can be changed.
     """
 
     AUTO_FOCUS = "ChoiceList"
@@ -166,10 +140,10 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
         self._undo: list[MarksRestored] = []
         self._in_order = False
         self._said = ("", "")
-        """What was said last, and about which line."""
+        """The text that is shown, and the key of the line it is about."""
 
     def compose(self) -> ComposeResult:
-        """The gauge, what fills it, what a change would do, what stands behind it, the keys."""
+        """Lay out the gauge, its legend, the items, the effect of a change, the facts, the keys."""
         unicode = not self.app.has_class("-ascii")
         yield Static(Content("Context"), id="heading")
         yield Gauge(unicode=unicode)
@@ -182,18 +156,18 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
         yield LiveKeys()
 
     def on_mount(self) -> None:
-        """Estimates are shown at once, better numbers when they are known."""
+        """Show estimates at once, better numbers when they are known."""
         self._show()
         self.settle()
 
     def on_resize(self) -> None:
-        """Lines are broken elsewhere."""
+        """Break the lines for the new width."""
         self._show_facts()
         self._show_legend()
 
     @work(exclusive=True)
     async def settle(self) -> None:
-        """Count exactly where that can be done."""
+        """Count exactly, where that can be done, and show the numbers."""
         try:
             await self._conversation.settle_context()
         except OllmError as error:
@@ -203,7 +177,7 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
     # What the user does
 
     async def action_change(self, action: str) -> None:
-        """Show what a change would do; at the second press, do it."""
+        """Show what a change would do; at the second press, carry it out."""
         self._show()  # an answer may have come meanwhile
         try:
             planned = self._planned(action)
@@ -217,7 +191,7 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
             self._complain(error)
 
     def action_compact_above(self) -> None:
-        """Close with the message above which is to be compressed; the effect is shown then."""
+        """Dismiss with the message above which is to be compressed; a preview follows."""
         state, self._armed = self._conversation.state, None
         try:
             if self._key not in state:
@@ -231,7 +205,7 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
             self.dismiss(CompactAbove(self._key))
 
     async def action_undo(self) -> None:
-        """Take the last change back; again, the one before it."""
+        """Undo the last change that is not undone yet."""
         before, self._armed = self._view, None
         try:
             self._check_free()
@@ -259,7 +233,7 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
         self._say("")
 
     def action_prompt(self) -> None:
-        """Read what would be sent."""
+        """Show the prompt as it would be sent."""
         self.app.push_screen(prompt_screen(self._conversation))
 
     def action_export(self) -> None:
@@ -274,7 +248,7 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
         self.app.push_screen(Question(question, name, "write"), write)
 
     def action_back(self) -> None:
-        """Not what was shown; or close."""
+        """Drop the change that is shown; else leave the facts; else close."""
         if self._armed:
             self._armed = None
             self._say("")
@@ -284,12 +258,12 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
             self.action_close()
 
     def action_close(self) -> None:
-        """Back to the chat."""
+        """Close, and want nothing."""
         self.dismiss(None)
 
     @on(ChoiceList.Chosen)
     def go_to_message(self) -> None:
-        """Close with the message to go to."""
+        """Dismiss with the message to go to."""
         if self._key in self._conversation.state:
             self.dismiss(GoTo(self._key))
         else:
@@ -297,7 +271,7 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
 
     @on(ChoiceList.Highlighted)
     def look_at(self) -> None:
-        """Another line: nothing is armed any more, and it has attachments of its own."""
+        """Drop the change that is shown for another line, and show what is known of this one."""
         if self._key != self._said[1]:
             self._armed = None
             self._say("")
@@ -305,11 +279,11 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
         self._show_effect()
 
     def on_descendant_focus(self) -> None:
-        """Other keys matter now."""
+        """Show the keys of the part that has the focus now."""
         self._show_effect()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Something can be undone after a change, and changed where the list is seen."""
+        """Allow undoing after a change, and changing where the list is seen."""
         if action == "undo":
             return bool(self._undo)
         return action not in ("change", "compact_above", "order") or not self.has_class("-facts")
@@ -318,11 +292,12 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
 
     @property
     def _key(self) -> str:
-        """The line that is highlighted; what came along with a message is changed with it."""
+        """The key of the highlighted item; what a message brought along counts as the message."""
         highlighted = self.query_one(ChoiceList).highlighted
         return highlighted.key.removesuffix(RECALLED) if highlighted else ""
 
     def _planned(self, action: str) -> _Armed:
+        """Return the change of an action on the highlighted message. UsageError if it has none."""
         if self._key not in self._conversation.state:
             raise UsageError(ALWAYS_SENT, "")
         self._check_free()
@@ -354,7 +329,7 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
     # Showing
 
     def _show(self) -> None:
-        """All of it as it is now."""
+        """Show the context as it is now."""
         self._view = self._conversation.context()
         unicode = not self.app.has_class("-ascii")
         choices = item_choices(self._view, in_order=self._in_order, unicode=unicode)
@@ -365,7 +340,7 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
         self._show_effect()
 
     def _show_legend(self) -> None:
-        """The marks only where there is a bar to stand in."""
+        """Show the legend; it has the marks only where there is a bar they stand in."""
         gauge, width = self.query_one(Gauge), self.size.width - 2
         text = legend(self._view, gauge.characters, width, marks=width >= COMPACT)
         self.query_one("#legend", Static).update(text)
@@ -375,7 +350,7 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
         self.query_one("#facts Static", Static).update(text)
 
     def _show_about(self) -> None:
-        """What the highlighted line has no room for; of an empty conversation, what comes."""
+        """Show what the highlighted line has no room for; without messages, what will come."""
         state, key = self._conversation.state, self._key
         item = next((each for each in self._view.items if each.key == key), None)
         usage = state[key].usage if key in state else None
@@ -385,7 +360,7 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
         about.set_class(not text, "empty")
 
     def _show_effect(self) -> None:
-        """The gauge as it is, or as it would be, and the keys that matter then."""
+        """Show the gauge as it is, or as it would be after the change, and the keys."""
         gauge, keys, armed = self.query_one(Gauge), self.query_one(LiveKeys), self._armed
         if armed is None:
             gauge.show(self._view)
@@ -395,7 +370,7 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
             keys.show((f"breakdown.{armed.action}", "again: do it"), ("breakdown.close", "not"))
 
     def _key_words(self) -> dict[str, str]:
-        """What the keys would do to the highlighted line, in a word each."""
+        """Return what the keys would do to the highlighted line, in a word each."""
         marks = self._view.prompt.assembly.marks
         words = {
             f"breakdown.{name}": action.change((self._key,), marks)[1]
@@ -404,10 +379,10 @@ class ContextScreen(Screen[GoTo | CompactAbove | None]):
         }
         if self.has_class("-facts"):
             words |= {"breakdown.facts": "list", "breakdown.close": "back"}
-        return {**KEYS, **words}
+        return {**BREAKDOWN_KEYS, **words}
 
     def _say(self, text: str) -> None:
-        """One line, for as long as the highlight stays where it is."""
+        """Show a line for as long as the highlight stays where it is."""
         self._said = (text, self._key)
         said = self.query_one("#said", Static)
         said.update(Content(visible(text)))

@@ -1,4 +1,4 @@
-"""A text to be read, as data: the exact prompt, or what the user is asked to agree to."""
+"""A screen for a text that is only read: the exact prompt, or what the user is asked to trust."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from ollm_tui.core.intake import visible
+from ollm_tui.tui.context.words import EMPTY_PROMPT, PROMPT_KEYS
 from ollm_tui.tui.kit.export_file import write_new
 from ollm_tui.tui.kit.reading import ReadingScreen
 from ollm_tui.tui.stream.transcript.entry import Entry
@@ -19,26 +20,23 @@ if TYPE_CHECKING:
     from ollm_tui.engine.conversation.conversation import Conversation
     from ollm_tui.tui.frame import Frame
 
-KEYS = "j k PgUp PgDn g G read   Esc close"
-EMPTY = "Nothing would be sent: there is no system prompt, and nothing was said yet."
-
 
 async def export_prompt(conversation: Conversation, name: str) -> str:
-    """Write the prompt into a new file, as text or as JSON by its ending; gives the path."""
+    """Write the prompt into a new file, as text or as JSON by its ending; returns the path."""
     is_json = name.lower().endswith(".json")
     text = conversation.prompt_json() if is_json else conversation.prompt_text()
     return str(await write_new(name, f"{text}\n"))
 
 
 def prompt_screen(conversation: Conversation) -> PromptScreen:
-    """Everything the model would be sent now."""
+    """Return a screen with everything the model would be sent now."""
     tokens = f"{conversation.context().count.total} tokens"
-    text = conversation.prompt_text() or EMPTY
+    text = conversation.prompt_text() or EMPTY_PROMPT
     return PromptScreen("The prompt as it would be sent now", tokens, text)
 
 
 class PromptScreen(ReadingScreen):
-    """Shows a text; what is unseen in it is made visible."""
+    """Shows a text in which invisible characters are made visible."""
 
     PAGE = Transcript
     AUTO_FOCUS = ""
@@ -63,15 +61,15 @@ class PromptScreen(ReadingScreen):
         self._text = visible(text)
 
     def compose(self) -> ComposeResult:
-        """A title, the text, the keys."""
+        """Show a title, the text, and the keys."""
         title, note = self._heading
         heading = Content.assemble((title, "bold $primary"), (f"   {note}", "$text-muted"))
         yield Static(heading, id="heading", markup=False)
         yield Transcript(self.app.transcript_styles)
-        yield Static(Content(KEYS), id="keys")
+        yield Static(Content(PROMPT_KEYS), id="keys")
 
     def on_mount(self) -> None:
-        """Read from the top."""
+        """Show the text from the top."""
         self._page.can_focus = False
         self._page.show([Entry("prompt", "user", self._text)])
         self.call_after_refresh(self.action_edge, 0)

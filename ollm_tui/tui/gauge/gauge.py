@@ -13,7 +13,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from ollm_tui.core.intake import visible
-from ollm_tui.tui.gauge.gauge_bar import ASCII, COLOURED, WITHOUT_COLOUR, Characters
+from ollm_tui.tui.gauge.gauge_bar import Characters, characters_for
 from ollm_tui.tui.gauge.gauge_line import MEANINGS, Line, Reading, Text, gauge_line
 
 if TYPE_CHECKING:
@@ -102,9 +102,7 @@ class Gauge(Widget, can_focus=False):
     @property
     def characters(self) -> Characters:
         """The characters of the bar; without colours every segment has its own."""
-        if not self._unicode:
-            return ASCII
-        return WITHOUT_COLOUR if self.app.no_color else COLOURED
+        return characters_for(unicode=self._unicode, no_color=self.app.no_color)
 
     def on_click(self) -> None:
         """Post `Clicked`; the screen shows more."""

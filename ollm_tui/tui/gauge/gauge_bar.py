@@ -34,6 +34,13 @@ WITHOUT_COLOUR = _characters("▓▒█▆▄░▁│┊")
 ASCII = _characters("#%=+*._|:")
 
 
+def characters_for(*, unicode: bool, no_color: bool) -> Characters:
+    """Return the characters a terminal can show; without colours every part has its own."""
+    if not unicode:
+        return ASCII
+    return WITHOUT_COLOUR if no_color else COLOURED
+
+
 def bar(parts: Parts, room: Room, width: int) -> list[Run]:
     """Return the window from left to right in exactly this many cells.
 

@@ -1,4 +1,4 @@
-"""The screen: palette, help, theme, settings, log, and drawing all of it again."""
+"""The commands for the program itself: palette, help, theme, settings, log, redraw."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ from ollm_tui.tui.settings.screen import SettingsScreen
 from ollm_tui.tui.settings.theme_picker import ThemePicker
 from ollm_tui.tui.stream.entries.message_entries import local_time
 
+IN_THE_GAUGE = "In the gauge"
+
 
 class PaletteEntry(NamedTuple):
     """One command."""
@@ -35,14 +37,14 @@ class PaletteEntry(NamedTuple):
     id: str
     title: str
     keys: str = ""
-    """As they are shown: "Ctrl+P"."""
+    """The keys as they are shown: "Ctrl+P"."""
     description: str = ""
     slash: str = ""
     """What to type instead: "/theme"."""
 
 
 class CommandPalette(Picker):
-    """Gives the id of a command, or None."""
+    """Dismisses with the id of a command, or None."""
 
     def __init__(self, entries: Sequence[PaletteEntry]) -> None:
         descriptions = {entry.id: entry.description for entry in entries}
@@ -55,7 +57,7 @@ class CommandPalette(Picker):
 
     @on(Input.Changed)
     def begin_with_likely(self, event: Input.Changed) -> None:
-        """Titles that begin with the words come first: those are likely meant."""
+        """Put titles that begin with the words first: those are likely meant."""
         words = event.value.casefold()
         found = sorted(
             self._choices, key=lambda choice: not choice.text.casefold().startswith(words)
@@ -68,11 +70,8 @@ def _choice(entry: PaletteEntry) -> Choice:
     return Choice(entry.id, entry.title, note, words=entry.description)
 
 
-IN_THE_GAUGE = "In the gauge"
-
-
 def palette(chat: ChatPort, _argument: str) -> None:
-    """Every command, found by typing."""
+    """Open the palette of all commands, and run the chosen one."""
     entries = [
         PaletteEntry(
             command.id,
@@ -81,6 +80,7 @@ def palette(chat: ChatPort, _argument: str) -> None:
             f"{command.help} (keymap: {command.id})".lstrip(),
             f"/{command.slash}" if command.slash else "",
         )
+        # Several commands may have one title; the first row of the table stands for them.
         for command in {command.title: command for command in reversed(COMMANDS)}.values()
         if command.id != "screen.palette"
     ]
@@ -94,7 +94,7 @@ def palette(chat: ChatPort, _argument: str) -> None:
 
 
 def keys(chat: ChatPort, _argument: str) -> None:
-    """Every key and command, as they are mapped now, and where things are."""
+    """Show every key and command as they are mapped now, and where the files are."""
     keymap = chat.app.loaded.settings.keymap
     entries = [
         HelpEntry(
@@ -134,7 +134,7 @@ def keys(chat: ChatPort, _argument: str) -> None:
 
 
 def settings(chat: ChatPort, _argument: str) -> None:
-    """Look at the settings and change them."""
+    """Open the settings; what is changed there applies at once where it can."""
     project = chat.app.loaded.locations.project
 
     def load() -> Loaded:
@@ -166,7 +166,7 @@ async def theme(chat: ChatPort, argument: str) -> None:
 
 
 async def log(chat: ChatPort, _argument: str) -> None:
-    """What the program noted, the newest first."""
+    """Show what the program logged, the newest first."""
     home = chat.app.loaded.locations.home
     events = await asyncio.to_thread(recent_events, home)
     choices = [

@@ -1,4 +1,4 @@
-"""The help screen: every key and command there is, found by words, and where files are."""
+"""The help screen: every key and command, which can be found by words, and where files are."""
 
 from __future__ import annotations
 
@@ -19,7 +19,14 @@ from ollm_tui.tui.kit.line_input import LineInput
 from ollm_tui.tui.kit.reading import ReadingScreen
 
 WIDEST_KEYS = 16
+"""Cells of the column of keys at most; more keys are wrapped."""
 NOTHING_FITS = "Nothing fits these words. Esc shows all."
+WIDE = 100
+"""Columns of the terminal from which the page has two of its own."""
+MARGIN = 6
+"""Columns at the sides of the page that the text cannot have."""
+KEYS = "j k PgUp PgDn g G read   / find   Esc close"
+FIND_KEYS = "Up Down PgUp PgDn read   Esc show all"
 
 
 class HelpEntry(NamedTuple):
@@ -31,68 +38,12 @@ class HelpEntry(NamedTuple):
     slash: str = ""
     description: str = ""
     colour: str = "$accent"
-    """Of the keys."""
+    """The colour of the keys."""
 
     def fits(self, words: Iterable[str]) -> bool:
-        """Whether every word is in it."""
+        """Return whether every word is in the entry."""
         text = " ".join(self[:-1]).casefold()
         return all(word in text for word in words)
-
-
-def help_columns(entries: Sequence[HelpEntry], widths: Sequence[int]) -> list[Content]:
-    """The entries laid out in as many columns as there are widths."""
-    if not entries:
-        return [Content(NOTHING_FITS), *(Content("") for _ in widths[1:])]
-    key_width = min(max(len(entry.keys) for entry in entries), WIDEST_KEYS) + 2
-    groups = [
-        _group(name, tuple(members), key_width, min(widths))
-        for name, members in groupby(entries, key=lambda entry: entry.group)
-    ]
-    columns: list[list[Content]] = [[] for _ in widths]
-    share = sum(map(len, groups)) / len(widths)
-    placed = 0
-    for group in groups:
-        # A group goes where the middle of it falls, so columns end at about the same line.
-        column = min(int((placed + len(group) / 2) / share), len(widths) - 1)
-        columns[column] += group
-        placed += len(group)
-    return [Content("\n").join(lines) for lines in columns]
-
-
-def places_text(places: Sequence[tuple[str, str]]) -> Content:
-    """Where files are: what, and its path."""
-    width = max((len(what) for what, _ in places), default=0) + 2
-    lines = [Content.styled("Files", "bold $primary")]
-    lines += [Content.assemble((what.ljust(width), "$text-muted"), path) for what, path in places]
-    return Content("\n").join(lines)
-
-
-def _group(name: str, entries: Sequence[HelpEntry], key_width: int, width: int) -> list[Content]:
-    lines = [Content.styled(name, "bold $primary")]
-    for entry in entries:
-        lines += _lines(entry, key_width, max(width - key_width, 12))
-    return [*lines, Content("")]
-
-
-def _lines(entry: HelpEntry, key_width: int, room: int) -> list[Content]:
-    title = wrap(f"{entry.title}  {entry.slash}".rstrip(), room) or [""]
-    keys = wrap(entry.keys, key_width - 2) or [""]
-    said = [(line, "") for line in title]
-    said += [(line, "$text-muted") for line in wrap(entry.description, room)]
-    count = max(len(said), len(keys))
-    keys += [""] * (count - len(keys))
-    said += [("", "")] * (count - len(said))
-    return [
-        Content.assemble((key.ljust(key_width), entry.colour), (text, style))
-        for key, (text, style) in zip(keys, said, strict=True)
-    ]
-
-
-WIDE = 100
-"""Columns of the terminal from which the page has two of its own."""
-MARGIN = 6
-KEYS = "j k PgUp PgDn g G read   / find   Esc close"
-FIND_KEYS = "Up Down PgUp PgDn read   Esc show all"
 
 
 class HelpScreen(ReadingScreen):
@@ -120,7 +71,7 @@ class HelpScreen(ReadingScreen):
         self._words: list[str] = []
 
     def compose(self) -> ComposeResult:
-        """A title, the page, the words to find by, the keys."""
+        """Lay out the title, the page, the find line and the keys."""
         yield Static(Content("Keys and commands"), id="title")
         with VerticalScroll(can_focus=False):
             with Horizontal(id="columns"):
@@ -131,7 +82,7 @@ class HelpScreen(ReadingScreen):
         yield Static(Content(KEYS), id="keys")
 
     def on_mount(self) -> None:
-        """The line that finds comes when / is pressed."""
+        """Hide the find line until / is pressed."""
         self._find_line.display = False
 
     def on_resize(self) -> None:
@@ -140,13 +91,13 @@ class HelpScreen(ReadingScreen):
 
     @on(Input.Changed)
     def narrow(self, event: Input.Changed) -> None:
-        """Keep what has every word."""
+        """Show only the entries that have every word."""
         self._words = event.value.casefold().split()
         self._lay_out()
         self.action_edge(0)
 
     def action_find(self) -> None:
-        """Show the line that finds."""
+        """Show the find line."""
         self._find_line.display = True
         self._find_line.focus()
         self._show_keys(FIND_KEYS)
@@ -177,3 +128,52 @@ class HelpScreen(ReadingScreen):
         self.query_one("#right", Static).update(right[0] if right else Content(""))
         self.query_one("#right").display = bool(right)
         self.query_one("#places").display = not self._words
+
+
+def help_columns(entries: Sequence[HelpEntry], widths: Sequence[int]) -> list[Content]:
+    """Return the entries laid out in as many columns as there are widths."""
+    if not entries:
+        return [Content(NOTHING_FITS), *(Content("") for _ in widths[1:])]
+    key_width = min(max(len(entry.keys) for entry in entries), WIDEST_KEYS) + 2
+    groups = [
+        _group(name, tuple(members), key_width, min(widths))
+        for name, members in groupby(entries, key=lambda entry: entry.group)
+    ]
+    columns: list[list[Content]] = [[] for _ in widths]
+    share = sum(map(len, groups)) / len(widths)
+    placed = 0
+    for group in groups:
+        # A group goes where the middle of it falls, so columns end at about the same line.
+        column = min(int((placed + len(group) / 2) / share), len(widths) - 1)
+        columns[column] += group
+        placed += len(group)
+    return [Content("\n").join(lines) for lines in columns]
+
+
+def places_text(places: Sequence[tuple[str, str]]) -> Content:
+    """Return the list of files: what each is, and its path."""
+    width = max((len(what) for what, _ in places), default=0) + 2
+    lines = [Content.styled("Files", "bold $primary")]
+    lines += [Content.assemble((what.ljust(width), "$text-muted"), path) for what, path in places]
+    return Content("\n").join(lines)
+
+
+def _group(name: str, entries: Sequence[HelpEntry], key_width: int, width: int) -> list[Content]:
+    lines = [Content.styled(name, "bold $primary")]
+    for entry in entries:
+        lines += _lines(entry, key_width, max(width - key_width, 12))
+    return [*lines, Content("")]
+
+
+def _lines(entry: HelpEntry, key_width: int, room: int) -> list[Content]:
+    title = wrap(f"{entry.title}  {entry.slash}".rstrip(), room) or [""]
+    keys = wrap(entry.keys, key_width - 2) or [""]
+    said = [(line, "") for line in title]
+    said += [(line, "$text-muted") for line in wrap(entry.description, room)]
+    count = max(len(said), len(keys))
+    keys += [""] * (count - len(keys))
+    said += [("", "")] * (count - len(said))
+    return [
+        Content.assemble((key.ljust(key_width), entry.colour), (text, style))
+        for key, (text, style) in zip(keys, said, strict=True)
+    ]

@@ -210,6 +210,11 @@ class ChoiceList(ScrollView, can_focus=True, inherit_bindings=False):
         return None if self._at is None else self._choice(self._at)
 
     @property
+    def highlighted_key(self) -> str:
+        """The key of the highlighted line; empty if there is none."""
+        return self.highlighted.key if self.highlighted else ""
+
+    @property
     def is_at_top(self) -> bool:
         """Whether nothing above the highlighted line can be chosen."""
         return self._at is None or all(self._choice(line).heading for line in range(self._at))

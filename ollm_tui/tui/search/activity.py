@@ -1,4 +1,4 @@
-"""The activity screen: on which days how much was said, with which models; each day a way in."""
+"""The activity screen: a calendar of how much was said on which day, and totals by model."""
 
 from __future__ import annotations
 
@@ -26,16 +26,29 @@ from ollm_tui.core.intake import visible
 from ollm_tui.core.search import Activity, IndexProgress
 from ollm_tui.engine.project.history_search import History
 from ollm_tui.tui.kit.live_keys import LiveKeys
+from ollm_tui.tui.search.hit_timeline import monday_of
+from ollm_tui.tui.search.words import ACTIVITY_KEYS, NO_ACTIVITY, WEEKDAYS
 
 if TYPE_CHECKING:
     from ollm_tui.tui.frame import Frame
 
-
 WEEK = 7
+SHADES = ("· ", "░░", "▒▒", "▓▓", "██")
+HERE = "[]"
+"""The characters of the day the cursor is on."""
+BARS = "▁▂▃▄▅▆▇█"
+LABEL, CELL = 8, 2
+"""Cells for the words at the left, and for one day."""
+MOST_WEEKS = 106
+"""Two years: more would not be easier to read."""
+MOST_BAR_CELLS = 30
+NAME_CELLS = 24
+BESIDE_BAR = NAME_CELLS + 31
+"""Cells of a model's line that its bar cannot have: the name, the numbers, the edges."""
 
 
 class ModelTotal(NamedTuple):
-    """What one model did in all."""
+    """How much one model answered in all."""
 
     model: str
     answers: int
@@ -43,7 +56,7 @@ class ModelTotal(NamedTuple):
 
 
 class ActivityDays:
-    """All days there were, each with what was said on it."""
+    """The messages and tokens of each day, from the first one until today."""
 
     def __init__(self, activity: Sequence[Activity], today: date) -> None:
         self._activity = activity
@@ -52,22 +65,22 @@ class ActivityDays:
         for each in activity:
             self.messages[each.day] += each.messages
             self.tokens[each.day] += each.tokens
-        # A clock that was wrong once has days that never were.
+        # A clock that was wrong once has left days that lie in the future.
         real = [day for day in self.messages if day <= today]
         self.first = min(real, default=today)
         self.last = today
 
     @property
     def busiest(self) -> int:
-        """The most that was said on one day."""
+        """The most messages of one day."""
         return max(self.messages.values(), default=0)
 
     def week_tokens(self, monday: date) -> int:
-        """The tokens of a week."""
+        """Return the tokens of the week that begins on a Monday."""
         return sum(self.tokens[monday + timedelta(days=day)] for day in range(WEEK))
 
     def models(self) -> list[ModelTotal]:
-        """Who answered how much, those who answered most first."""
+        """Return the totals of the models, those with the most answers first."""
         answers, tokens = Counter[str](), Counter[str]()
         for each in self._activity:
             answers[each.model] += each.answers
@@ -76,32 +89,8 @@ class ActivityDays:
         return [ModelTotal(name, answers[name], tokens[name]) for name in ranked]
 
 
-def monday_of(day: date) -> date:
-    """The first day of a week."""
-    return date.fromordinal(max(day.toordinal() - day.weekday(), 1))
-
-
-def level(number: int, highest: int, levels: int) -> int:
-    """How high a number is among so many levels; only nothing at all is at level 0."""
-    return min(-(-number * (levels - 1) // highest), levels - 1) if number and highest else 0
-
-
-def weeks_until(monday: date, count: int) -> Iterable[date]:
-    """The Mondays of so many weeks, this one the last."""
-    return (monday - timedelta(days=WEEK * back) for back in range(count - 1, -1, -1))
-
-
-SHADES = ("· ", "░░", "▒▒", "▓▓", "██")
-HERE = "[]"
-BARS = "▁▂▃▄▅▆▇█"
-LABEL, CELL = 8, 2
-MOST_WEEKS = 106
-"""Two years; more would say less."""
-_DAYS = ("Mon", "", "Wed", "", "Fri", "", "Sun")
-
-
 class DayMap(Widget, can_focus=True):
-    """One column a week, one line a weekday; the line above has months, the one below tokens."""
+    """The calendar: a column per week, a line per weekday, months above and tokens below."""
 
     ALLOW_SELECT = False
     COMPONENT_CLASSES = {"day-map--some", "day-map--none", "day-map--at", "day-map--words"}
@@ -129,13 +118,13 @@ class DayMap(Widget, can_focus=True):
 
     @dataclass
     class Moved(Message):
-        """Another day is looked at."""
+        """The cursor is on another day."""
 
         day: date
 
     @dataclass
     class Opened(Message):
-        """What was said on a day is wanted."""
+        """The user wants to see what was said on a day."""
 
         day: date
 
@@ -144,33 +133,33 @@ class DayMap(Widget, can_focus=True):
         self._days = ActivityDays((), date.today())
         self.day = self._days.last
         self._end = monday_of(self.day)
-        """The last week that is seen."""
+        """The Monday of the last week in view."""
 
     def show(self, days: ActivityDays) -> None:
-        """Show other days, at the last one on which something was said."""
+        """Show other days, with the cursor on the last one on which something was said."""
         self._days = days
         said = [day for day in days.messages if day <= days.last]
         self._end = monday_of(days.last)
         self._go(max(said, default=days.last))
 
     def action_step(self, days: int) -> None:
-        """So many days further, or back."""
+        """Move by this many days."""
         self._go(self.day + timedelta(days=days))
 
     def action_first(self) -> None:
-        """To the first day on which something was said."""
+        """Move to the first day on which something was said."""
         self._go(self._days.first)
 
     def action_last(self) -> None:
-        """To today."""
+        """Move to today."""
         self._go(self._days.last)
 
     def action_open(self) -> None:
-        """Say which day is wanted."""
+        """Ask for what was said on the day of the cursor."""
         self.post_message(self.Opened(self.day))
 
     def on_click(self, event: events.Click) -> None:
-        """To the day under the mouse; again, open it."""
+        """Move to the clicked day; if the cursor is on it already, open it."""
         at = event.get_content_offset_capture(self)
         week, line = (at.x - LABEL) // CELL, at.y - 1
         mondays = self._mondays()
@@ -182,16 +171,16 @@ class DayMap(Widget, can_focus=True):
                 self._go(day)
 
     def on_resize(self) -> None:
-        """The day stays in view."""
+        """Keep the day of the cursor in view."""
         self._go(self.day)
 
     def render_line(self, y: int) -> Strip:
-        """Months, seven lines of days, tokens."""
+        """Draw the months, one of the seven weekdays, or the tokens."""
         width, words = self.size.width, self._style("words")
         if y == 0:
             segments = [Segment(self._months(), words)]
         elif y <= WEEK:
-            segments = [Segment(f"{_DAYS[y - 1]:<{LABEL}}", words), *self._line(y - 1)]
+            segments = [Segment(f"{WEEKDAYS[y - 1]:<{LABEL}}", words), *self._line(y - 1)]
         else:
             bars = Segment(self._tokens(), self._style("some"))
             segments = [Segment(f"{'tokens':<{LABEL}}", words), bars]
@@ -214,7 +203,7 @@ class DayMap(Widget, can_focus=True):
         return segments
 
     def _months(self) -> str:
-        """The year stands before the first month: beside it, it would hide the second one."""
+        """Return the line of months. The year stands at the left, where it hides no month."""
         mondays = self._mondays()
         text, before = f"{mondays[0].year:<{LABEL - 1}}", 0
         for at, monday in enumerate(mondays):
@@ -237,7 +226,7 @@ class DayMap(Widget, can_focus=True):
         return list(weeks_until(self._end, count))
 
     def _go(self, day: date) -> None:
-        """To a day that was; the view goes along."""
+        """Move the cursor to a day between the first week and today, and the view with it."""
         first = monday_of(self._days.first)
         self.day = min(max(day, first), self._days.last)
         monday, seen = monday_of(self.day), self._mondays()
@@ -252,24 +241,8 @@ class DayMap(Widget, can_focus=True):
         return self.get_component_rich_style(f"day-map--{part}")
 
 
-MOST_BAR_CELLS = 30
-NAME_CELLS = 24
-BESIDE_BAR = NAME_CELLS + 31
-"""Cells of a model's line that are none of its bar: names, numbers, edges."""
-EMPTY = "Nothing was said yet. Every message you send is a mark in this calendar."
-KEYS = (
-    ("activity.open", "what was said that day"),
-    ("activity.day_before", "Down day"),
-    ("activity.week_before", "Right week"),
-    ("activity.back", "PgDn four weeks"),
-    ("activity.first", "first day"),
-    ("activity.today", "today"),
-    ("activity.close", "close"),
-)
-
-
 class ActivityScreen(Screen[date | None]):
-    """Gives the day whose messages are wanted."""
+    """Shows the calendar and the totals; dismisses with the day the user wants to see."""
 
     AUTO_FOCUS = "DayMap"
     CSS_PATH = "activity.tcss"
@@ -285,7 +258,7 @@ class ActivityScreen(Screen[date | None]):
         self._days = ActivityDays((), date.today())
 
     def compose(self) -> ComposeResult:
-        """Totals, the calendar, the day that is looked at, the models, the keys."""
+        """Lay out the totals, the calendar, the day of the cursor, the models and the keys."""
         yield Static(id="heading", markup=False)
         yield DayMap()
         yield Static(id="day", markup=False)
@@ -293,12 +266,12 @@ class ActivityScreen(Screen[date | None]):
         yield LiveKeys()
 
     def on_mount(self) -> None:
-        """What is there is shown at once, the rest when it is read."""
+        """Show the empty screen at once, the numbers when they are read."""
         self._head("reading …")
         self._read()
 
     def action_close(self) -> None:
-        """Back to the chat."""
+        """Close without a day."""
         self.dismiss(None)
 
     @on(DayMap.Opened)
@@ -311,9 +284,9 @@ class ActivityScreen(Screen[date | None]):
         facts = [f"{day:%A} {day.day} {day:%B %Y}", counted(days.messages[day], "message")]
         if days.tokens[day]:
             facts.append(f"{short_count(days.tokens[day])} tokens")
-        text = " · ".join(facts) if days.messages else EMPTY
+        text = " · ".join(facts) if days.messages else NO_ACTIVITY
         self.query_one("#day", Static).update(Content(text))
-        self.query_one(LiveKeys).show(*KEYS)
+        self.query_one(LiveKeys).show(*ACTIVITY_KEYS)
 
     @work(group="activity")
     async def _read(self) -> None:
@@ -339,7 +312,7 @@ class ActivityScreen(Screen[date | None]):
 
     @on(events.Resize)
     def _show_models(self) -> None:
-        """Who answered how much, with bars as long as there is room for."""
+        """Show the totals of the models, with bars as long as there is room for."""
         models = self._days.models()
         most = max((each.answers for each in models), default=0)
         cells = min(max(self.size.width - BESIDE_BAR, 0), MOST_BAR_CELLS)
@@ -350,6 +323,16 @@ class ActivityScreen(Screen[date | None]):
         title = Content.styled("Activity", "bold $primary")
         text = Content.assemble(title, (f"   {facts}", "$text-muted"))
         self.query_one("#heading", Static).update(text)
+
+
+def level(number: int, highest: int, levels: int) -> int:
+    """Return which of this many levels a number reaches; only 0 is at level 0."""
+    return min(-(-number * (levels - 1) // highest), levels - 1) if number and highest else 0
+
+
+def weeks_until(monday: date, count: int) -> Iterable[date]:
+    """Return the Mondays of this many weeks, the given one last."""
+    return (monday - timedelta(days=WEEK * back) for back in range(count - 1, -1, -1))
 
 
 def _model_line(total: ModelTotal, most: int, cells: int) -> Content:

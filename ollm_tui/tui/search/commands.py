@@ -1,4 +1,4 @@
-"""The history: search everything ever said, see when it was, bring some of it along."""
+"""The commands for the history: search all sessions, look at the days, recall passages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ollm_tui.tui.search.screen import SearchScreen
 
 
 def everything(chat: ChatPort, argument: str) -> None:
-    """Look through all that was said, and go there."""
+    """Open the search for everything that was said, with the argument as its words."""
     app = chat.app
 
     def show_changes(_: None) -> None:
@@ -27,7 +27,7 @@ def everything(chat: ChatPort, argument: str) -> None:
 
 
 def activity(chat: ChatPort, _argument: str) -> None:
-    """Look at the days, and from one of them at what was said on it."""
+    """Open the activity screen; a day that is chosen there is searched."""
 
     def open_day(day: date | None) -> None:
         if day:
@@ -37,7 +37,10 @@ def activity(chat: ChatPort, _argument: str) -> None:
 
 
 async def recall(chat: ChatPort, argument: str) -> None:
-    """Choose passages of earlier sessions; they go along with the next message."""
+    """Choose passages of earlier sessions, which are sent along with the next message.
+
+    UsageError without words, and if nothing is found.
+    """
     if not argument:
         raise UsageError("recall what?", "/recall and words find what was said about them")
     current = chat.opened.session_id if chat.opened else None

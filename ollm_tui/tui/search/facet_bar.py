@@ -1,4 +1,4 @@
-"""The facets of a search in one line: each a filter word that is put in or taken out."""
+"""The facets of a search in one line: each adds a filter word to the search or takes it out."""
 
 from __future__ import annotations
 
@@ -20,8 +20,11 @@ from textual.widget import Widget
 from ollm_tui.core.intake import visible
 from ollm_tui.core.search import Results
 from ollm_tui.services.search.query import filter_word, has_filter
+from ollm_tui.tui.search.words import FLAG_FACETS, ROLE_FACETS
 
 ON, OFF = "●", "○"
+MOST_NAMES = 4
+"""How many models, and how many projects, are offered: those with the most hits."""
 
 
 class Facet(NamedTuple):
@@ -30,12 +33,12 @@ class Facet(NamedTuple):
     word: str
     title: str
     group: str = ""
-    """Stands before the first of several that belong together."""
+    """The title before the first of several facets that belong together."""
     is_on: bool = False
 
 
 class FacetBar(Widget, can_focus=True):
-    """Left and right move, Space toggles."""
+    """A line of facets: Left and Right move, Space toggles."""
 
     ALLOW_SELECT = False
     COMPONENT_CLASSES = {"facet-bar--on", "facet-bar--at", "facet-bar--group"}
@@ -68,7 +71,7 @@ class FacetBar(Widget, can_focus=True):
         self._at = 0
 
     def show(self, facets: Sequence[Facet]) -> None:
-        """Show other facets; one stays at the one that is there still."""
+        """Show other facets; the cursor stays on its facet if that is still there."""
         here = self._facets[self._at].word if self._facets else ""
         self._facets = tuple(facets)
         words = [facet.word for facet in facets]
@@ -76,18 +79,18 @@ class FacetBar(Widget, can_focus=True):
         self.refresh()
 
     def action_step(self, step: int) -> None:
-        """To the facet beside; round at the ends."""
+        """Move to the facet beside, from the last one to the first."""
         if self._facets:
             self._at = (self._at + step) % len(self._facets)
             self.refresh()
 
     def action_use(self) -> None:
-        """Use the facet one is at, or no longer."""
+        """Toggle the facet of the cursor."""
         if self._facets:
             self.post_message(self.Toggled(self._facets[self._at].word))
 
     def on_click(self, event: events.Click) -> None:
-        """A click uses a facet, or no longer."""
+        """Toggle the clicked facet."""
         at = event.get_content_offset_capture(self).x + self._first_cell()
         for number, (start, end) in enumerate(self._places()):
             if start <= at < end:
@@ -95,15 +98,15 @@ class FacetBar(Widget, can_focus=True):
                 self.action_use()
 
     def on_focus(self, _event: events.Focus) -> None:
-        """One sees where one is."""
+        """Show the cursor."""
         self.refresh()
 
     def on_blur(self, _event: events.Blur) -> None:
-        """Nowhere any more."""
+        """Hide the cursor."""
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """All of them, moved so that the one one is at is seen."""
+        """Draw the facets, scrolled so that the one of the cursor is seen."""
         segments: list[Segment] = []
         for at, facet in enumerate(self._facets):
             if self._begins_group(at):
@@ -124,7 +127,7 @@ class FacetBar(Widget, can_focus=True):
         return bool(group) and (at == 0 or self._facets[at - 1].group != group)
 
     def _places(self) -> list[tuple[int, int]]:
-        """Where each begins and ends, were there room for all."""
+        """Return where each facet begins and ends, in a line that has room for all."""
         places: list[tuple[int, int]] = []
         at = 0
         for number, facet in enumerate(self._facets):
@@ -136,7 +139,7 @@ class FacetBar(Widget, can_focus=True):
         return places
 
     def _first_cell(self) -> int:
-        """The first cell that is seen."""
+        """Return the first cell of the line that is in view."""
         if not (self._facets and self.has_focus):
             return 0
         return max(self._places()[self._at][1] + 2 - self.size.width, 0)
@@ -145,25 +148,16 @@ class FacetBar(Widget, can_focus=True):
         return self.get_component_rich_style(f"facet-bar--{part}")
 
 
-MOST_NAMES = 4
-"""Of models, and of projects: those with the most hits."""
-_ROLES = (("user", "you"), ("assistant", "model"), ("tool", "tools"))
-_FLAGS = (
-    ("has:tool", "with tools"),
-    ("is:pinned", "pinned"),
-    ("branch:other", "other branches"),
-)
-
-
 class SearchFacets:
-    """Remembers what was found, so that a facet in use does not make the others go away."""
+    """Makes the facets of a search; remembers models and projects, so that a facet in use does not
+    make the others go away."""
 
     def __init__(self) -> None:
         self._models: Counter[str] = Counter()
         self._projects: Counter[str] = Counter()
 
     def of(self, text: str, results: Results) -> list[Facet]:
-        """The facets for what was found with these words."""
+        """Return the facets for what was found with these words."""
         self._models |= Counter(visible(hit.model) for hit in results.hits)
         self._projects |= Counter(
             PurePath(visible(session.project)).name
@@ -177,7 +171,7 @@ class SearchFacets:
         ]
 
     def _roles(self) -> Iterator[Facet]:
-        for role, title in _ROLES:
+        for role, title in ROLE_FACETS:
             yield Facet(filter_word("role", role), title, "said by")
 
     def _names(self) -> Iterator[Facet]:
@@ -190,5 +184,5 @@ class SearchFacets:
                     yield Facet(filter_word(key, name), name, title)
 
     def _flags(self) -> Iterator[Facet]:
-        for word, title in _FLAGS:
+        for word, title in FLAG_FACETS:
             yield Facet(word, title, "only")

@@ -1,4 +1,4 @@
-"""What is done with a message that was found: open, fork, restore, quote, copy, export."""
+"""The actions on a message that was found: open, fork, restore, quote, copy, export."""
 
 from __future__ import annotations
 
@@ -17,15 +17,14 @@ from ollm_tui.tui.kit.question import Question
 from ollm_tui.tui.search.hit_preview import Place
 from ollm_tui.tui.search.port import HitsPort, SearchPort
 from ollm_tui.tui.search.search_reading import SearchReading
+from ollm_tui.tui.search.words import BUSY, EXPORT
 from ollm_tui.tui.terminal.clipboard import copy
 
 HitAction = Literal["open", "fork", "restore", "quote", "copy", "export"]
-BUSY = "another window has that session open: f forks it from there instead"
-EXPORT = "Export the conversation with this message to\nThe ending says the form: .md, .html, .json"
 
 
 class HitActions:
-    """Does things for one search screen; what goes wrong is told there in one line."""
+    """Carries out actions for one search screen, which shows what went wrong in one line."""
 
     def __init__(self, search: SearchPort, reading: SearchReading, chat: HitsPort) -> None:
         self._search = search
@@ -33,7 +32,7 @@ class HitActions:
         self._chat = chat
 
     def do(self, action: HitAction, hit: Hit) -> None:
-        """Do one thing with a message."""
+        """Carry out an action on a message."""
         match action:
             case "open":
                 self._leave(lambda: self._open(hit))
@@ -85,7 +84,7 @@ class HitActions:
         self._search.say(f"exported to {visible(str(file))}")
 
     async def _end_of_turn(self, hit: Hit) -> Point:
-        """The point after a message and what answers it. UsageError where nothing was said yet."""
+        """Return the point after a message and its answer. UsageError if nothing was said yet."""
         place = await self._reading.place(hit)
         said = place.said_at(hit.message_id)
         if said is None:
@@ -94,7 +93,7 @@ class HitActions:
         return Point(hit.session_id, message=end)
 
     def _leave(self, go: Callable[[], Awaitable[None]]) -> None:
-        """Go somewhere and close; if that cannot be, say why and stay."""
+        """Go somewhere and close; if that fails, say why and stay."""
 
         async def leave() -> None:
             await go()
@@ -115,8 +114,7 @@ class HitActions:
 
 
 def _message(place: Place, hit: Hit) -> Message:
-    """What was found. A call is brought along as a message that says what was run, and what came
-    of it."""
+    """Return the message that was found; for a call, one that says what was run and its result."""
     call = place.calls.get(hit.message_id)
     if call is None:
         return place.state[hit.message_id]

@@ -1,4 +1,4 @@
-"""What a search found, by sessions: one line a message, with what was found marked."""
+"""The list of what a search found, by sessions: a line per message, with the words marked."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ollm_tui.core import clock
 from ollm_tui.core.counts import counted
 from ollm_tui.core.intake import visible
 from ollm_tui.core.search import Hit, Results, SessionHits, Snippet
-from ollm_tui.core.session.message import Role
 from ollm_tui.core.session.titles import UNTITLED
 from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
+from ollm_tui.tui.search.words import ELSEWHERE, SPEAKERS, moment_words
 
 HIT_KEYS = (
     Binding("f", "screen.do('fork')", "Fork", id="hits.fork", tooltip="A new session from there"),
@@ -26,16 +26,11 @@ HIT_KEYS = (
     Binding("y", "screen.do('copy')", "Copy", id="hits.copy", tooltip="Copy the message"),
     Binding("x", "screen.do('export')", "Export", id="hits.export", tooltip="Into a file"),
 )
-
-
-SPEAKERS: dict[Role, str] = {
-    "user": "you",
-    "assistant": "model",
-    "tool": "tool",
-    "system": "system",
-}
+"""Keys for a hit, in the list and in the preview."""
 BEFORE_CELLS = 24
-"""So much may stand before the first hit of a line, where there is more after it."""
+"""Cells before the first hit of a line at most, where there is more after it."""
+MOMENT_CELLS, SPEAKER_CELLS = 12, 6
+_BOLD = Style(bold=True)
 
 
 class MarkedText(NamedTuple):
@@ -45,88 +40,8 @@ class MarkedText(NamedTuple):
     marks: tuple[tuple[int, int], ...] = ()
 
 
-def one_line(snippet: Snippet, width: int) -> MarkedText:
-    """As much of a snippet as so many cells hold, with its first hit in it."""
-    text, marks = _joined(snippet)
-    if cell_len(text) <= width:
-        return MarkedText(text, marks)
-    start = _start(text, marks[0][0] if marks else 0, width)
-    front = "…" if start else ""
-    end = _fitting(text, start, width - len(front))
-    shift = len(front) - start
-    shown = tuple(
-        (max(first, start) + shift, min(last, end) + shift)
-        for first, last in marks
-        if first < end and last > start
-    )
-    return MarkedText(front + text[start:end] + ("…" if end < len(text) else ""), shown)
-
-
-def day_of(timestamp: str) -> date | None:
-    """The day on which something was said, in the user's zone."""
-    try:
-        return clock.parse(timestamp).astimezone().date()
-    except (ValueError, OverflowError):
-        return None
-
-
-def moment_words(timestamp: str, now: datetime) -> str:
-    """When something was said, in at most twelve cells: the time today, then the day too."""
-    try:
-        moment = clock.parse(timestamp).astimezone()
-    except (ValueError, OverflowError):
-        return ""
-    if moment.date() == now.date():
-        return f"today {moment:%H:%M}"
-    if moment.year == now.year:
-        return f"{moment:%d %b %H:%M}"
-    return f"{moment:%d %b %Y}"
-
-
-def _joined(snippet: Snippet) -> MarkedText:
-    """The text with one blank for all that is blank; the marks move along."""
-    places: list[int] = []
-    text = ""
-    for mark in snippet.text:
-        places.append(len(text))
-        if not mark.isspace():
-            text += mark
-        elif text and not text.endswith(" "):
-            text += " "
-    places.append(len(text))
-    marks = tuple((places[first], places[last]) for first, last in snippet.marks)
-    return MarkedText(text.rstrip(), marks)
-
-
-def _start(text: str, hit: int, width: int) -> int:
-    """Where to begin so that the hit is seen, at the border of a word if one is near."""
-    before = min(BEFORE_CELLS, width // 3)
-    if cell_len(text[:hit]) <= before:
-        return 0
-    start = hit
-    while start and cell_len(text[start - 1 : hit]) <= before:
-        start -= 1
-    border = text.find(" ", start, hit)
-    return border + 1 if border >= 0 else start
-
-
-def _fitting(text: str, start: int, width: int) -> int:
-    """The end of what fits, with a cell to spare for the sign that there is more."""
-    if cell_len(text[start:]) <= width:
-        return len(text)
-    end, room = start, width - 1
-    while end < len(text) and (room := room - cell_len(text[end])) >= 0:
-        end += 1
-    return end
-
-
-MOMENT_CELLS, SPEAKER_CELLS = 12, 6
-ELSEWHERE = "other branch"
-_BOLD = Style(bold=True)
-
-
 class HitList(ChoiceList):
-    """Hits to choose from; what is done with one is said by the screen's keys."""
+    """Hits to choose from; the screen carries out what the keys ask for."""
 
     COMPONENT_CLASSES = {"hit-list--hit", "hit-list--you"}
     DEFAULT_CSS = """
@@ -163,20 +78,20 @@ class HitList(ChoiceList):
 
     @property
     def hit(self) -> Hit | None:
-        """What is highlighted."""
+        """The hit that is highlighted."""
         return self._hits.get(self.highlighted.key) if self.highlighted else None
 
     @property
     def hits(self) -> Sequence[Hit]:
-        """All that is listed."""
+        """All hits of the list."""
         return tuple(self._hits.values())
 
     def go_to(self, hit: Hit) -> None:
-        """Highlight one of them."""
+        """Highlight a hit."""
         self.show(self._choices, _key(hit))
 
     def action_session(self, step: int) -> None:
-        """To the first hit of the session before or after."""
+        """Move to the first hit of the session before or after."""
         here = self.hit
         names = list(dict.fromkeys(hit.session_id for hit in self._hits.values()))
         if here:
@@ -204,7 +119,7 @@ class HitList(ChoiceList):
         ]
 
     def _heading(self, choice: Choice) -> Iterator[Segment]:
-        """The title, and at the right how many hits there are."""
+        """Yield the title of a session, and at the right how many hits it has."""
         style = self._style("heading")
         room = self._room().width - cell_len(choice.note) - 3
         yield Segment(" ", style)
@@ -219,6 +134,68 @@ class HitList(ChoiceList):
 
     def _own_style(self, part: str) -> Style:
         return self.get_component_rich_style(f"hit-list--{part}")
+
+
+def one_line(snippet: Snippet, width: int) -> MarkedText:
+    """Return as much of a snippet as this many cells hold, with its first hit in it."""
+    text, marks = _joined(snippet)
+    if cell_len(text) <= width:
+        return MarkedText(text, marks)
+    start = _start(text, marks[0][0] if marks else 0, width)
+    front = "…" if start else ""
+    end = _fitting(text, start, width - len(front))
+    shift = len(front) - start
+    shown = tuple(
+        (max(first, start) + shift, min(last, end) + shift)
+        for first, last in marks
+        if first < end and last > start
+    )
+    return MarkedText(front + text[start:end] + ("…" if end < len(text) else ""), shown)
+
+
+def day_of(timestamp: str) -> date | None:
+    """Return the day of a recorded time in the user's zone; None if it is no time."""
+    try:
+        return clock.parse(timestamp).astimezone().date()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _joined(snippet: Snippet) -> MarkedText:
+    """Return the text in one line, with single blanks; the marks are moved along."""
+    places: list[int] = []
+    text = ""
+    for mark in snippet.text:
+        places.append(len(text))
+        if not mark.isspace():
+            text += mark
+        elif text and not text.endswith(" "):
+            text += " "
+    places.append(len(text))
+    marks = tuple((places[first], places[last]) for first, last in snippet.marks)
+    return MarkedText(text.rstrip(), marks)
+
+
+def _start(text: str, hit: int, width: int) -> int:
+    """Return where to begin so that the hit is seen, at the border of a word if one is near."""
+    before = min(BEFORE_CELLS, width // 3)
+    if cell_len(text[:hit]) <= before:
+        return 0
+    start = hit
+    while start and cell_len(text[start - 1 : hit]) <= before:
+        start -= 1
+    border = text.find(" ", start, hit)
+    return border + 1 if border >= 0 else start
+
+
+def _fitting(text: str, start: int, width: int) -> int:
+    """Return the end of what fits, with a cell to spare for the sign that there is more."""
+    if cell_len(text[start:]) <= width:
+        return len(text)
+    end, room = start, width - 1
+    while end < len(text) and (room := room - cell_len(text[end])) >= 0:
+        end += 1
+    return end
 
 
 def _key(hit: Hit) -> str:

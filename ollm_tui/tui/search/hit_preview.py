@@ -1,4 +1,4 @@
-"""A hit in its place: the conversation around it, as the chat shows it, with the words marked."""
+"""The preview of a hit: the conversation around it as the chat shows it, with the words marked."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from ollm_tui.core.session.branches import words_of
 from ollm_tui.core.session.session import ToolCall
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.core.session.titles import UNTITLED
-from ollm_tui.tui.search.hit_list import HIT_KEYS, SPEAKERS
+from ollm_tui.tui.search.hit_list import HIT_KEYS
+from ollm_tui.tui.search.words import SPEAKERS
 from ollm_tui.tui.stream.entries.message_entries import local_time, said_before, shown_at
 from ollm_tui.tui.stream.transcript.entry import Entry
 from ollm_tui.tui.stream.transcript.looks import TranscriptStyles
@@ -28,34 +29,34 @@ from ollm_tui.tui.stream.transcript.spots import Words
 from ollm_tui.tui.stream.transcript.transcript import Transcript
 
 AROUND = 100
-"""Messages that are shown before a hit, and after it."""
+"""How many messages are shown before a hit, and after it."""
 
 
 class Place(NamedTuple):
-    """A session, and one of its branches: the messages of it, and how they are shown."""
+    """A branch of a session: its messages, and the entries that show them."""
 
     state: SessionState
     branch: Sequence[str]
     entries: Sequence[Entry]
     calls: Mapping[str, ToolCall]
-    """What was run without a message that speaks of it."""
+    """Calls on record that no message has, such as commands of the user, by their ids."""
 
     def said_at(self, message_id: str) -> str | None:
-        """The message itself; of a call, the one it was run after. None if there is none."""
+        """Return the message; for a call, the one it was run after, None if there is none."""
         call = self.calls.get(message_id)
         if call is None:
             return message_id
         return said_before(call.timestamp, (self.state[key] for key in self.branch))
 
     def key_of(self, message_id: str) -> str | None:
-        """The entry that shows a message or a call."""
+        """Return the key of the entry that shows a message or a call."""
         keys = [entry.key for entry in self.entries]
         said = message_id if message_id in keys else self.said_at(message_id)
         return shown_at(said, self.branch, keys) if said else None
 
 
 class HitStream(Transcript):
-    """What was said around a hit. Its cursor says which message is meant."""
+    """The conversation around a hit; actions are for the message under its cursor."""
 
     BINDINGS = [
         *HIT_KEYS,
@@ -68,31 +69,31 @@ class HitStream(Transcript):
     ]
 
     is_moved = False
-    """Whether the user has chosen a message: what comes late then leaves the cursor alone."""
+    """Whether the user moved the cursor: what is read late then leaves it alone."""
 
     @dataclass
     class OtherRequested(Message):
-        """Another hit is wanted: the next one, or the one before."""
+        """The user wants to see the next hit, or the one before."""
 
         step: int
 
     def on_focus(self, _event: events.Focus) -> None:
-        """The cursor is seen."""
+        """Put the cursor on a message."""
         if self.cursor.key is None and self.keys:
             self.cursor.move_to(self.keys[-1])
 
     def show(self, entries: Iterable[Entry]) -> None:
-        """Show other entries; the cursor is put among them by whoever knows the hit."""
+        """Show other entries; `HitPreview` puts the cursor on the hit."""
         self.is_moved = False
         super().show(entries)
 
     def action_step(self, step: int) -> None:
-        """Another message."""
+        """Move the cursor."""
         self.is_moved = True
         self.cursor.move(step)
 
     def action_other(self, step: int) -> None:
-        """Another hit."""
+        """Ask for another hit."""
         self.post_message(self.OtherRequested(step))
 
     def action_unfold(self) -> None:
@@ -102,7 +103,7 @@ class HitStream(Transcript):
 
 
 class HitPreview(Vertical):
-    """Which session it is on top, what was said below."""
+    """Shows the session of a hit on top, and what was said around it below."""
 
     def __init__(self, looks: TranscriptStyles, **options: Any) -> None:
         super().__init__(**options)
@@ -110,18 +111,18 @@ class HitPreview(Vertical):
         self._hit: Hit | None = None
 
     def compose(self) -> ComposeResult:
-        """From top to bottom."""
+        """Lay out the title, the facts and the messages."""
         yield Static(classes="preview-title", markup=False)
         yield Static(classes="preview-facts", markup=False)
         yield HitStream(self._looks)
 
     @property
     def stream(self) -> HitStream:
-        """What was said."""
+        """The messages."""
         return self.query_one(HitStream)
 
     def show(self, hit: Hit, place: Place, words: Words) -> None:
-        """Show a hit among the messages of a branch."""
+        """Show a hit among the messages of its branch, with words marked."""
         state, branch, entries = place.state, place.branch, place.entries
         header = state.header
         facts = [local_time(hit.timestamp), SPEAKERS[hit.role], visible(hit.model)]
@@ -144,15 +145,16 @@ class HitPreview(Vertical):
             stream.cursor.move_to(chosen)
         elif key:
             stream.go_to(key)
+            # Again once it is laid out, to bring the marked words into view.
             self.call_after_refresh(self._stand_on, key)
 
     def show_problem(self, text: str) -> None:
-        """Say why there are no words."""
+        """Show why there are no messages; an empty text shows nothing."""
         self._tell("", "")
         self.stream.show([Entry("problem", "error", text)] if text else [])
 
     def _stand_on(self, key: str) -> None:
-        """The cursor on the hit, and its first marked words in view, unfolded if need be."""
+        """Put the cursor on the hit and show its first marked words, also those in a fold."""
         stream = self.stream
         if key not in stream.keys or stream.is_moved:
             return

@@ -1,4 +1,4 @@
-"""The timeline of a search: how many hits there are when, to be moved through and narrowed to."""
+"""The timeline of a search: how many hits each day, week, month or year has, to narrow to one."""
 
 from __future__ import annotations
 
@@ -20,10 +20,17 @@ from ollm_tui.core.counts import counted
 
 Unit = Literal["day", "week", "month", "year"]
 UNITS: tuple[Unit, ...] = ("day", "week", "month", "year")
+LEVELS = "▁▂▃▄▅▆▇█"
+WIDEST = 3
+"""Cells of one span at most."""
+LABEL_CELLS = 30
+"""Cells kept free at the right, for words about the span of the cursor."""
+WORTH_IT = 100
+"""Cells from which words stand beside the bars; below that they stand beside the dates."""
 
 
 class DateSpan(NamedTuple):
-    """Some days that follow each other, and how many hits there are on them."""
+    """A day, week, month or year, and how many hits it has."""
 
     unit: Unit
     first: date
@@ -31,7 +38,7 @@ class DateSpan(NamedTuple):
 
     @property
     def last(self) -> date:
-        """Its last day."""
+        """The last day of the span."""
         return _next(self.unit, self.first) - timedelta(days=1)
 
     @property
@@ -50,7 +57,7 @@ class DateSpan(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What people call it."""
+        """The name of the span for the user."""
         match self.unit:
             case "day":
                 return f"{self.first:%a} {self.first.day} {self.first:%b %Y}"
@@ -62,74 +69,12 @@ class DateSpan(NamedTuple):
                 return f"{self.first:%Y}"
 
     def holds(self, day: date) -> bool:
-        """Whether it is one of these days."""
+        """Whether a day lies within the span."""
         return self.first <= day <= self.last
 
 
-def date_spans(days: Sequence[tuple[date, int]], room: int) -> tuple[DateSpan, ...]:
-    """All spans from the first day to the last, at most so many: the shortest that fit."""
-    if not days or room < 1:
-        return ()
-    for unit in UNITS:
-        begin = _BEGIN[unit]
-        first, last = begin(days[0][0]), begin(days[-1][0])
-        if unit != "year" and (last - first).days > room * _LENGTHS[unit]:
-            continue
-        counts = Counter[date]()
-        for day, hits in days:
-            counts[begin(day)] += hits
-        spans = _between(unit, first, last, counts)
-        if len(spans) <= room or unit == "year":
-            return tuple(spans[-room:])
-    return ()
-
-
-def _between(unit: Unit, first: date, last: date, counts: Counter[date]) -> list[DateSpan]:
-    spans: list[DateSpan] = []
-    before = date.min
-    while first <= last and (first > before or not spans):  # no day comes after the last of all
-        spans.append(DateSpan(unit, first, counts[first]))
-        before, first = first, _next(unit, first)
-    return spans
-
-
-def _next(unit: Unit, first: date) -> date:
-    try:
-        match unit:
-            case "day" | "week":
-                return first + timedelta(days=_LENGTHS[unit])
-            case "month":
-                return (first + timedelta(days=32)).replace(day=1)
-            case "year":
-                return date(first.year + 1, 1, 1)
-    except (OverflowError, ValueError):
-        return date.max
-
-
-def _monday(day: date) -> date:
-    return date.fromordinal(max(day.toordinal() - day.weekday(), 1))
-
-
-_LENGTHS: dict[Unit, int] = {"day": 1, "week": 7, "month": 32, "year": 366}
-_BEGIN: dict[Unit, Callable[[date], date]] = {
-    "day": lambda day: day,
-    "week": _monday,
-    "month": lambda day: day.replace(day=1),
-    "year": lambda day: date(day.year, 1, 1),
-}
-
-
-LEVELS = "▁▂▃▄▅▆▇█"
-WIDEST = 3
-"""Cells that one span takes at most."""
-LABEL_CELLS = 30
-"""Kept free at the right, for words about the span one is at."""
-WORTH_IT = 100
-"""A narrower timeline has its words in the line below, beside the dates."""
-
-
 class HitTimeline(Widget, can_focus=True):
-    """Two lines: bars, and the dates below them."""
+    """Shows the spans in two lines: bars, and the dates below them."""
 
     ALLOW_SELECT = False
     COMPONENT_CLASSES = {
@@ -159,13 +104,13 @@ class HitTimeline(Widget, can_focus=True):
 
     @dataclass
     class Moved(Message):
-        """Another span is the one to narrow to."""
+        """The cursor is on another span."""
 
         span: DateSpan
 
     @dataclass
     class Narrowed(Message):
-        """Only hits within a span are wanted; without one, those of all times."""
+        """The user wants only hits within a span; None: hits of all times."""
 
         span: DateSpan | None
 
@@ -176,7 +121,7 @@ class HitTimeline(Widget, can_focus=True):
         self._at: int | None = None
 
     def show(self, days: Sequence[tuple[date, int]]) -> None:
-        """Show on which days there are hits."""
+        """Show how many hits each day has; the cursor stays on its span if that is still there."""
         before = self.span
         self._days = days
         self._divide()
@@ -188,29 +133,29 @@ class HitTimeline(Widget, can_focus=True):
 
     @property
     def span(self) -> DateSpan | None:
-        """The span one is at."""
+        """The span of the cursor; None if it is on none."""
         if self._at is None or self._at >= len(self._spans):
             return None
         return self._spans[self._at]
 
     def on_resize(self) -> None:
-        """Another width has room for other spans."""
+        """Divide the time anew: another width has room for other spans."""
         self._divide()
         self.refresh()
 
     def on_focus(self, _event: events.Focus) -> None:
-        """One is at the latest hits."""
+        """Put the cursor on the last span if it is on none."""
         if self.span is None:
             self.action_end(-1)
         self.refresh()
 
     def on_blur(self, _event: events.Blur) -> None:
-        """Nowhere any more."""
+        """Take the cursor away."""
         self._at = None
         self.refresh()
 
     def on_click(self, event: events.Click) -> None:
-        """To the span under the mouse; again, narrow to it."""
+        """Move to the clicked span; if the cursor is on it already, narrow to it."""
         at = event.get_content_offset_capture(self).x // max(self._cells, 1)
         if at < len(self._spans):
             if at == self._at:
@@ -219,7 +164,7 @@ class HitTimeline(Widget, can_focus=True):
                 self._go(at)
 
     def action_step(self, step: int) -> None:
-        """To the next span with hits."""
+        """Move to the next span with hits."""
         at = (len(self._spans) if self._at is None else self._at) + step
         while 0 <= at < len(self._spans) and not self._spans[at].hits:
             at += step
@@ -227,23 +172,23 @@ class HitTimeline(Widget, can_focus=True):
             self._go(at)
 
     def action_end(self, at: int) -> None:
-        """To the first or the last span."""
+        """Move to the first (0) or the last span (-1)."""
         if self._spans:
             self._go(at % len(self._spans))
 
     def action_narrow(self) -> None:
-        """Have only the hits of this span shown."""
+        """Ask for only the hits of this span."""
         if self.span:
             self.post_message(self.Narrowed(self.span))
 
     def action_widen(self) -> None:
-        """Have the hits of all times shown."""
+        """Ask for the hits of all times."""
         self.post_message(self.Narrowed(None))
 
     # Drawing
 
     def render_line(self, y: int) -> Strip:
-        """The bars, or the dates below them."""
+        """Draw the bars, or the dates below them."""
         width = self.size.width
         segments = self._bars() if y == 0 else [Segment(self._dates(), self._style("words"))]
         strip = Strip(segments)
@@ -264,7 +209,7 @@ class HitTimeline(Widget, can_focus=True):
         return segments
 
     def _dates(self) -> str:
-        """The names of months or years where they begin, as far as there is room."""
+        """Return the names of months or years where they begin, as far as there is room."""
         text, before = "", ""
         for at, span in enumerate(self._spans):
             label, place = _label(span, is_first=not at), at * self._cells
@@ -281,7 +226,7 @@ class HitTimeline(Widget, can_focus=True):
 
     @property
     def _cells(self) -> int:
-        """How wide one span is."""
+        """The cells of one span."""
         count = len(self._spans)
         return max(min(WIDEST, self._room // count), 1) if count else 1
 
@@ -302,6 +247,64 @@ class HitTimeline(Widget, can_focus=True):
 
     def _style(self, part: str) -> Style:
         return self.get_component_rich_style(f"hit-timeline--{part}")
+
+
+def date_spans(days: Sequence[tuple[date, int]], room: int) -> tuple[DateSpan, ...]:
+    """Return all spans from the first day to the last in the shortest unit that fits the room.
+
+    Even with years only the last ones are given where there is not enough room.
+    """
+    if not days or room < 1:
+        return ()
+    for unit in UNITS:
+        begin = _BEGIN[unit]
+        first, last = begin(days[0][0]), begin(days[-1][0])
+        if unit != "year" and (last - first).days > room * _LENGTHS[unit]:
+            continue  # cannot fit, so its spans are not even made
+        counts = Counter[date]()
+        for day, hits in days:
+            counts[begin(day)] += hits
+        spans = _between(unit, first, last, counts)
+        if len(spans) <= room or unit == "year":
+            return tuple(spans[-room:])
+    return ()
+
+
+def monday_of(day: date) -> date:
+    """Return the first day of the week of a day."""
+    return date.fromordinal(max(day.toordinal() - day.weekday(), 1))
+
+
+def _between(unit: Unit, first: date, last: date, counts: Counter[date]) -> list[DateSpan]:
+    spans: list[DateSpan] = []
+    before = date.min
+    while first <= last and (first > before or not spans):  # no day comes after the last of all
+        spans.append(DateSpan(unit, first, counts[first]))
+        before, first = first, _next(unit, first)
+    return spans
+
+
+def _next(unit: Unit, first: date) -> date:
+    try:
+        match unit:
+            case "day" | "week":
+                return first + timedelta(days=_LENGTHS[unit])
+            case "month":
+                return (first + timedelta(days=32)).replace(day=1)
+            case "year":
+                return date(first.year + 1, 1, 1)
+    except (OverflowError, ValueError):
+        return date.max
+
+
+_LENGTHS: dict[Unit, int] = {"day": 1, "week": 7, "month": 32, "year": 366}
+"""Days of a unit, no fewer than any has."""
+_BEGIN: dict[Unit, Callable[[date], date]] = {
+    "day": lambda day: day,
+    "week": monday_of,
+    "month": lambda day: day.replace(day=1),
+    "year": lambda day: date(day.year, 1, 1),
+}
 
 
 def _label(span: DateSpan, *, is_first: bool) -> str:

@@ -1,4 +1,4 @@
-"""Passages of earlier sessions to choose from: where each is from, and what it costs."""
+"""The picker of `/recall`: passages of earlier sessions, where each is from and what it costs."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from ollm_tui.core.session.titles import UNTITLED
 from ollm_tui.engine.project.history_search import Passage
 from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
 from ollm_tui.tui.kit.picker import PickerOf
-from ollm_tui.tui.search.hit_list import SPEAKERS, day_of
+from ollm_tui.tui.search.hit_list import day_of
+from ollm_tui.tui.search.words import RECALL_KEYS, SPEAKERS
 
-KEYS = "Tab mark several   Enter take   Up Down move   Esc close"
 CHOSEN = "✓"
 LONGEST_TITLE = 20
 
 
 class PassagePicker(PickerOf[tuple[Passage, ...]]):
-    """Gives the marked passages, or the highlighted one; together they stay within a budget."""
+    """Dismisses with the marked passages, or the highlighted one; they stay within a budget of
+    tokens."""
 
     BINDINGS = [
         Binding("tab", "mark", "Mark", id="picker.mark", tooltip="Take this one too, or not"),
@@ -32,17 +33,17 @@ class PassagePicker(PickerOf[tuple[Passage, ...]]):
         self._budget = budget
         self._marked: tuple[int, ...] = ()
         self._problem = ""
-        super().__init__("Recall from earlier sessions", self._lines(), keys=KEYS)
+        super().__init__("Recall from earlier sessions", self._lines(), keys=RECALL_KEYS)
 
     def result(self, choice: Choice) -> tuple[Passage, ...] | None:
-        """What is marked, or this one."""
+        """Return the marked passages, or this one; None if they cost more than the budget."""
         chosen = self._marked or (int(choice.key),)
         if not self._fits(chosen):
             return None
         return tuple(self._passages[number] for number in chosen)
 
     def action_mark(self) -> None:
-        """Mark the highlighted passage, or no longer."""
+        """Mark the highlighted passage, or no longer, and move on."""
         highlighted = self.choice_list.highlighted
         if highlighted is None:
             return
@@ -57,7 +58,7 @@ class PassagePicker(PickerOf[tuple[Passage, ...]]):
 
     @on(ChoiceList.Highlighted)
     def _tell(self) -> None:
-        """The passage itself, and what all of them cost."""
+        """Show what the passages cost and the highlighted text, or why it does not fit."""
         highlighted = self.choice_list.highlighted
         if highlighted is None:
             self.say("")

@@ -21,15 +21,15 @@ class HitsPort(Protocol):
     """What the search asks of the chat."""
 
     async def open_at(self, point: Point, words: Words | None = None) -> None:
-        """Opens a session at a message, with words marked. OllmError."""
+        """Opens a session at a message, with words marked. OllmError if that fails."""
         ...
 
     async def go_to(self, point: Point) -> None:
-        """Sets a session back to a message. OllmError."""
+        """Sets a session back to a message. OllmError if that fails."""
         ...
 
     async def fork(self, point: Point) -> None:
-        """Goes on from a message in a new session. OllmError."""
+        """Goes on from a message in a new session. OllmError if that fails."""
         ...
 
     def bring(self, messages: Sequence[Message], session_id: str) -> None:

@@ -1,4 +1,4 @@
-"""The searches that are kept: take one, keep the present one, or let one go."""
+"""The picker of saved searches: take one, keep the present one, or delete one."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from textual.binding import Binding
 from ollm_tui.services.sessions.saved_searches import SavedSearches
 from ollm_tui.tui.kit.choice_list import Choice
 from ollm_tui.tui.kit.picker import PickerOf
+from ollm_tui.tui.search.words import NO_SAVED_SEARCHES, SAVED_SEARCH_KEYS
 
-EMPTY = "No saved searches yet. Type words in the search, then Ctrl+S and Enter keep them."
-KEYS = "Enter take it, or keep the new one   Ctrl+D delete   Esc close"
 _KEEP = "\0"
+"""The key of the line that keeps the present search; no search has this text."""
 
 
 class SavedSearchPicker(PickerOf[str]):
-    """Gives the words of the search that was taken or kept."""
+    """Dismisses with the words of the search that was taken or kept."""
 
     BINDINGS = [
         Binding(
@@ -32,10 +32,12 @@ class SavedSearchPicker(PickerOf[str]):
     def __init__(self, searches: SavedSearches, present: str) -> None:
         self._searches = searches
         self._present = " ".join(present.split())
-        super().__init__("Saved searches", self._lines(), empty=EMPTY, keys=KEYS)
+        super().__init__(
+            "Saved searches", self._lines(), empty=NO_SAVED_SEARCHES, keys=SAVED_SEARCH_KEYS
+        )
 
     def result(self, choice: Choice) -> str:
-        """The words; the present ones are kept first."""
+        """Return the words of a line; the present ones are kept first."""
         if choice.key == _KEEP:
             self._searches.keep(self._present)
             return self._present

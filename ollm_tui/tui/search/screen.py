@@ -1,4 +1,4 @@
-"""The search screen: everything ever said, found while typing, seen in its place."""
+"""The search screen: finds what was said in any session while typing, and shows it in place."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from ollm_tui.core.errors import OllmError
-from ollm_tui.core.search import Hit, Order, Overview, Results
+from ollm_tui.core.search import Hit, Overview, Results
 from ollm_tui.engine.project.workspace import Workspace
-from ollm_tui.services.search.query import FILTER_EXAMPLES, toggled, within
+from ollm_tui.services.search.query import toggled, within
 from ollm_tui.services.sessions.saved_searches import SavedSearches
 from ollm_tui.tui.frame import Frame
 from ollm_tui.tui.kit.choice_list import ChoiceList
@@ -31,7 +31,8 @@ from ollm_tui.tui.search.hit_preview import HitPreview, HitStream
 from ollm_tui.tui.search.hit_timeline import HitTimeline
 from ollm_tui.tui.search.port import HitsPort
 from ollm_tui.tui.search.saved_search_picker import SavedSearchPicker
-from ollm_tui.tui.search.search_reading import SearchReading, totals
+from ollm_tui.tui.search.search_reading import SearchReading
+from ollm_tui.tui.search.words import NOTHING, TEACHES, keys_for, totals
 
 BINDINGS = (
     Binding(
@@ -43,52 +44,12 @@ BINDINGS = (
     Binding("ctrl+o", "order", "Order", id="hits.order", tooltip="By relevance, or by time"),
     Binding("ctrl+s", "saved", "Saved", id="hits.saved", tooltip="Searches that you keep"),
 )
-
-
-def keys_for(order: Order, *, is_whole: bool, part: str) -> tuple[tuple[str, str], ...]:
-    """Ids of bindings, each with what it does; those that are not live are left out.
-
-    `part` is what Tab goes to.
-    """
-    other = "by time" if order == "relevance" else "by relevance"
-    return (
-        ("hits.open_found", "open there"),
-        ("hits.open", "open there"),
-        ("hits.open_here", "open there"),
-        ("hits.fork", "fork"),
-        ("hits.restore", "restore"),
-        ("hits.quote", "quote into prompt"),
-        ("hits.copy", "copy"),
-        ("hits.export", "export"),
-        ("hits.narrow", "narrow to this"),
-        ("hits.widen", "all times"),
-        ("hits.toggle", "use or not"),
-        ("hits.earlier", "Right move"),
-        ("hits.facet_left", "Right move"),
-        ("hits.list", "list: fork, restore, quote, copy"),
-        ("hits.next", "next hit"),
-        ("hits.next_part", part),
-        ("hits.order", other),
-        ("hits.saved", "saved searches"),
-        ("hits.whole", "back to the list" if is_whole else "whole screen"),
-        ("hits.back", "back"),
-    )
-
-
 WIDE = 90
-TEACHES = (
-    "Type words to find everything ever said in any session. Words find their beginnings too; "
-    '"quotes" find a phrase. '
-    f"These narrow a search: {FILTER_EXAMPLES}. Tab goes to them, Ctrl+S to searches you keep."
-)
-NOTHING = (
-    "No message is like that. Fewer letters or fewer words find more; Backspace on the timeline "
-    "and Space on a facet take a filter out."
-)
+"""Columns from which the preview stands beside the list."""
 
 
 class SearchLine(LineInput):
-    """The words. Down leaves them for what they found."""
+    """The line for the words; Down goes to the list."""
 
     BINDINGS = [
         Binding("enter", "submit", "Open", id="hits.open_found", tooltip="Open the highlighted"),
@@ -98,21 +59,21 @@ class SearchLine(LineInput):
 
     @dataclass
     class Left(Message):
-        """The list is wanted, this many pages further down."""
+        """The user goes to the list, this many pages further down."""
 
         pages: int
 
     def on_mount(self) -> None:
-        """A letter that came from the list is gone on from, not typed over."""
+        """Select nothing on focus: a letter that came from the list must not be typed over."""
         self.select_on_focus = False
 
     def action_leave(self, pages: int) -> None:
-        """Leave for the list."""
+        """Go to the list."""
         self.post_message(self.Left(pages))
 
 
 class SearchScreen(Screen[None]):
-    """Goes to what is chosen, through the chat beside it, and closes when that worked."""
+    """Shows what is found; goes to a message through the chat, and closes when that worked."""
 
     CSS_PATH = "screen.tcss"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]
@@ -133,7 +94,7 @@ class SearchScreen(Screen[None]):
         self._facets = SearchFacets()
 
     def compose(self) -> ComposeResult:
-        """Words, facets and time on top; what was found beside the place it stands in; keys."""
+        """Lay out words, facets and timeline on top, the hits beside the preview, and the keys."""
         with Horizontal(id="head"):
             yield Static("Search", id="label", markup=False)
             yield SearchLine(self._first, placeholder="words in everything ever said")
@@ -147,7 +108,7 @@ class SearchScreen(Screen[None]):
         yield LiveKeys()
 
     def on_mount(self) -> None:
-        """Typing finds at once; what is not in the index yet is read meanwhile."""
+        """Begin with the last words selected; what is not in the index yet is read meanwhile."""
         line = self.query_one(SearchLine)
         line.focus()
         line.action_select_all()
@@ -155,24 +116,24 @@ class SearchScreen(Screen[None]):
         self.reading.begin()
 
     def on_unmount(self) -> None:
-        """Nobody looks any more."""
+        """End what still runs."""
         self.reading.end()
 
     # What is shown
 
     @property
     def text(self) -> str:
-        """What is looked for."""
+        """The words that are searched for."""
         return self.query_one(SearchLine).value
 
     @property
     def hit_list(self) -> HitList:
-        """What was found."""
+        """The list of hits."""
         return self.query_one(HitList)
 
     @property
     def preview(self) -> HitPreview:
-        """The place it stands in."""
+        """The conversation around the highlighted hit."""
         return self.query_one(HitPreview)
 
     def show_results(self, results: Results, *, is_new: bool) -> None:
@@ -184,28 +145,28 @@ class SearchScreen(Screen[None]):
         self._look()
 
     def show_overview(self, overview: Overview | None, took: str) -> None:
-        """Show how it lies in time, and how much it is."""
+        """Show how the hits lie in time, and how many there are; None shows nothing."""
         self.set_class(not (overview and overview.days), "-empty")
         self.query_one(HitTimeline).show(overview.days if overview else ())
         self.show_count(totals(overview, took) if overview else "")
 
     def show_count(self, text: str) -> None:
-        """Say something at the right of the words."""
+        """Show a text at the right of the words."""
         self.query_one("#count", Static).update(Content(text))
 
     def show_notes(self, notes: Iterable[str]) -> None:
-        """Say what of the words is not understood."""
+        """Show what of the words is not understood."""
         line = self.query_one("#notes", Static)
         text = " · ".join(notes)
         line.update(Content(text))
         line.display = bool(text)
 
     def say(self, text: str) -> None:
-        """Tell something in the place of the keys, until something else is highlighted."""
-        self.query_one(LiveKeys).say(text, self._about)
+        """Show a text in place of the keys, until something else is highlighted."""
+        self.query_one(LiveKeys).say(text, self.hit_list.highlighted_key)
 
     def complain(self, error: OllmError) -> None:
-        """Say what did not work, and what to do."""
+        """Show what did not work, and what to do."""
         self.say(f"{error.message}: {error.hint}" if error.hint else error.message)
 
     # Looking for
@@ -225,7 +186,7 @@ class SearchScreen(Screen[None]):
 
     @on(HitTimeline.Moved)
     def _show_first_of(self, event: HitTimeline.Moved) -> None:
-        """The list goes along, as far as it has hits of that time."""
+        """Highlight the first hit of the span, if the list has one."""
         for hit in self.hit_list.hits:
             day = day_of(hit.timestamp)
             if day and event.span.holds(day):
@@ -238,13 +199,13 @@ class SearchScreen(Screen[None]):
         line.cursor_position = len(text)
 
     def action_order(self) -> None:
-        """By relevance, or the latest first."""
+        """Sort by time, the latest first, or by relevance again."""
         self.reading.order = "time" if self.reading.order == "relevance" else "relevance"
         self.reading.look_for(self.text)
         self._show_keys()
 
     def action_saved(self) -> None:
-        """Take a search that is kept, or keep this one."""
+        """Open the saved searches: one is taken, or this one is kept."""
 
         def take(text: str | None) -> None:
             if text == self.text.strip():
@@ -263,7 +224,8 @@ class SearchScreen(Screen[None]):
             self.hit_list.action_page(event.pages)
 
     def on_key(self, event: events.Key) -> None:
-        """Letters that are no key of the list are words to find; up on the first line too."""
+        """Put letters that are no key of the list into the search line; Up from the first line goes
+        there too."""
         if self.focused is not self.hit_list:
             return
         line = self.query_one(SearchLine)
@@ -277,20 +239,20 @@ class SearchScreen(Screen[None]):
             event.stop()
 
     def action_part(self, step: int) -> None:
-        """To the next part of the screen, or the one before."""
+        """Focus the next part of the screen, or the one before."""
         parts = self._parts()
         here = next((at for at, part in enumerate(parts) if part is self.focused), 0)
         parts[(here + step) % len(parts)].focus()
 
     def action_whole(self) -> None:
-        """The conversation on the whole screen, or the list again."""
+        """Show the conversation on the whole screen, or the list again."""
         is_whole = not self.has_class("-whole")
         self.set_class(is_whole, "-whole")
         (self.preview.stream if is_whole else self.hit_list).focus()
         self._look()
 
     def action_back(self) -> None:
-        """One step back; from the words and the list, to the chat."""
+        """Go one step back; from the words and the list, to the chat."""
         if self.has_class("-whole"):
             self.action_whole()
         elif self.focused in (self.query_one(SearchLine), self.hit_list):
@@ -299,7 +261,7 @@ class SearchScreen(Screen[None]):
             (self.hit_list if self.focused is self.preview.stream else self._parts()[0]).focus()
 
     def _parts(self) -> list[Widget]:
-        """What can have the focus, in the order of Tab."""
+        """Return what can have the focus, in the order of Tab."""
         if self.has_class("-whole"):
             return [self.preview.stream, self.query_one(SearchLine)]
         parts: list[Widget] = [self.query_one(SearchLine), self.query_one(FacetBar)]
@@ -316,7 +278,7 @@ class SearchScreen(Screen[None]):
         self.action_do("open")
 
     def action_do(self, action: HitAction) -> None:
-        """Do something with the message that is meant."""
+        """Carry out an action on the chosen message."""
         if hit := self._meant():
             self._actions.do(action, hit)
 
@@ -325,7 +287,7 @@ class SearchScreen(Screen[None]):
         self.hit_list.move(event.step)
 
     def _meant(self) -> Hit | None:
-        """The highlighted hit, or the message under the cursor beside it."""
+        """Return the highlighted hit, or the message under the cursor of the preview."""
         hit, stream = self.hit_list.hit, self.preview.stream
         if hit and self.focused is stream and stream.cursor.key:
             return hit._replace(message_id=stream.cursor.key)
@@ -335,33 +297,29 @@ class SearchScreen(Screen[None]):
 
     @on(ChoiceList.Highlighted)
     def _look(self) -> None:
-        """Look at another hit, where it is seen."""
+        """Show the highlighted hit in the preview, if that is seen."""
         if self.preview.display:
             self.reading.look_at(self.hit_list.hit)
         self._show_keys()
 
     @on(events.Resize)
     def _look_again(self) -> None:
-        """A wider screen has room for the place."""
+        """Show the preview again: a wider screen may have room for it."""
         self.call_after_refresh(self._look)
 
     @on(events.DescendantFocus)
     def _show_focus(self) -> None:
-        """Another part has the focus."""
+        """Show the keys of the part that has the focus now."""
         self.set_class(isinstance(self.focused, FacetBar), "-faceting")
         self._show_keys()
 
     def _show_keys(self) -> None:
-        """The keys for what has the focus now."""
+        """Show the keys for what has the focus, and what Tab goes to."""
         parts = self._parts()
         here = next((at for at, part in enumerate(parts) if part is self.focused), 0)
         part = _NAMES.get(type(parts[(here + 1) % len(parts)]), "")
         words = keys_for(self.reading.order, is_whole=self.has_class("-whole"), part=part)
-        self.query_one(LiveKeys).show(*words, about=self._about)
-
-    @property
-    def _about(self) -> str:
-        return self.hit_list.highlighted.key if self.hit_list.highlighted else ""
+        self.query_one(LiveKeys).show(*words, about=self.hit_list.highlighted_key)
 
 
 _NAMES: dict[type[Widget], str] = {

@@ -1,29 +1,29 @@
-"""What the search screen reads, and when: hits with every key, their place when one rests there."""
+"""Reads what the search screen shows: hits with every letter, their session when the highlight
+rests."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable
 from contextlib import aclosing
 from functools import partial
 
 from ollm_tui.core.counts import counted
 from ollm_tui.core.errors import OllmError, StoreError
-from ollm_tui.core.search import Hit, IndexProgress, Order, Overview, Query, Results
+from ollm_tui.core.search import Hit, IndexProgress, Order, Query, Results
 from ollm_tui.core.session.session_state import SessionState, recorded_calls
 from ollm_tui.services.search.query import parse_query
 from ollm_tui.tui.search.hit_preview import Place
 from ollm_tui.tui.search.port import SearchPort
+from ollm_tui.tui.search.words import GONE, count_so_far
 from ollm_tui.tui.stream.entries.job_entries import with_commands
 from ollm_tui.tui.stream.entries.message_entries import branch_entries
 from ollm_tui.tui.stream.transcript.spots import Terms
 
 REST_SECONDS = 0.05
-"""A session is read when the highlight rests on a hit, not while it passes."""
+"""How long the highlight rests on a hit before its session is read: not while it passes."""
 SHOWN_FROM = 20
-"""So many sessions take a moment to read; fewer are there before anybody could read a number."""
-GONE = "that message is no longer in its session"
+"""From how many sessions on progress is shown: fewer are read before a number could be."""
 
 
 class SearchReading:
@@ -36,35 +36,35 @@ class SearchReading:
         self.results = Results((), 0, at_least=False)
         self.order: Order = "relevance"
         self._place: Place | None = None
-        """What was looked into last."""
+        """The branch that was read last."""
 
     def begin(self) -> None:
-        """Take in what is not in the index yet, then look again."""
+        """Take in what is not in the index yet, then search again."""
         self._search.screen.run_worker(self._refresh, group="refresh")
 
     def end(self) -> None:
-        """Nobody looks any more."""
+        """End the search that runs."""
         self._history.cancel()
 
     def look_for(self, text: str, *, is_new: bool = True) -> None:
-        """Search; whatever was looked for before is no longer of interest."""
+        """Search for words; a search that still runs is given up."""
         work = partial(self._look_for, text, is_new=is_new)
         self._search.screen.run_worker(work, group="search", exclusive=True)
 
     def look_at(self, hit: Hit | None) -> None:
-        """Show a hit in its place."""
+        """Show a hit among the messages around it; None clears the preview."""
         work = partial(self._look_at, hit)
         self._search.screen.run_worker(work, group="preview", exclusive=True)
 
     @property
     def words(self) -> Terms:
-        """What is to be marked."""
+        """The words to mark in the preview and in the chat."""
         return Terms(self.query.terms, self.results.where)
 
     async def place(self, hit: Hit) -> Place:
-        """The session of a hit, and the branch it is on. StoreError if it is gone.
+        """Return the branch that a hit is on. StoreError if the message is gone.
 
-        The last one is known: hits of one session follow each other.
+        The last branch is kept: hits of one session follow each other.
         """
         known = self._place
         if known and known.state.header.session_id == hit.session_id:
@@ -111,7 +111,7 @@ class SearchReading:
                 async for results in found:
                     took = took or f"{(time.perf_counter() - begun) * 1000:.0f} ms"
                     self._show(results, is_new=is_new)
-                    self._search.show_count(_count(results, took))
+                    self._search.show_count(count_so_far(results, took))
                     is_new = False
             overview = await self._history.overview(query, self.results.where)
         except OllmError as error:
@@ -139,24 +139,9 @@ class SearchReading:
 
 
 def _branch_through(state: SessionState, message_id: str) -> list[str]:
-    """The messages of the current branch if one is on it, else of the latest through it. What is
-    no message is on every branch."""
+    """Return the ids of the current branch if it has the message, else of the latest branch through
+    it. What is no message is on every branch."""
     current = [message.id for message in state.branch()]
     if message_id in current or message_id not in state:
         return current
     return [message.id for message in state.branch(state.latest_leaf(message_id))]
-
-
-def totals(overview: Overview, took: str) -> str:
-    """How much was found, in how many sessions, and how fast."""
-    found = f"{counted(overview.total, 'hit')} in {counted(overview.sessions, 'session')}"
-    return " · ".join(_said((found, took)))
-
-
-def _count(results: Results, took: str) -> str:
-    more = "+" * results.at_least
-    return " · ".join(_said((f"{results.total:,}{more} hits", took)))
-
-
-def _said(words: Iterable[str]) -> list[str]:
-    return [word for word in words if word]

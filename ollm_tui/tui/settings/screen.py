@@ -30,16 +30,17 @@ from ollm_tui.tui.settings.setting_entries import (
 from ollm_tui.tui.settings.theme_picker import ThemePicker
 
 LIVE = frozenset({"ui.theme", "ui.density", "ui.timestamps"})
-"""Keys that count at once; the caller sees to it."""
+"""Keys that apply at once; the caller sees to that."""
 KEYS = "Enter change   Del default   / find   Esc close"
 FIND_KEYS = "Up Down move   Enter change   Esc show all"
 CHANGED = "*"
+"""The mark of keys that are not at their default."""
 
 
 class SettingsScreen(Screen[None]):
-    """Shows what `load` finds and writes into the user's file.
+    """Shows the settings that `load` returns, and writes changes into the user's file.
 
-    `applied` hears of each key of LIVE that was changed, after `load` was called again.
+    `applied` is called with each key of LIVE that was changed, after `load` was called again.
     """
 
     AUTO_FOCUS = "ChoiceList"
@@ -69,7 +70,7 @@ class SettingsScreen(Screen[None]):
         self._explained = ""
 
     def compose(self) -> ComposeResult:
-        """A title, the words to find by, the keys and values, what the highlighted one means."""
+        """Lay out the title, the find line, the list, what a key means, and the hints."""
         title = Content.styled("Settings", "bold $primary")
         about = f"   {visible(str(self._file))}   {CHANGED} is not the default"
         yield Static(Content.assemble(title, (about, "$text-muted")), id="title")
@@ -80,7 +81,7 @@ class SettingsScreen(Screen[None]):
         yield Static(Content(KEYS), id="keys")
 
     def on_mount(self) -> None:
-        """Keys go to the list until / is pressed."""
+        """Hide the find line until / is pressed, and show the list."""
         self._find_line.display = False
         self._show()
 
@@ -88,10 +89,10 @@ class SettingsScreen(Screen[None]):
 
     @on(ChoiceList.Highlighted)
     def explain(self, event: ChoiceList.Highlighted) -> None:
-        """Say what the highlighted key is for."""
+        """Show what the highlighted key is for."""
         entry = self._entries.get(event.choice.key) if event.choice else None
         if entry is None or entry.key != self._explained:
-            self._say("")
+            self._say("")  # what was said is about the key that was highlighted before
         self._explained = entry.key if entry else ""
         meaning = Content("")
         if entry:
@@ -107,7 +108,7 @@ class SettingsScreen(Screen[None]):
 
     @on(Input.Submitted)
     def change_found(self) -> None:
-        """Enter in the line that finds changes what is highlighted."""
+        """Change the highlighted key when Enter is pressed in the find line."""
         self._list.action_choose()
 
     @on(ChoiceList.Chosen)
@@ -136,7 +137,7 @@ class SettingsScreen(Screen[None]):
             self._write(entry, lambda: unset_user_value(self._file, entry.path))
 
     def action_find(self) -> None:
-        """Show the line that finds."""
+        """Show the find line."""
         self._find_line.display = True
         self._find_line.focus()
         self._show_keys(FIND_KEYS)
@@ -190,6 +191,7 @@ class SettingsScreen(Screen[None]):
         self._say(f"saved{when}")
 
     def _refusal(self, entry: SettingEntry) -> str:
+        """Return why a key cannot be changed here; empty if it can."""
         if not entry.is_ours and entry.source:
             return f"{visible(entry.source.place)} decides; change it there"
         if entry.only_in_file:

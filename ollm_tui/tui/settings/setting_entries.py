@@ -1,4 +1,4 @@
-"""The settings as a list for the eye: each key, what it is, whence, and what it is for."""
+"""The settings as entries for the screen: each key with its value, its source and its help."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ from ollm_tui.settings.resources import default_config
 from ollm_tui.settings.user_file import Scalar
 
 GENERAL = "general"
+"""The group of keys that are in no group."""
 _COMMENT = re.compile(r" *# (.+)")
 _KEY = re.compile(r"( *)([A-Za-z]+):")
 
 
 class SettingEntry(NamedTuple):
-    """One key that can be looked at, and perhaps changed."""
+    """One key of the settings with its value."""
 
     path: KeyPath
     value: object
@@ -42,7 +43,7 @@ class SettingEntry(NamedTuple):
 
     @property
     def key(self) -> str:
-        """As it is written: ui.theme."""
+        """The key as it is written: ui.theme."""
         return ".".join(self.path)
 
     @property
@@ -52,7 +53,7 @@ class SettingEntry(NamedTuple):
 
     @property
     def options(self) -> tuple[str, ...]:
-        """The values there are, where they can be listed."""
+        """The values that are allowed, where they can be listed."""
         kind = shape(self.path)
         return tuple(map(str, kind.values)) if isinstance(kind, LiteralType) else ()
 
@@ -68,22 +69,22 @@ class SettingEntry(NamedTuple):
 
     @property
     def is_ours(self) -> bool:
-        """Whether the user's file decides, and nothing that lies over it."""
+        """Whether the user's file decides, and nothing that overrides it."""
         return self.source is None or self.source.layer == "user"
 
     def origin(self) -> str:
-        """Where the value comes from, in words."""
+        """Return the default and where the value comes from, in words."""
         if self.only_in_file and is_table(self.path):
             return "none by default"
         usual = f"default {shown(default(self.path))}"
         return usual if self.source is None else f"{usual}, set in {visible(self.source.place)}"
 
     def problem(self, text: str) -> str:
-        """What is wrong with a text as a value of this key; nothing if it fits."""
+        """Return what is wrong with a text as a value of this key; empty if it fits."""
         return "" if self._fitting(text) else f"expected {expectation(shape(self.path))}"
 
     def value_of(self, text: str) -> Scalar:
-        """What a text that fits means for this key."""
+        """Return the value that a text means for this key; the text has to fit."""
         return self._fitting(text)[0]
 
     def _fitting(self, text: str) -> list[Any]:
@@ -92,7 +93,7 @@ class SettingEntry(NamedTuple):
 
 
 def setting_entries(loaded: Loaded) -> list[SettingEntry]:
-    """Every key, group by group; those of no group first."""
+    """Return every key, group by group; those of no group first."""
     tree = msgspec.to_builtins(loaded.settings)
     help_lines = _help_lines()
     entries = [
@@ -108,7 +109,7 @@ def setting_entries(loaded: Loaded) -> list[SettingEntry]:
 
 
 def shown(value: object) -> str:
-    """A value as it would be written."""
+    """Return a value as it would be written."""
     match value:
         case None:
             return "null"
@@ -121,7 +122,7 @@ def shown(value: object) -> str:
 
 
 def shown_briefly(entry: SettingEntry) -> str:
-    """A value in as many cells as a line has for it."""
+    """Return a value for a line of the list; of lists and tables the number of entries."""
     if entry.only_in_file and isinstance(entry.value, Sized):
         count = len(entry.value)
         return f"{count} {'entry' if count == 1 else 'entries'}"
@@ -138,7 +139,7 @@ def _keys(below: KeyPath = ()) -> Iterator[KeyPath]:
 
 
 def _help_lines() -> Mapping[KeyPath, str]:
-    """The comment over each key in the file of all defaults."""
+    """Return the comment over each key in the file of all defaults."""
     found: dict[KeyPath, str] = {}
     path: KeyPath = ()
     comment = ""

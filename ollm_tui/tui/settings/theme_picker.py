@@ -1,4 +1,4 @@
-"""Choosing a theme: what is highlighted is seen at once; Esc brings the former back."""
+"""The picker of themes: the highlighted one is shown at once; Esc brings the former one back."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ollm_tui.tui.themes import load_theme, theme_names
 
 
 class ThemePicker(Picker):
-    """Gives the name of a theme, or "auto"; the theme is on by then and the caller saves it."""
+    """Dismisses with the name of a theme or "auto"; it is in use by then, the caller saves it."""
 
     def __init__(self, current: str, environ: Mapping[str, str]) -> None:
         """`current` is the setting, which may be "auto"."""

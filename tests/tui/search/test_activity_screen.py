@@ -10,14 +10,14 @@ from textual.widgets import Static
 
 from ollm_tui.core.search import Activity
 from ollm_tui.tui.search.activity import (
-    EMPTY,
     ActivityDays,
     ActivityScreen,
     DayMap,
     ModelTotal,
     level,
-    monday_of,
 )
+from ollm_tui.tui.search.hit_timeline import monday_of
+from ollm_tui.tui.search.words import NO_ACTIVITY
 from tests.tui.conftest import OpenApp
 from tests.tui.search_desk import Desk, desk
 from tests.tui.seen import send
@@ -101,7 +101,7 @@ async def test_without_a_message_it_teaches(open_app: OpenApp, home: Path) -> No
     async with open_app() as (app, pilot):
         at = Desk(app, pilot)
         await open_calendar(at)
-        assert text(at, "#day") == EMPTY
+        assert text(at, "#day") == NO_ACTIVITY
         await at.press("escape")
         assert at.is_chat
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from ollm_tui.core.search import Snippet
-from ollm_tui.tui.search.hit_list import MarkedText, moment_words, one_line
+from ollm_tui.tui.search.hit_list import MarkedText, one_line
+from ollm_tui.tui.search.words import moment_words
 
 WORDS = st.text(st.sampled_from("ab \n\tä漢"), max_size=120)
 
