@@ -67,7 +67,8 @@ def imports(module: str) -> frozenset[str]:
         elif isinstance(node, ast.ImportFrom):
             assert not node.level, f"{module}: imports are absolute"
             named |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return frozenset(filter(None, map(_known, named))) - {module, PACKAGE.name}
+    found = {_known(name) for name in named}
+    return frozenset(found) - {"", module, PACKAGE.name}
 
 
 def _known(name: str) -> str:

@@ -16,8 +16,8 @@ from ollm_tui.core import clock
 from ollm_tui.core.session.session import Session
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.search.activity import ActivityScreen
+from ollm_tui.tui.search.commands import PassagePicker
 from ollm_tui.tui.search.hit_timeline import HitTimeline
-from ollm_tui.tui.search.passage_picker import PassagePicker
 from ollm_tui.tui.search.screen import SearchScreen
 from tests.snapshots.stage import stage, until
 from tests.tui.search_samples import full_id, samples

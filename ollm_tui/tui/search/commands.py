@@ -2,16 +2,111 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 
+from textual import on
+from textual.binding import Binding
+
+from ollm_tui.core.counts import short_count
 from ollm_tui.core.errors import UsageError
+from ollm_tui.core.intake import visible
+from ollm_tui.core.session.titles import UNTITLED
 from ollm_tui.engine.project.history_search import Passage
 from ollm_tui.tui.chat.going_back import ChatPoints
 from ollm_tui.tui.chat.port import Action, ChatPort
+from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
+from ollm_tui.tui.kit.picker import PickerOf
 from ollm_tui.tui.search.activity import ActivityScreen
-from ollm_tui.tui.search.passage_picker import PassagePicker
+from ollm_tui.tui.search.hit_list import day_of
 from ollm_tui.tui.search.screen import SearchScreen
+from ollm_tui.tui.search.words import RECALL_KEYS, SPEAKERS
+
+CHOSEN = "✓"
+LONGEST_TITLE = 20
+
+
+class PassagePicker(PickerOf[tuple[Passage, ...]]):
+    """Dismisses with the marked passages, or the highlighted one; they stay within a budget of
+    tokens."""
+
+    BINDINGS = [
+        Binding("tab", "mark", "Mark", id="picker.mark", tooltip="Take this one too, or not"),
+    ]
+
+    def __init__(self, passages: Sequence[Passage], budget: int) -> None:
+        self._passages = passages
+        self._budget = budget
+        self._marked: tuple[int, ...] = ()
+        self._problem = ""
+        super().__init__("Recall from earlier sessions", self._lines(), keys=RECALL_KEYS)
+
+    def result(self, choice: Choice) -> tuple[Passage, ...] | None:
+        """Return the marked passages, or this one; None if they cost more than the budget."""
+        chosen = self._marked or (int(choice.key),)
+        if not self._fits(chosen):
+            return None
+        return tuple(self._passages[number] for number in chosen)
+
+    def action_mark(self) -> None:
+        """Mark the highlighted passage, or no longer, and move on."""
+        highlighted = self.choice_list.highlighted
+        if highlighted is None:
+            return
+        number = int(highlighted.key)
+        if number in self._marked:
+            self._marked = tuple(each for each in self._marked if each != number)
+        elif self._fits((*self._marked, number)):
+            self._marked = (*self._marked, number)
+        self.show(self._lines(), highlighted.key)
+        self.choice_list.move(1)
+        self._tell()
+
+    @on(ChoiceList.Highlighted)
+    def _tell(self) -> None:
+        """Show what the passages cost and the highlighted text, or why it does not fit."""
+        highlighted = self.choice_list.highlighted
+        if highlighted is None:
+            self.say("")
+            return
+        passage = self._passages[int(highlighted.key)]
+        cost = self._cost(self._marked or (int(highlighted.key),))
+        marked = f"{len(self._marked)} marked, " if self._marked else ""
+        sums = f"{marked}≈{cost:,} of {self._budget:,} tokens"
+        self.say(self._problem or f"{sums} · {' '.join(passage.text.split())}")
+        self._problem = ""
+
+    def _fits(self, numbers: Sequence[int]) -> bool:
+        cost = self._cost(numbers)
+        if cost > self._budget:
+            self._problem = (
+                f"≈{cost:,} tokens are more than search.retrievalTokens allows: {self._budget:,}"
+            )
+            self.call_later(self._tell)
+        return cost <= self._budget
+
+    def _cost(self, numbers: Sequence[int]) -> int:
+        return sum(self._passages[number].tokens for number in numbers)
+
+    def _lines(self) -> list[Choice]:
+        return [
+            Choice(
+                str(number),
+                f"{SPEAKERS[passage.role]}: {' '.join(passage.text.split())}",
+                _source(passage),
+                mark=CHOSEN if number in self._marked else "",
+                words=passage.text,
+            )
+            for number, passage in enumerate(self._passages)
+        ]
+
+
+def _source(passage: Passage) -> str:
+    title = " ".join(visible(passage.title).split()) or UNTITLED
+    short = title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1]}…"
+    day = day_of(passage.timestamp)
+    when = f" · {day:%d %b %Y}" if day else ""
+    return f"{short}{when} · ≈{short_count(passage.tokens)}"
 
 
 def everything(chat: ChatPort, argument: str) -> None:

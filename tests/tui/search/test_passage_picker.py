@@ -8,7 +8,7 @@ from ollm_tui.core.provider import TextDelta
 from ollm_tui.core.session.message import Retrieval
 from ollm_tui.settings.schema import Search, Settings
 from ollm_tui.tui.kit.choice_list import ChoiceList
-from ollm_tui.tui.search.passage_picker import PassagePicker
+from ollm_tui.tui.search.commands import PassagePicker
 from tests.tui.conftest import OpenApp
 from tests.tui.dialog_host import shown
 from tests.tui.search_desk import Desk, desk

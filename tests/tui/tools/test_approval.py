@@ -11,7 +11,7 @@ from ollm_tui.core.session.message import Approval as Approved
 from ollm_tui.settings.schema import Settings
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.kit.diff_lines import DiffLines
-from ollm_tui.tui.tools.tool_page import ToolPage
+from ollm_tui.tui.tools.commands import ToolPage
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import chat, prompt, send, settled, state, stream
 from tests.tui.tool_desk import (

@@ -9,7 +9,7 @@ import pytest
 from ollm_tui.core.tool import ToolOutcome
 from ollm_tui.tui.chat.status import TitleLine
 from ollm_tui.tui.stream.transcript.transcript import Transcript
-from ollm_tui.tui.tools.tool_page import ToolPage
+from ollm_tui.tui.tools.commands import ToolPage
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import chat, send, settled, state, stream, title
 from tests.tui.tool_desk import (
