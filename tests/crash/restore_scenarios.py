@@ -65,8 +65,8 @@ def _prepare(layout: StoreLayout) -> None:
 def _after(*actions: Callable[[StoreLayout, Say], None]) -> Callable[[StoreLayout], None]:
     def prepare(layout: StoreLayout) -> None:
         _prepare(layout)
-        for deed in actions:
-            deed(layout, lambda _words: None)
+        for action_words in actions:
+            action_words(layout, lambda _words: None)
 
     return prepare
 

@@ -10,7 +10,7 @@ from textual.events import Paste
 from textual.message import Message
 from textual.pilot import Pilot
 
-from ollm_tui.tui.chat.message_queue import Waiting
+from ollm_tui.tui.chat.message_queue import MessageQueue
 from ollm_tui.tui.prompt.completion import Completion
 from ollm_tui.tui.prompt.completion_list import CompletionList
 from ollm_tui.tui.prompt.prompt import Prompt
@@ -35,7 +35,7 @@ class Desk(App[None]):
         self._completions = completions
 
     def compose(self) -> ComposeResult:
-        yield Waiting()
+        yield MessageQueue()
         yield CompletionList()
         yield Prompt("Type a message", self._completions)
 
@@ -44,8 +44,8 @@ class Desk(App[None]):
         return self.query_one(Prompt)
 
     @property
-    def waiting(self) -> Waiting:
-        return self.query_one(Waiting)
+    def waiting(self) -> MessageQueue:
+        return self.query_one(MessageQueue)
 
     def on_mount(self) -> None:
         self.prompt.focus()
@@ -71,7 +71,7 @@ class Desk(App[None]):
     def on_completion_list_picked(self, event: CompletionList.Picked) -> None:
         self.prompt.pick(event.index)
 
-    def on_waiting_changed(self, event: Waiting.Changed) -> None:
+    def on_waiting_changed(self, event: MessageQueue.Changed) -> None:
         self.prompt.can_take_back = event.count > 0
 
     def on_prompt_take_back_requested(self) -> None:

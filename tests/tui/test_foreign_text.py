@@ -21,7 +21,7 @@ from ollm_tui.core.session.message import Message, Text, ToolCallPart
 from ollm_tui.core.session.session import SessionSummary
 from ollm_tui.providers.scripted import Scripted
 from ollm_tui.tui.browser.session_preview import SessionPreview
-from ollm_tui.tui.chat.message_queue import Waiting
+from ollm_tui.tui.chat.message_queue import MessageQueue
 from ollm_tui.tui.chat.status import TwoTexts
 from ollm_tui.tui.help.commands import CommandPalette, PaletteEntry
 from ollm_tui.tui.help.screen import HelpEntry, HelpScreen
@@ -98,7 +98,7 @@ class Everything(App[None]):
 
     def compose(self) -> ComposeResult:
         yield TwoTexts(id="two")
-        yield Waiting()
+        yield MessageQueue()
         yield CompletionList()
         yield LiveKeys()
         yield SessionPreview(LOOKS)
@@ -110,9 +110,9 @@ class Everything(App[None]):
         first, second, *_ = texts
         joined = " ".join(texts)
         self.query_one("#two", TwoTexts).show(left=joined, right=first)
-        self.query_one(Waiting).clear()
+        self.query_one(MessageQueue).clear()
         for text in texts[:3]:
-            self.query_one(Waiting).add(Prompt.Sent(text))
+            self.query_one(MessageQueue).add(Prompt.Sent(text))
         options = [Option(text, second, joined) for text in texts]
         self.query_one(CompletionList).show(options, 0)
         self.query_one(LiveKeys).say(joined)
@@ -145,7 +145,7 @@ async def test_ten_thousand_bracket_strings_are_shown_as_they_are() -> None:
             left, right = app.query("#two Static").results(Static)
             assert left.visual == Content(" ".join(texts))
             assert right.visual == Content(texts[0])
-            waiting = app.query_one(Waiting).visual
+            waiting = app.query_one(MessageQueue).visual
             assert isinstance(waiting, Content)
             assert waiting.plain.splitlines()[0] == f"next  {one_line(texts[0])}"
             seen = _rows(app.query_one(ChoiceList))

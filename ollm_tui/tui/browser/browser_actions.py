@@ -17,7 +17,7 @@ from ollm_tui.tui.browser.session_list import SessionList
 from ollm_tui.tui.browser.session_preview import MessageAction
 from ollm_tui.tui.browser.session_tree import BrowserAction
 from ollm_tui.tui.browser.words import EXPORT, MARKED, TAGS
-from ollm_tui.tui.chat.going_back import end_before_turn, end_of_turn
+from ollm_tui.tui.chat.chat_points import end_before_turn, end_of_turn
 from ollm_tui.tui.kit.export_file import export_to
 from ollm_tui.tui.kit.question import Question
 from ollm_tui.tui.terminal.clipboard import copy

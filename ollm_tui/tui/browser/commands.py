@@ -15,7 +15,7 @@ from ollm_tui.tui.browser.screen import SessionBrowser
 from ollm_tui.tui.browser.session_actions import SessionActions
 from ollm_tui.tui.browser.sidebar import ChatSidebar
 from ollm_tui.tui.browser.words import snapshot_name
-from ollm_tui.tui.chat.going_back import ChatPoints, end_before_turn, end_of_turn
+from ollm_tui.tui.chat.chat_points import ChatPoints, end_before_turn, end_of_turn
 from ollm_tui.tui.chat.port import Action, ChatPort
 from ollm_tui.tui.kit.export_file import export_to
 from ollm_tui.tui.kit.question import Question

@@ -32,7 +32,7 @@ from ollm_tui.tui.browser.words import (
     PART_NAMES,
     snapshot_title,
 )
-from ollm_tui.tui.kit.reading import ReadingScreen
+from ollm_tui.tui.kit.reading_screen import ReadingScreen
 from ollm_tui.tui.stream.entries.message_entries import local_time
 
 TWO_COLUMNS = 100

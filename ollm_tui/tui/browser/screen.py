@@ -15,7 +15,7 @@ from ollm_tui.engine.snapshots.points import Point
 from ollm_tui.tui.browser.browser_actions import BrowserActions
 from ollm_tui.tui.browser.browser_reading import BrowserReading
 from ollm_tui.tui.browser.port import PointsPort
-from ollm_tui.tui.browser.session_actions import SessionActions, Wanted
+from ollm_tui.tui.browser.session_actions import SessionActions, SessionRequest
 from ollm_tui.tui.browser.session_list import SessionList
 from ollm_tui.tui.browser.session_pane import FindLine, RenameLine, SessionPane
 from ollm_tui.tui.browser.session_preview import PreviewStream, SessionPreview
@@ -157,7 +157,7 @@ class SessionBrowser(Screen[None]):
     @on(SessionList.ForkRequested)
     @on(SessionList.UndoRequested)
     @on(SessionTree.ArchiveRequested)
-    def _carry_out(self, wanted: Wanted) -> None:
+    def _carry_out(self, wanted: SessionRequest) -> None:
         self.carry_out(lambda: self.actions.carry_out(wanted))
 
     @work(group="actions")

@@ -17,7 +17,7 @@ from ollm_tui.tui.browser.words import UNDO
 LONGEST_QUOTE = 40
 """Characters of a title that are quoted at most."""
 
-Wanted = (
+SessionRequest = (
     SessionList.RenameRequested
     | SessionList.PinRequested
     | SessionList.DeleteRequested
@@ -49,23 +49,23 @@ class SessionActions:
         self.workspace = workspace
         self._ways_back: list[_WayBack] = []
 
-    async def carry_out(self, wanted: Wanted) -> Done:
+    async def carry_out(self, request: SessionRequest) -> Done:
         """Carry out a request of a list. OllmError if that is not possible."""
-        match wanted:
+        match request:
             case SessionList.RenameRequested():
-                return await self._rename(wanted.point, wanted.title, wanted.before)
+                return await self._rename(request.point, request.title, request.before)
             case SessionList.PinRequested():
-                return await self._pin(wanted.point, wanted.pinned)
+                return await self._pin(request.point, request.pinned)
             case SessionList.DeleteRequested():
-                return await self._delete(wanted.point, wanted.title)
+                return await self._delete(request.point, request.title)
             case SessionList.ForkRequested():
-                return await self._fork(wanted.point)
+                return await self._fork(request.point)
             case SessionTree.ArchiveRequested():
-                return await self._archive(wanted.point, wanted.archived)
+                return await self._archive(request.point, request.archived)
             case SessionList.UndoRequested():
                 return await self._undo()
             case _:
-                assert_never(wanted)
+                assert_never(request)
 
     async def tag(self, point: Point, text: str, before: tuple[str, ...]) -> Done:
         """Give a session the words of a line as tags; `before` are those it had. OllmError."""

@@ -8,11 +8,11 @@ from textual import on, work
 from textual.app import ComposeResult
 
 from ollm_tui.core.errors import OllmError
-from ollm_tui.tui.browser.session_actions import SessionActions, Wanted
+from ollm_tui.tui.browser.session_actions import SessionActions, SessionRequest
 from ollm_tui.tui.browser.session_list import SessionList
 from ollm_tui.tui.browser.session_pane import SessionPane
 from ollm_tui.tui.browser.snapshot_choices import key_of
-from ollm_tui.tui.chat.going_back import ChatPoints
+from ollm_tui.tui.chat.chat_points import ChatPoints
 from ollm_tui.tui.chat.port import ChatPort
 from ollm_tui.tui.kit.choice_list import ChoiceList
 from ollm_tui.tui.kit.live_keys import LiveKeys
@@ -97,7 +97,7 @@ class ChatSidebar(Sidebar):
     @on(SessionList.ForkRequested)
     @on(SessionList.UndoRequested)
     @work(group="session-action")
-    async def carry_out(self, wanted: Wanted) -> None:
+    async def carry_out(self, wanted: SessionRequest) -> None:
         """Do something with a session, show the list as it is now, and say what was done."""
         try:
             done = await self._actions.carry_out(wanted)

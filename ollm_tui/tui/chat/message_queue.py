@@ -16,11 +16,11 @@ MOST_LINES = 3
 """Messages that are shown; the others are only counted."""
 
 
-class Waiting(Static):
+class MessageQueue(Static):
     """Shows messages in the order they will be sent; takes no room while there are none."""
 
     DEFAULT_CSS = """
-    Waiting {
+    MessageQueue {
         display: none; height: auto; padding: 0 1;
         text-wrap: nowrap; text-overflow: ellipsis;
     }

@@ -13,7 +13,7 @@ from textual.screen import Screen, ScreenResultCallbackType
 from ollm_tui.core.errors import OllmError, UsageError
 from ollm_tui.core.events import AnyTurnEvent, PromptTooLong, TurnStarted
 from ollm_tui.tui.chat.drafts import DraftStore
-from ollm_tui.tui.chat.message_queue import Waiting
+from ollm_tui.tui.chat.message_queue import MessageQueue
 from ollm_tui.tui.chat.port import ChatPort, Opening
 from ollm_tui.tui.chat.state_lines import StateLines
 from ollm_tui.tui.chat.trust_question import TOO_LONG, TrustQuestion
@@ -202,7 +202,7 @@ class OpenChat:
             self.run(self.conversation.edit(message, sent.text, sent.attachments))
             return
         self.is_holding = False
-        self.screen.query_one(Waiting).add(sent)
+        self.screen.query_one(MessageQueue).add(sent)
         self.transcript.go_to_end()
         self.send_next()
 
@@ -257,7 +257,7 @@ class OpenChat:
         a turn, but never when a session is only opened to be read."""
         is_free = not (self.is_busy or self.is_holding)
         conversation = self.opened if is_free else None
-        waiting = self.screen.query_one(Waiting)
+        waiting = self.screen.query_one(MessageQueue)
         if conversation and (waiting.count or is_turn_over):
             if not self._has_compressed and conversation.compression.is_due:
                 self._has_compressed = True

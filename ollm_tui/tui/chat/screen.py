@@ -12,7 +12,7 @@ from textual.theme import Theme
 
 from ollm_tui.core.intake import visible
 from ollm_tui.tui.chat.drafts import DraftStore
-from ollm_tui.tui.chat.message_queue import Waiting
+from ollm_tui.tui.chat.message_queue import MessageQueue
 from ollm_tui.tui.chat.open_chat import OpenChat
 from ollm_tui.tui.chat.port import Opening
 from ollm_tui.tui.chat.session_opening import SessionOpening
@@ -70,7 +70,7 @@ class ChatScreen(Screen[None]):
         with Horizontal(id="middle"):
             yield Stream(self.app.transcript_styles, id="transcript")
         yield Welcome()
-        yield Waiting()
+        yield MessageQueue()
         yield Gauge(unicode=self.app.abilities.unicode)
         yield CompletionList()
         front = self._front
@@ -151,12 +151,12 @@ class ChatScreen(Screen[None]):
     @on(Prompt.TakeBackRequested)
     def _take_back(self) -> None:
         """Puts the last message that still waits back into the prompt."""
-        if sent := self.query_one(Waiting).take_back():
+        if sent := self.query_one(MessageQueue).take_back():
             self.prompt.restore(sent.draft)
 
     async def leave(self) -> None:
         """Ends the program; what is being written, and what still waits, is there next time."""
-        waiting = [sent.draft for sent in self.query_one(Waiting).clear()]
+        waiting = [sent.draft for sent in self.query_one(MessageQueue).clear()]
         for draft in waiting:
             self.app.memory.remember(draft)
         if waiting and not self.prompt.text:
@@ -187,8 +187,8 @@ class ChatScreen(Screen[None]):
     def _complete(self, event: CompletionList.Picked) -> None:
         self.prompt.pick(event.index)
 
-    @on(Waiting.Changed)
-    def _let_take_back(self, event: Waiting.Changed) -> None:
+    @on(MessageQueue.Changed)
+    def _let_take_back(self, event: MessageQueue.Changed) -> None:
         self.prompt.can_take_back = event.count > 0
 
     # What widgets ask for that features mount here. The handlers are found by their names: the

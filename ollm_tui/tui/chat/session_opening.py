@@ -105,7 +105,7 @@ class SessionOpening:
             self._is_warned = False
         elif isinstance(event, SnapshotFailed) and event.reason not in ("", "manual"):
             if not self._is_warned:
-                chat.turn_display.note_ephemeral(event)
+                chat.turn_display.note_missing_snapshot(event)
             self._is_warned = True
 
     def _look_for_jobs(self, chat: OpenChat) -> None:

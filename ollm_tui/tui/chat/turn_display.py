@@ -80,7 +80,7 @@ class TurnDisplay:
         self._thought: list[str] = []
         self._thinking_since: float | None = None
         self._frame: Timer | None = None
-        self._ephemeral: list[Entry] = []
+        self._missing_snapshots: list[Entry] = []
         """Notes since the last message that a snapshot could not be taken. No session has them, so
         they are added whenever the branch is shown."""
 
@@ -88,7 +88,7 @@ class TurnDisplay:
         """Show one event."""
         match event:
             case TurnStarted():
-                self._ephemeral.clear()
+                self._missing_snapshots.clear()
                 self._lines.alarm("")
                 self._show_question(event.user_message)
                 self._lines.show_facts()
@@ -150,17 +150,17 @@ class TurnDisplay:
         text = f"{error.message}\n{error.hint}".strip()
         self._transcript.add(Entry(key, "error", text))
 
-    def note_ephemeral(self, failed: SnapshotFailed) -> None:
+    def note_missing_snapshot(self, failed: SnapshotFailed) -> None:
         """Show that a snapshot could not be taken. The note stays when another branch is
         shown: going back takes a snapshot first."""
         key = f"unkept-{time.monotonic_ns()}"
         entry = Entry(key, "error", f"{failed.message}\n{failed.hint}".strip())
-        self._ephemeral.append(entry)
+        self._missing_snapshots.append(entry)
         self._transcript.add(entry)
 
     def show_branch(self) -> None:
         """Show the current branch from its first message."""
-        self._transcript.show([*self._branch(None), *self._ephemeral])
+        self._transcript.show([*self._branch(None), *self._missing_snapshots])
 
     def _branch(self, leaf: str | None) -> list[Entry]:
         """Return the entries of a branch: what was said and run, compressions and loops."""

@@ -14,7 +14,7 @@ from ollm_tui.core.counts import counted
 from ollm_tui.core.intake import clean, visible
 from ollm_tui.core.session.compression import Checkpoint
 from ollm_tui.tui.compression.words import CHECKPOINT_KEYS, LEVEL_WORDS, NO_CHECKPOINT, NO_SUMMARY
-from ollm_tui.tui.kit.reading import ReadingScreen
+from ollm_tui.tui.kit.reading_screen import ReadingScreen
 from ollm_tui.tui.stream.entries.message_entries import local_time
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.session.compression import checkpoints_of
-from ollm_tui.tui.chat.going_back import ChatPoints
+from ollm_tui.tui.chat.chat_points import ChatPoints
 from ollm_tui.tui.chat.port import Action, ChatPort
 from ollm_tui.tui.compression.checkpoint_screen import CheckpointsScreen
 from ollm_tui.tui.compression.compression_run import (

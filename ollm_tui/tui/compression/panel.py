@@ -18,7 +18,7 @@ from textual.visual import Visual
 from textual.widget import Widget
 
 from ollm_tui.core.compression_events import AnyCompressionEvent, CompressionStarted
-from ollm_tui.tui.compression.lines import CompressionLines, one_bar, two_bars
+from ollm_tui.tui.compression.compression_lines import CompressionLines, one_bar, two_bars
 from ollm_tui.tui.compression.progress import Clock, CompressionProgress
 from ollm_tui.tui.compression.words import (
     CANCEL,

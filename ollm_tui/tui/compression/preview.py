@@ -27,7 +27,7 @@ from ollm_tui.core.compression_events import (
 )
 from ollm_tui.core.counts import counted
 from ollm_tui.core.intake import clean, visible
-from ollm_tui.tui.compression.lines import COLOURS, NOUNS, CompressionLines, two_bars
+from ollm_tui.tui.compression.compression_lines import COLOURS, NOUNS, CompressionLines, two_bars
 from ollm_tui.tui.compression.progress import Clock, CompressionProgress, tokens_of
 from ollm_tui.tui.compression.words import (
     EDITING,
@@ -294,7 +294,7 @@ class CompressionPreview(Screen[Decision]):
             counts = totals(self._progress, self._characters)
             self._update("bars", Content("\n").join([*bars, counts]))
         if not self.query_one(ChoiceList).highlighted:
-            self.query_one(ChoiceList).show(fate_choices(self._progress))
+            self.query_one(ChoiceList).show(outcome_choices(self._progress))
         self._show_words()
         self._show_said()
 
@@ -346,7 +346,7 @@ class CompressionPreview(Screen[Decision]):
         return characters_for(unicode=self._unicode, no_color=self.app.no_color)
 
 
-def fate_choices(progress: CompressionProgress) -> list[Choice]:
+def outcome_choices(progress: CompressionProgress) -> list[Choice]:
     """Return three groups with a line for each message and older checkpoint, the largest first."""
     lines: list[Choice] = []
     listed = progress.started.outcomes if progress.started else ()

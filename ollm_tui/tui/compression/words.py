@@ -93,7 +93,7 @@ NO_CHECKPOINT = (
 CHECKPOINT_KEYS = "j k PgUp PgDn g G read   Esc close"
 
 
-def deed(compression: Compression) -> str:
+def action_words(compression: Compression) -> str:
     """Return what a compression did."""
     done: list[str] = []
     if compression.folded:
@@ -141,7 +141,7 @@ def ending_line(ending: Ending) -> str:
     """Return how a compression ended and what to do, in one line."""
     match ending:
         case ContextCompressed():
-            return deed(ending.compression)
+            return action_words(ending.compression)
         case CompressionDrafted():
             return "nothing has changed yet"
         case CompressionSkipped():

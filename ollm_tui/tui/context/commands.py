@@ -12,8 +12,8 @@ from ollm_tui.tui.chat.trust_question import TrustQuestion
 from ollm_tui.tui.compression.compression_run import Asked, preview
 from ollm_tui.tui.context import context_entries
 from ollm_tui.tui.context.context_lines import MESSAGE_ACTIONS
+from ollm_tui.tui.context.prompt_screen import PromptScreen, export_prompt, prompt_screen
 from ollm_tui.tui.context.screen import CompactAbove, ContextScreen, GoTo
-from ollm_tui.tui.context.text_page import PromptScreen, export_prompt, prompt_screen
 from ollm_tui.tui.context.words import effect
 from ollm_tui.tui.stream.entries.message_entries import entry_of
 from ollm_tui.tui.tools.tool_display import ToolDisplay

@@ -22,7 +22,7 @@ from ollm_tui.tui.context.context_lines import (
     facts_text,
     item_choices,
 )
-from ollm_tui.tui.context.text_page import export_prompt, prompt_screen
+from ollm_tui.tui.context.prompt_screen import export_prompt, prompt_screen
 from ollm_tui.tui.context.words import ALWAYS_SENT, BREAKDOWN_KEYS, NOTHING_SAID, about_item, effect
 from ollm_tui.tui.gauge.gauge import Gauge
 from ollm_tui.tui.gauge.gauge_line import COMPACT, legend

@@ -16,7 +16,7 @@ from textual.widgets import Input, Static
 
 from ollm_tui.core.intake import visible
 from ollm_tui.tui.kit.line_input import LineInput
-from ollm_tui.tui.kit.reading import ReadingScreen
+from ollm_tui.tui.kit.reading_screen import ReadingScreen
 
 WIDEST_KEYS = 16
 """Cells of the column of keys at most; more keys are wrapped."""

@@ -19,7 +19,7 @@ from ollm_tui.tui.jobs.shell_line import name_of
 from ollm_tui.tui.jobs.words import NO_OUTPUT_KEPT, OUTPUT_KEYS
 from ollm_tui.tui.kit.find_bar import FindBar
 from ollm_tui.tui.kit.line_input import LineInput
-from ollm_tui.tui.kit.reading import ReadingScreen
+from ollm_tui.tui.kit.reading_screen import ReadingScreen
 from ollm_tui.tui.stream.transcript.entry import Entry
 from ollm_tui.tui.stream.transcript.transcript import Transcript
 from ollm_tui.tui.terminal.clipboard import copy

@@ -13,7 +13,7 @@ from ollm_tui.core.errors import UsageError
 from ollm_tui.core.intake import visible
 from ollm_tui.core.session.titles import UNTITLED
 from ollm_tui.engine.project.history_search import Passage
-from ollm_tui.tui.chat.going_back import ChatPoints
+from ollm_tui.tui.chat.chat_points import ChatPoints
 from ollm_tui.tui.chat.port import Action, ChatPort
 from ollm_tui.tui.kit.choice_list import Choice, ChoiceList
 from ollm_tui.tui.kit.picker import PickerOf

@@ -18,7 +18,7 @@ from ollm_tui.core.loop import LoopAnswer
 from ollm_tui.core.tool import APPROVAL_MODES, Decision
 from ollm_tui.tui.chat.port import Action, ChatPort
 from ollm_tui.tui.kit.diff_lines import DiffLines, TonedLine, exact_lines
-from ollm_tui.tui.kit.reading import ReadingScreen
+from ollm_tui.tui.kit.reading_screen import ReadingScreen
 from ollm_tui.tui.stream.entries.tool_entries import ToolBlock, ToolFold, block_title
 from ollm_tui.tui.tools.approval import Approval
 from ollm_tui.tui.tools.loop_bar import LoopBar

@@ -273,7 +273,7 @@ class ToolDisplay:
         running = [worker for worker in chat.screen.workers if worker.group == "turn"]
         await chat.screen.workers.wait_for_complete(running)  # pyright: ignore[reportUnknownMemberType] Textual leaves it open
         # Imported late: most conversations never go back.
-        from ollm_tui.tui.chat.going_back import ChatPoints
+        from ollm_tui.tui.chat.chat_points import ChatPoints
 
         points = ChatPoints(chat)
         await chat.attempt(lambda: points.go_to(point))

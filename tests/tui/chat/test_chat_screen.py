@@ -12,7 +12,7 @@ from ollm_tui.core.errors import Unavailable
 from ollm_tui.core.provider import Completed, Preparing, TextDelta
 from ollm_tui.core.session.message import Usage
 from ollm_tui.settings.schema import Interface, Settings
-from ollm_tui.tui.chat.message_queue import Waiting
+from ollm_tui.tui.chat.message_queue import MessageQueue
 from ollm_tui.tui.chat.screen import ChatScreen
 from ollm_tui.tui.chat.words import PLACEHOLDER, SHORT_PLACEHOLDER
 from tests.tui.conftest import OpenApp
@@ -87,7 +87,7 @@ async def test_messages_sent_meanwhile_wait_and_are_answered_in_order(open_app: 
             await type_in(pilot, text)
             await pilot.press("enter")
         await pilot.pause(0.1)
-        assert "next  two" in str(app.screen.query_one(Waiting).content)
+        assert "next  two" in str(app.screen.query_one(MessageQueue).content)
         go_on.set()
         await settled(app, pilot)
         await settled(app, pilot)

@@ -8,7 +8,7 @@ from ollm_tui.core.provider import Completed, TextDelta
 from ollm_tui.core.session.message import Usage
 from ollm_tui.engine.project.workspace import Workspace
 from ollm_tui.settings.schema import Context, Settings
-from ollm_tui.tui.chat.message_queue import Waiting
+from ollm_tui.tui.chat.message_queue import MessageQueue
 from ollm_tui.tui.keymap import check_keymap
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import chat, prompt, send, settled, state, stream
@@ -26,7 +26,7 @@ async def test_a_stopped_answer_keeps_what_waits_waiting(open_app: OpenApp) -> N
         await type_in(pilot, "two")
         await pilot.press("enter", "escape")
         await settled(app, pilot)
-        assert chat(app).query_one(Waiting).count == 1 and "▌ two" not in stream(app)
+        assert chat(app).query_one(MessageQueue).count == 1 and "▌ two" not in stream(app)
         await send(app, pilot, "three")
         await settled(app, pilot)
         assert [line for line in stream(app) if "▌" in line] == ["▌ one", "▌ two", "▌ three"]

@@ -14,7 +14,7 @@ from ollm_tui.providers.scripted import Script
 from ollm_tui.services.snapshots.snapshot_library import DELETED_DAYS, SnapshotLibrary
 from ollm_tui.storage.store_layout import StoreLayout
 from ollm_tui.tui.browser.sidebar import ChatSidebar
-from ollm_tui.tui.chat.going_back import ChatPoints
+from ollm_tui.tui.chat.chat_points import ChatPoints
 from ollm_tui.tui.kit.live_keys import LiveKeys
 from tests.tui.browser_desk import Desk, desk
 from tests.tui.browser_samples import fill_with_snapshots, full_id

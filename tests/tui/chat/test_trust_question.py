@@ -17,7 +17,7 @@ from ollm_tui.services.safety.environment import CleanEnvironment
 from ollm_tui.services.safety.project_trust import Trust
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.chat.trust_question import TrustQuestion
-from ollm_tui.tui.context.text_page import PromptScreen
+from ollm_tui.tui.context.prompt_screen import PromptScreen
 from tests.tui.conftest import OpenApp
 from tests.tui.seen import chat, prompt, send, settled, state, stream
 

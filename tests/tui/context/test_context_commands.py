@@ -13,8 +13,8 @@ from ollm_tui.core.session.context_marks import Marks
 from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.providers.scripted import Script, Scripted
 from ollm_tui.tui.app import OllmApp
+from ollm_tui.tui.context.prompt_screen import PromptScreen
 from ollm_tui.tui.context.screen import ContextScreen
-from ollm_tui.tui.context.text_page import PromptScreen
 from ollm_tui.tui.kit.picker import Picker
 from tests.tui.conftest import OpenApp
 from tests.tui.dialog_host import shown

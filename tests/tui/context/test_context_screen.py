@@ -20,8 +20,8 @@ from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.providers.scripted import Script
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.compression.preview import CompressionPreview
+from ollm_tui.tui.context.prompt_screen import PromptScreen
 from ollm_tui.tui.context.screen import ContextScreen
-from ollm_tui.tui.context.text_page import PromptScreen
 from ollm_tui.tui.gauge.gauge import Gauge
 from ollm_tui.tui.kit.choice_list import ChoiceList
 from ollm_tui.tui.terminal.abilities import Abilities

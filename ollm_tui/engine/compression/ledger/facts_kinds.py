@@ -125,7 +125,7 @@ def closing_of(words: Words) -> Literal["", "done", "perhaps"]:
 
 def _may_be_done(words: Words) -> bool:
     """Whether a sentence speaks of a deed: then a task it names in full is done."""
-    told = not words.found.isdisjoint(_DEEDS_OR_NOW_SO) or any(map(_is_deed, words.found))
+    told = not words.found.isdisjoint(_DEEDS_OR_NOW_SO) or any(map(_is_action, words.found))
     return (told or _is_german_deed(words)) and not is_open(words)
 
 
@@ -182,7 +182,7 @@ def is_open(words: Words) -> bool:
     return "not done" in _CUES.found_in(Words(line, frozenset(line.split())))
 
 
-def _is_deed(word: str) -> bool:
+def _is_action(word: str) -> bool:
     return word.endswith("ed") and word not in _NOT_A_DEED
 
 

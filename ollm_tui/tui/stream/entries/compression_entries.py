@@ -10,7 +10,7 @@ from ollm_tui.core.intake import visible
 from ollm_tui.core.session.compression import Checkpoint, Compression, in_force, last_undoable
 from ollm_tui.core.session.session import Metadata
 from ollm_tui.services.snapshots.restore_plan import standing
-from ollm_tui.tui.compression.words import checkpoint_text, checkpoint_title, deed
+from ollm_tui.tui.compression.words import action_words, checkpoint_text, checkpoint_title
 from ollm_tui.tui.keymap import Hints
 from ollm_tui.tui.stream.entries.message_entries import local_time
 from ollm_tui.tui.stream.transcript.entry import Entry, Fold
@@ -93,7 +93,7 @@ def record_text(
 ) -> str:
     """Return what a compression did in one line, and below it the remark that came with it."""
     tokens = f"{short_count(compression.before_tokens)} → {short_count(compression.after_tokens)}"
-    facts = [deed(compression), _together(tokens)]
+    facts = [action_words(compression), _together(tokens)]
     if compression.undone_at is not None:
         facts.append("undone")
     elif not is_in_force:

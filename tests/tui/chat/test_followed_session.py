@@ -13,7 +13,7 @@ from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.storage.store_layout import StoreLayout
 from ollm_tui.tui.app import OllmApp
 from ollm_tui.tui.chat.followed_session import Following
-from ollm_tui.tui.chat.message_queue import Waiting
+from ollm_tui.tui.chat.message_queue import MessageQueue
 from ollm_tui.tui.chat.screen import ChatScreen
 from ollm_tui.tui.chat.words import SHORT_PLACEHOLDER
 from ollm_tui.tui.prompt.prompt import Prompt
@@ -71,7 +71,7 @@ async def test_it_says_what_it_is_and_grows(open_app: OpenApp, other: OtherWrite
 async def test_what_is_sent_goes_on_in_a_fork(open_app: OpenApp, other: OtherWriter) -> None:
     async with open_app(SCRIPT) as (app, pilot):
         chat, following = await followed(app, pilot)
-        chat.query_one(Waiting).add(Prompt.Sent("And here?"))
+        chat.query_one(MessageQueue).add(Prompt.Sent("And here?"))
         await following.go_on()
         assert app.conversation is not None
         assert app.conversation.state.header.forked_from == NAME
