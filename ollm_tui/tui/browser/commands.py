@@ -91,7 +91,7 @@ async def _show_sidebar(chat: ChatPort) -> bool:
     """Show the sidebar, or hide it if it is shown; returns whether it is shown now."""
     if not chat.screen.query(ChatSidebar):
         pane = ChatSidebar(chat.front, _actions(chat), unicode=chat.app.abilities.unicode)
-        await chat.screen.query_one("#middle").mount(pane, before=0)
+        await chat.mount_beside(pane, first=True)
         pane.display = False
     pane = chat.screen.query_one(ChatSidebar)
     pane.display = not pane.display

@@ -90,7 +90,7 @@ def _stop(chat: ChatPort) -> None:
 def pressed_again(chat: ChatPort, key: str) -> bool:
     """Return whether a key was pressed shortly before as well; remembers this press."""
     now = time.monotonic()
-    memory = chat.part(_Memory, _Memory)
+    memory = chat.app.part(_Memory, _Memory)
     before, memory.last_press = memory.last_press, (key, now)
     return before[0] == key and now - before[1] < AGAIN_SECONDS
 
@@ -232,7 +232,7 @@ async def copy_code(chat: ChatPort, _argument: str) -> None:
     blocks = chat.transcript.code_blocks(key) if key else []
     if key is None or not blocks:
         raise UsageError("there is no code block here", "move to a message that has one")
-    memory = chat.part(_Memory, _Memory)
+    memory = chat.app.part(_Memory, _Memory)
     before, number = memory.last_copied
     number = (number + 1) % len(blocks) if before == key else 0
     memory.last_copied = (key, number)

@@ -181,7 +181,7 @@ class Following:
             if old.unsaved:
                 raise StoreError("this session is not saved yet", "make room on the disk first")
         await self._host.drafts.flush()
-        chat = self._host.bring_to_front(None)
+        chat = self._host.bring_to_front(None, is_following=True)
         self._host.drafts.switch_to(None)
         chat.transcript.show(())
         chat.lines.show_doing("")

@@ -9,6 +9,7 @@ from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from textual.screen import Screen, ScreenResultCallbackType
+from textual.widget import AwaitMount, Widget
 
 from ollm_tui.core.errors import OllmError, UsageError
 from ollm_tui.core.events import AnyTurnEvent, PromptTooLong, TurnStarted
@@ -55,11 +56,6 @@ class ChatHost(Protocol):
         """What is being written, on disk."""
         ...
 
-    @property
-    def is_following(self) -> bool:
-        """Whether the stream shows a session that another window writes."""
-        ...
-
     async def action_command(self, command_id: str, argument: str = "") -> None:
         """Runs a command."""
         ...
@@ -76,7 +72,9 @@ class ChatHost(Protocol):
         """Shows a conversation that was opened."""
         ...
 
-    def bring_to_front(self, conversation: Conversation | None) -> OpenChat:
+    def bring_to_front(
+        self, conversation: Conversation | None, *, is_following: bool = False
+    ) -> OpenChat:
         """Makes a conversation, or none, the one that keys and lines are about."""
         ...
 
@@ -88,9 +86,17 @@ class ChatHost(Protocol):
 class OpenChat:
     """The chat on one conversation. Features know it as `ChatPort`."""
 
-    def __init__(self, host: ChatHost, conversation: Conversation | None = None) -> None:
+    def __init__(
+        self,
+        host: ChatHost,
+        conversation: Conversation | None = None,
+        *,
+        is_following: bool = False,
+    ) -> None:
         self._host = host
         self.opened = conversation
+        self.is_following = is_following
+        """Whether the stream shows a session that another window writes."""
         self.editing: str | None = None
         """The message that the text of the prompt will replace."""
         self.is_busy = False
@@ -112,11 +118,6 @@ class OpenChat:
         if self.opened is None:
             raise UsageError("no session is open", "Ctrl+N begins one, F7 chooses who answers")
         return self.opened
-
-    @property
-    def is_following(self) -> bool:
-        """Whether the stream shows a session that another window writes."""
-        return self._host.is_following
 
     @property
     def app(self) -> Frame:
@@ -281,6 +282,14 @@ class OpenChat:
         return opened.session_id if opened and len(opened.state) else None
 
     # Showing
+
+    def mount_beside(self, widget: Widget, *, first: bool = False) -> AwaitMount:
+        """Mounts a widget beside the stream: at its right, or as the `first` at its left."""
+        return self.screen.query_one("#middle").mount(widget, before=0 if first else None)
+
+    def mount_above_gauge(self, widget: Widget) -> AwaitMount:
+        """Mounts a widget between the stream and the gauge, where questions stand."""
+        return self.screen.mount(widget, before="#gauge")
 
     def show_branch(self) -> None:
         """Shows the current branch from its first message."""

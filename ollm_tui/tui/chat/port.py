@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from textual.screen import Screen, ScreenResultCallbackType
+from textual.widget import AwaitMount, Widget
 
 from ollm_tui.core.errors import OllmError
 from ollm_tui.core.events import AnyTurnEvent
@@ -142,6 +143,14 @@ class ChatPort(Protocol):
 
     def put_aside(self) -> None:
         """Empties the prompt; its text is remembered as if it had been sent."""
+        ...
+
+    def mount_beside(self, widget: Widget, *, first: bool = False) -> AwaitMount:
+        """Mounts a widget beside the stream: at its right, or as the `first` at its left."""
+        ...
+
+    def mount_above_gauge(self, widget: Widget) -> AwaitMount:
+        """Mounts a widget between the stream and the gauge, where questions stand."""
         ...
 
     def show_branch(self) -> None:

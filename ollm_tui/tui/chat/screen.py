@@ -93,11 +93,6 @@ class ChatScreen(Screen[None]):
         self._drafts = self._drafts or DraftStore(self.app.memory)
         return self._drafts
 
-    @property
-    def is_following(self) -> bool:
-        """Whether the stream shows a session that another window writes."""
-        return self.opening.following is not None
-
     def on_mount(self) -> None:
         """Makes the prompt ready at once; who answers is found out meanwhile."""
         self.lines = StateLines(self._front)
@@ -234,10 +229,12 @@ class ChatScreen(Screen[None]):
         """Opens a stored session in the place of this one."""
         await self.opening.session(session_id)
 
-    def bring_to_front(self, conversation: Conversation | None) -> OpenChat:
+    def bring_to_front(
+        self, conversation: Conversation | None, *, is_following: bool = False
+    ) -> OpenChat:
         """Makes a conversation, or none, the one that keys and lines are about."""
         self.app.conversation = conversation
-        self.chat = OpenChat(self, conversation)
+        self.chat = OpenChat(self, conversation, is_following=is_following)
         return self.chat
 
     def show_conversation(self, conversation: Conversation, problems: tuple[str, ...]) -> None:

@@ -64,6 +64,9 @@ class SessionOpening:
             if old.unsaved:
                 raise StoreError("this session is not saved yet", "make room on the disk first")
         conversation, problems = await opening()
+        if host.chat.is_busy:  # something was sent while the other one was being opened
+            await conversation.close()
+            raise UsageError("the model is still answering", "Esc stops it")
         await host.drafts.flush()
         # The draft stays with the conversation that is left; it is on disk now.
         host.chat.prompt.restore("")

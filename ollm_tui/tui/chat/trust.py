@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from ollm_tui.core.counts import short_count
 from ollm_tui.engine.project.project_context import Instructions
 from ollm_tui.tui.chat.trust_question import Question, TrustQuestion
-from ollm_tui.tui.gauge.gauge import Gauge
 from ollm_tui.tui.stream.transcript.entry import Entry
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ async def bar_of(chat: ChatPort) -> TrustQuestion:
     """Return the widget that asks, above the gauge; it is made with the first question."""
     if not chat.screen.query(TrustQuestion):
         reach = chat.lines.hints.keys("context.trust")[0]
-        await chat.screen.mount(TrustQuestion(reach), before=chat.screen.query_one(Gauge))
+        await chat.mount_above_gauge(TrustQuestion(reach))
     return chat.screen.query_one(TrustQuestion)
 
 

@@ -178,7 +178,7 @@ def display_of(chat: ChatPort) -> CompressionDisplay:
         panel = panels.first()
     else:
         panel = CompressionPanel(unicode=chat.app.abilities.unicode)
-        chat.screen.query_one("#middle").mount(panel)
+        chat.mount_beside(panel)
 
     def make() -> CompressionDisplay:
         state, hints = chat.conversation.state, chat.lines.hints

@@ -26,7 +26,6 @@ from ollm_tui.core.tool_events import (
     ToolStarted,
 )
 from ollm_tui.engine.snapshots.points import Point
-from ollm_tui.tui.gauge.gauge import Gauge
 from ollm_tui.tui.kit.question_block import QuestionBlock
 from ollm_tui.tui.stream.entries.message_entries import entry_of
 from ollm_tui.tui.stream.entries.tool_entries import (
@@ -172,7 +171,7 @@ class ToolDisplay:
             if not chat.screen.query(kind):
                 reach = chat.lines.hints.keys("context.trust")[0]
                 keymap = chat.app.loaded.settings.keymap
-                await chat.screen.mount(kind(reach, keymap), before=chat.screen.query_one(Gauge))
+                await chat.mount_above_gauge(kind(reach, keymap))
             if self._asking is not ask:
                 return  # answered, or replaced by another one, while the block was mounted
             block = chat.screen.query_one(kind)
