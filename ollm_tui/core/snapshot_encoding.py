@@ -5,28 +5,23 @@ Messages are most of a snapshot and seldom change: their bytes are reused where 
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import chain
-from types import MappingProxyType
-from typing import Any, Protocol, cast, get_args
+from typing import Any, Protocol
 
 import msgspec
 from msgspec.structs import replace
 
-from ollm_tui.core.session.encoding import CannotDecode, Tree, parse_json
-from ollm_tui.core.session.message import EXTRA_KEY, Message, Part, UnknownPart, Value
+from ollm_tui.core.session.encoding import (
+    CannotDecode,
+    absorb,
+    encode,
+    encode_plain,
+    parse_json,
+)
+from ollm_tui.core.session.message import Message
 from ollm_tui.core.snapshot import ContextSnapshot, held_of
-
-Walk = Callable[[Any], Any]
-
-_UNKNOWN_PART = cast(str, UnknownPart.__struct_config__.tag)
-_PARTS = cast("tuple[type[Value], ...]", get_args(Part))
-_MARK = EXTRA_KEY[0].encode()
-"""Both our marks begin with it; without it, the bytes msgspec has written need no correction."""
-_RARE = _MARK[:1]
-"""In UTF-8 only private-use characters begin with this byte, and a single byte is found fast."""
 
 _USERS = b',"userMessages":['
 _OTHERS = b'],"archivedUserMessages":[],"messages":['
@@ -68,26 +63,14 @@ def decode_plain(data: bytes) -> ContextSnapshot:
 def snapshot_from_tree(tree: Any) -> ContextSnapshot:
     """Make a snapshot from parsed JSON. CannotDecode if it is none."""
     try:
-        return msgspec.convert(_absorb(ContextSnapshot, tree), ContextSnapshot)
+        return msgspec.convert(absorb(ContextSnapshot, tree), ContextSnapshot)
     except (msgspec.ValidationError, TypeError, AttributeError, RecursionError) as error:
         raise CannotDecode(str(error)) from error
 
 
 def encode_snapshot(snapshot: ContextSnapshot) -> bytes:
     """Encode a snapshot as compact JSON; what was unknown when it was read is put back."""
-    if data := encode_plain(snapshot):
-        return data
-    tree = _release(ContextSnapshot, msgspec.to_builtins(snapshot))
-    return json.dumps(tree, separators=(",", ":")).encode("ascii")
-
-
-def encode_plain(value: ContextSnapshot | Message) -> bytes | None:
-    """Encode a snapshot or a message by msgspec alone; None where that is not enough."""
-    try:
-        data = msgspec.json.encode(value)
-    except UnicodeEncodeError:
-        return None  # a lone surrogate: only an escape can hold it
-    return None if _RARE in data and _MARK in data else data
+    return encode(snapshot)
 
 
 class MessageBytes:
@@ -171,86 +154,3 @@ def _pieces(messages: list[bytes]) -> Iterator[bytes]:
 def _decoder() -> msgspec.json.Decoder[ContextSnapshot]:
     """Build the decoder when first needed: most runs never open a snapshot."""
     return msgspec.json.Decoder(ContextSnapshot)
-
-
-# The walks follow the types of the values, never foreign data inside them, so that nothing a
-# tool or a model said can be taken for one of our marks.
-
-
-def _absorb(kind: type[Value], tree: Any) -> Tree:
-    """Set unknown fields aside, here and in every value inside."""
-    known = {field.encode_name for field in msgspec.structs.fields(kind)} - {EXTRA_KEY}
-    tag_field = kind.__struct_config__.tag_field
-    kept = {name: item for name, item in tree.items() if name in known or name == tag_field}
-    extra = {name: item for name, item in tree.items() if name not in kept}
-    for name, kinds in _inside(kind).items():
-        if name in kept:
-            kept[name] = _each(kept[name], _absorbing(kinds))
-    return kept | {EXTRA_KEY: extra} if extra else kept
-
-
-def _absorbing(kinds: tuple[type[Value], ...]) -> Walk:
-    kind, *others = kinds
-    return _absorb_part if others else lambda tree: _absorb(kind, tree)
-
-
-def _absorb_part(tree: Any) -> Tree:
-    kind = _part_types().get(tree.get("type"))
-    if kind is None:
-        return {"type": _UNKNOWN_PART, "raw": tree}
-    absorbed = _absorb(kind, tree)
-    try:
-        msgspec.convert(absorbed, kind)
-    except msgspec.ValidationError:
-        return {"type": _UNKNOWN_PART, "raw": tree}
-    return absorbed
-
-
-def _release(kind: type[Value], tree: Tree) -> Tree:
-    """Put unknown fields back, here and in every value inside."""
-    for name, kinds in _inside(kind).items():
-        if name in tree:
-            tree[name] = _each(tree[name], _releasing(kinds))
-    extra = tree.pop(EXTRA_KEY, None)
-    return tree | extra if extra else tree
-
-
-def _releasing(kinds: tuple[type[Value], ...]) -> Walk:
-    kind, *others = kinds
-    return _release_part if others else lambda tree: _release(kind, tree)
-
-
-def _release_part(tree: Tree) -> Tree:
-    if tree["type"] == _UNKNOWN_PART:
-        return tree["raw"]
-    return _release(_part_types()[tree["type"]], tree)
-
-
-@cache
-def _inside(kind: type[Value]) -> Mapping[str, tuple[type[Value], ...]]:
-    """Return the fields that hold values, lists of values or parts, by their names on disk."""
-    found = {
-        field.encode_name: _values_in(field.type)
-        for field in msgspec.structs.fields(kind)
-        if field.encode_name != EXTRA_KEY
-    }
-    return MappingProxyType({name: kinds for name, kinds in found.items() if kinds})
-
-
-def _values_in(annotation: Any) -> tuple[type[Value], ...]:
-    if isinstance(annotation, type) and issubclass(annotation, Value):
-        return (annotation,)
-    return tuple(kind for inner in get_args(annotation) for kind in _values_in(inner))
-
-
-def _each(item: Any, walk: Walk) -> Any:
-    if isinstance(item, list | tuple):
-        return [walk(each) for each in cast("list[Any]", item)]
-    return item if item is None else walk(item)
-
-
-@cache
-def _part_types() -> Mapping[Any, type[Value]]:
-    return MappingProxyType(
-        {kind.__struct_config__.tag: kind for kind in _PARTS if kind is not UnknownPart}
-    )

@@ -1,77 +1,39 @@
 """The values of a session as JSON and back: strict and fast, and nothing unknown is lost.
 
-The fast way is one call into msgspec. Where it refuses (unknown fields or part types, lone
-surrogates, numbers it cannot hold) the tolerant way takes over: the standard library's JSON
-and a walk over the tree that sets unknown fields aside or puts them back.
+The fast way is one call into msgspec. Where it refuses or writes one of our marks (unknown
+fields or part types, lone surrogates, numbers it cannot hold) the tolerant way takes over: the
+standard library's JSON and a walk over the tree that sets unknown fields aside or puts them back.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from functools import cache
-from itertools import chain
-from typing import Any, TypeVar, cast, get_args
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+from typing import Any, NamedTuple, TypeVar, cast, get_args
 
 import msgspec
 
-from ollm_tui.core.loop import LoopRecord
-from ollm_tui.core.session.compression import (
-    Checkpoint,
-    CompressedContext,
-    Compression,
-    Fact,
-    Ledger,
-)
-from ollm_tui.core.session.context_entry import ContextEntry
-from ollm_tui.core.session.goals import Decision, Goal, Milestone, Subtask
-from ollm_tui.core.session.message import EXTRA_KEY, Message, Part, UnknownPart, Usage, Value
-from ollm_tui.core.session.record import (
-    AnyRecord,
-    Compressed,
-    Created,
-    MessageAdded,
-    MessageFinished,
-    ToolCallAdded,
-    UnknownRecord,
-)
-from ollm_tui.core.session.session import (
-    Metadata,
-    ModeChange,
-    Restore,
-    Session,
-    ToolCall,
-    ToolResult,
-)
+from ollm_tui.core.session.message import EXTRA_KEY, Message, Part, UnknownPart, Value
+from ollm_tui.core.session.record import AnyRecord, Record, UnknownRecord
+from ollm_tui.core.session.session import Metadata, Session, ToolCall
 
 T = TypeVar("T")
 Tree = dict[str, Any]
+Walk = Callable[[Any], Any]
+_Kind = type[Value] | type[Record]
 
-_PART_TYPES = {kind.__struct_config__.tag: kind for kind in get_args(Part)}
-_RECORD_KINDS = {kind.__struct_config__.tag: kind for kind in get_args(AnyRecord)}
+_PARTS: tuple[type[Value], ...] = get_args(Part)
+_PART_TYPES = {kind.__struct_config__.tag: kind for kind in _PARTS if kind is not UnknownPart}
+_RECORD_KINDS = {
+    kind.__struct_config__.tag: kind for kind in get_args(AnyRecord) if kind is not UnknownRecord
+}
 _UNKNOWN_PART = UnknownPart.__struct_config__.tag
 _UNKNOWN_RECORD = UnknownRecord.__struct_config__.tag
-
-_INSIDE: dict[type[Value], dict[str, type[Value]]] = {
-    Metadata: {
-        "modeHistory": ModeChange,
-        "goals": Goal,
-        "contextEntries": ContextEntry,
-        "compressed": CompressedContext,
-        "compressionHistory": Compression,
-        "restores": Restore,
-        "loops": LoopRecord,
-    },
-    Goal: {"subtasks": Subtask, "milestones": Milestone, "decisions": Decision},
-    Compression: {
-        "before": CompressedContext,
-        "after": CompressedContext,
-        "created": Checkpoint,
-    },
-    Checkpoint: {"ledger": Ledger},
-    Ledger: {"facts": Fact},
-}
-"""Fields that hold values or lists of values, which may have unknown fields of their own."""
+_MARK = EXTRA_KEY[0].encode()
+"""All our marks begin with it; without it, the bytes msgspec has written need no correction."""
+_RARE = _MARK[:1]
+"""In UTF-8 only private-use characters begin with this byte, and a single byte is found fast."""
 
 _encoder = msgspec.json.Encoder()
 
@@ -82,17 +44,17 @@ class CannotDecode(ValueError):
 
 def decode_session(data: bytes) -> Session:
     """Decode a session file. CannotDecode if the bytes are none."""
-    return _decode(data, Session, _absorb_session)
+    return _decode(data, Session, partial(absorb, Session))
 
 
 def decode_tool_call(data: bytes) -> ToolCall:
     """Decode one tool call. CannotDecode if the bytes are none."""
-    return _decode(data, ToolCall, _absorb_tool_call)
+    return _decode(data, ToolCall, partial(absorb, ToolCall))
 
 
 def decode_message(data: bytes) -> Message:
     """Decode one message. CannotDecode if the bytes are none."""
-    return _decode(data, Message, _absorb_message)
+    return _decode(data, Message, partial(absorb, Message))
 
 
 def decode_record(data: bytes) -> AnyRecord:
@@ -102,28 +64,34 @@ def decode_record(data: bytes) -> AnyRecord:
 
 def session_from_tree(tree: Tree) -> Session:
     """Make a session from parsed JSON. CannotDecode if it is none."""
-    return _convert(tree, Session, _absorb_session)
+    return _convert(tree, Session, partial(absorb, Session))
 
 
 def metadata_from_tree(tree: Tree) -> Metadata:
     """Make the metadata of a session from parsed JSON. CannotDecode if it is none."""
-    return _convert(tree, Metadata, _absorb_metadata)
+    return _convert(tree, Metadata, partial(absorb, Metadata))
 
 
 def encode(value: Value | AnyRecord) -> bytes:
     """Encode a value as compact JSON; what was unknown when it was read is put back."""
-    if _is_plain(value):
-        try:
-            return _encoder.encode(value)
-        except UnicodeEncodeError:
-            pass  # a lone surrogate: only an escape can hold it
+    if data := encode_plain(value):
+        return data
     return json.dumps(to_tree(value), separators=(",", ":")).encode("ascii")
+
+
+def encode_plain(value: Value | AnyRecord) -> bytes | None:
+    """Encode a value by msgspec alone; None where that is not enough."""
+    try:
+        data = _encoder.encode(value)
+    except UnicodeEncodeError:
+        return None  # a lone surrogate: only an escape can hold it
+    return None if _RARE in data and _MARK in data else data
 
 
 def to_tree(value: Value | AnyRecord) -> Tree:
     """Convert a value to plain dicts and lists, exactly as it is written."""
     tree = cast(Tree, msgspec.to_builtins(value))
-    return _release(type(value), tree)
+    return tree["raw"] if isinstance(value, UnknownRecord) else release(type(value), tree)
 
 
 def parse_json(data: bytes) -> Any:
@@ -141,22 +109,18 @@ def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(kind)
 
 
-def _decode(
-    data: bytes,
-    kind: type[T],
-    absorb: Callable[[Tree], Tree],
-) -> T:
+def _decode(data: bytes, kind: type[T], walk: Walk) -> T:
     try:
         return cast(T, _decoder(kind).decode(data))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return _convert(parse_json(data), kind, absorb)
+        return _convert(parse_json(data), kind, walk)
 
 
-def _convert(tree: Any, kind: type[T], absorb: Callable[[Tree], Tree]) -> T:
+def _convert(tree: Any, kind: type[T], walk: Walk) -> T:
     if not isinstance(tree, dict):
         raise CannotDecode(f"expected an object, found {type(tree).__name__}")
     try:
-        return msgspec.convert(absorb(cast(Tree, tree)), kind)
+        return msgspec.convert(walk(tree), kind)
     except (msgspec.ValidationError, TypeError, AttributeError, KeyError) as error:
         raise CannotDecode(str(error)) from error
 
@@ -165,32 +129,77 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
-# Setting unknown fields aside, one function per kind that has fields of its own.
+# The walks follow the types of the values, never foreign data inside them, so that nothing a
+# tool or a model said can be taken for one of our marks.
 
 
-def _absorb(kind: type[Value], tree: Tree) -> Tree:
-    known = _known_names(kind)
-    extra = {key: item for key, item in tree.items() if key not in known}
-    if not extra:
-        return dict(tree)
-    kept = {key: item for key, item in tree.items() if key in known}
-    kept[EXTRA_KEY] = extra
+def absorb(kind: _Kind, tree: Any) -> Tree:
+    """Set the unknown fields of a value aside, and those of every value inside it."""
+    known, inside = _shape(kind)
+    kept = {name: item for name, item in tree.items() if name in known}
+    for name, (walk, _) in inside.items():
+        if name in kept:
+            kept[name] = _each(kept[name], walk)
+    # Records keep none: they are never written again, what they tell is in the session then.
+    if len(kept) < len(tree) and issubclass(kind, Value):
+        kept[EXTRA_KEY] = {name: item for name, item in tree.items() if name not in known}
     return kept
 
 
+def release(kind: _Kind, tree: Tree) -> Tree:
+    """Put the unknown fields of a value back, and those of every value inside it."""
+    for name, (_, walk) in _shape(kind).inside.items():
+        if name in tree:
+            tree[name] = _each(tree[name], walk)
+    if extra := tree.pop(EXTRA_KEY, None):
+        tree.update(extra)
+    return tree
+
+
+class _Shape(NamedTuple):
+    """What the walks need to know of a type."""
+
+    known: frozenset[str]
+    """The names of its fields on disk."""
+    inside: Mapping[str, tuple[Walk, Walk]]
+    """The fields that hold values or lists of values: how each is absorbed, and released."""
+
+
 @cache
-def _known_names(kind: type[Value]) -> frozenset[str]:
+def _shape(kind: _Kind) -> _Shape:
     """Cached: msgspec reads the annotations of a class anew each time it is asked."""
-    names = {field.encode_name for field in msgspec.structs.fields(kind)}
+    types = {field.encode_name: field.type for field in msgspec.structs.fields(kind)}
+    types.pop(EXTRA_KEY, None)
     tag_field = kind.__struct_config__.tag_field
-    return frozenset(names | {tag_field} if tag_field else names)
+    inside: dict[str, tuple[Walk, Walk]] = {}
+    for name, annotation in types.items():
+        match _values_in(annotation):
+            case []:
+                pass
+            case [inner]:
+                inside[name] = partial(absorb, inner), partial(release, inner)
+            case _:  # the only union of values is that of the parts
+                inside[name] = _absorb_part, _release_part
+    return _Shape(frozenset((*types, tag_field) if tag_field else types), inside)
 
 
-def _absorb_part(tree: Tree) -> Tree:
+def _values_in(annotation: Any) -> list[type[Value]]:
+    if isinstance(annotation, type) and issubclass(annotation, Value):
+        return [annotation]
+    return [kind for inner in get_args(annotation) for kind in _values_in(inner)]
+
+
+def _each(item: Any, walk: Walk) -> Any:
+    if isinstance(item, list | tuple):
+        return [walk(each) for each in cast(list[Any], item)]
+    return item if item is None else walk(item)
+
+
+def _absorb_part(tree: Any) -> Tree:
     kind = _PART_TYPES.get(tree.get("type"))
-    if kind is None or kind is UnknownPart:
+    if kind is None:
         return {"type": _UNKNOWN_PART, "raw": tree}
-    absorbed = _absorb(kind, tree)
+    absorbed = absorb(kind, tree)
     # A known type with another shape is kept as it came, so that it costs only itself.
     try:
         msgspec.convert(absorbed, kind)
@@ -199,184 +208,13 @@ def _absorb_part(tree: Tree) -> Tree:
     return absorbed
 
 
-def _absorb_message(tree: Tree) -> Tree:
-    tree = _absorb(Message, tree)
-    tree["parts"] = [_absorb_part(part) for part in tree["parts"]]
-    if isinstance(tree.get("usage"), dict):
-        tree["usage"] = _absorb(Usage, tree["usage"])
-    return tree
-
-
-def _absorb_tool_call(tree: Tree) -> Tree:
-    tree = _absorb(ToolCall, tree)
-    if isinstance(tree.get("result"), dict):
-        tree["result"] = _absorb(ToolResult, tree["result"])
-    return tree
-
-
-def _absorb_metadata(tree: Tree) -> Tree:
-    return _absorb_deep(Metadata, tree)
-
-
-def _absorb_deep(kind: type[Value], tree: Tree) -> Tree:
-    """Set the unknown fields of a value and of the values inside it aside."""
-    tree = _absorb(kind, tree)
-    for name, inner in _INSIDE.get(kind, {}).items():
-        if name in tree:
-            tree[name] = _each(tree[name], inner, _absorb_deep)
-    return tree
-
-
-def _each(item: Any, kind: type[Value], walk: Callable[[type[Value], Tree], Tree]) -> Any:
-    if isinstance(item, list | tuple):
-        return [walk(kind, each) for each in cast(list[Tree], item)]
-    return walk(kind, item)
-
-
-def _absorb_session(tree: Tree) -> Tree:
-    tree = _absorb(Session, tree)
-    tree["messages"] = [_absorb_message(message) for message in tree.get("messages", [])]
-    tree["toolCalls"] = [_absorb_tool_call(call) for call in tree.get("toolCalls", [])]
-    tree["metadata"] = _absorb_metadata(tree.get("metadata", {}))
-    return tree
+def _release_part(tree: Tree) -> Tree:
+    kind = tree["type"]
+    return tree["raw"] if kind == _UNKNOWN_PART else release(_PART_TYPES[kind], tree)
 
 
 def _absorb_record(tree: Tree) -> Tree:
     kind = _RECORD_KINDS.get(tree.get("kind"))
-    if kind is None or kind is UnknownRecord:
+    if kind is None:
         return {"kind": _UNKNOWN_RECORD, "at": str(tree.get("at", "")), "raw": tree}
-    tree = dict(tree)
-    if kind is Created:
-        tree["session"] = _absorb_session(tree["session"])
-    elif kind is MessageAdded:
-        tree["message"] = _absorb_message(tree["message"])
-    elif kind is ToolCallAdded:
-        tree["toolCall"] = _absorb_tool_call(tree["toolCall"])
-    elif kind is MessageFinished:
-        tree["parts"] = [_absorb_part(part) for part in tree.get("parts", [])]
-    elif kind is Compressed:
-        tree["compression"] = _absorb_deep(Compression, tree["compression"])
-    return tree
-
-
-# Putting them back. The walk follows the shape of the values, never foreign data inside
-# them, so that nothing a tool or a model said can be taken for one of our marks.
-
-
-def _release_fields(tree: Tree) -> Tree:
-    extra = tree.pop(EXTRA_KEY, None)
-    if extra:
-        tree.update(extra)
-    return tree
-
-
-def _release_part(tree: Tree) -> Tree:
-    return tree["raw"] if tree["type"] == _UNKNOWN_PART else _release_fields(tree)
-
-
-def _release_message(tree: Tree) -> Tree:
-    tree["parts"] = [_release_part(part) for part in tree["parts"]]
-    if tree.get("usage"):
-        tree["usage"] = _release_fields(tree["usage"])
-    return _release_fields(tree)
-
-
-def _release_tool_call(tree: Tree) -> Tree:
-    tree["result"] = _release_fields(tree["result"])
-    return _release_fields(tree)
-
-
-def _release_session(tree: Tree) -> Tree:
-    tree["messages"] = [_release_message(message) for message in tree["messages"]]
-    tree["toolCalls"] = [_release_tool_call(call) for call in tree["toolCalls"]]
-    tree["metadata"] = _release_deep(Metadata, tree["metadata"])
-    return _release_fields(tree)
-
-
-def _release_deep(kind: type[Value], tree: Tree) -> Tree:
-    for name, inner in _INSIDE.get(kind, {}).items():
-        if name in tree:
-            tree[name] = _each(tree[name], inner, _release_deep)
-    return _release_fields(tree)
-
-
-def _release(kind: type, tree: Tree) -> Tree:
-    if kind is Session:
-        return _release_session(tree)
-    if kind is Message:
-        return _release_message(tree)
-    if kind is ToolCall:
-        return _release_tool_call(tree)
-    if kind in _INSIDE:
-        return _release_deep(kind, tree)
-    if kind is Created:
-        tree["session"] = _release_session(tree["session"])
-    elif kind is MessageAdded:
-        tree["message"] = _release_message(tree["message"])
-    elif kind is ToolCallAdded:
-        tree["toolCall"] = _release_tool_call(tree["toolCall"])
-    elif kind is MessageFinished:
-        tree["parts"] = [_release_part(part) for part in tree.get("parts", ())]
-    elif kind is Compressed:
-        tree["compression"] = _release_deep(Compression, tree["compression"])
-    elif kind is UnknownRecord:
-        return tree["raw"]
-    else:
-        return _release_fields(tree)
-    return tree
-
-
-def _is_plain(value: object) -> bool:
-    """Whether msgspec alone writes this value correctly: nothing unknown is inside."""
-    match value:
-        case Message():
-            if value.extra is not msgspec.UNSET:
-                return False
-            if value.usage is not None and value.usage.extra is not msgspec.UNSET:
-                return False
-            for part in value.parts:
-                if part.extra is not msgspec.UNSET or type(part) is UnknownPart:
-                    return False
-            return True
-        case UnknownPart() | UnknownRecord():
-            return False
-        case Session():
-            return (
-                value.extra is msgspec.UNSET
-                and _is_plain(value.metadata)
-                and all(_is_plain(call) for call in value.tool_calls)
-                and all(_is_plain(message) for message in value.messages)
-            )
-        case Metadata():
-            lists = (value.mode_history, value.goals, value.context_entries)
-            return (
-                value.extra is msgspec.UNSET
-                and _is_plain(value.compressed)
-                and all(map(_is_plain, chain(*lists, value.compression_history, value.restores)))
-            )
-        case Goal():
-            lists = (value.subtasks, value.milestones, value.decisions)
-            return value.extra is msgspec.UNSET and all(map(_is_plain, chain(*lists)))
-        case Compression():
-            inside = (value.before, value.after, *value.created)
-            return value.extra is msgspec.UNSET and all(map(_is_plain, inside))
-        case Checkpoint():
-            facts = value.ledger.facts
-            inside = value.extra is msgspec.UNSET and value.ledger.extra is msgspec.UNSET
-            return inside and all(map(_is_plain, facts))
-        case ToolCall():
-            return value.extra is msgspec.UNSET and value.result.extra is msgspec.UNSET
-        case Created():
-            return _is_plain(value.session)
-        case MessageAdded():
-            return _is_plain(value.message)
-        case ToolCallAdded():
-            return _is_plain(value.tool_call)
-        case MessageFinished():
-            return all(map(_is_plain, value.parts))
-        case Compressed():
-            return _is_plain(value.compression)
-        case Value():
-            return value.extra is msgspec.UNSET
-        case _:
-            return True
+    return absorb(kind, tree)

@@ -199,7 +199,8 @@ class Conversation(HeldSession):
     ) -> AsyncGenerator[AnyTurnEvent, None]:
         """Send a message at the end of the current branch; the events are those of its turn.
 
-        It may have attachments, or consist of them; their content is data.
+        It may have attachments, or consist of them; their content is data. UsageError while the
+        model answers; nothing is recorded then.
         """
         return self._ask(text, attachments, self.state.header.head)
 
@@ -207,7 +208,7 @@ class Conversation(HeldSession):
         self, message_id: str, text: str, attachments: Sequence[Attachment] = ()
     ) -> AsyncGenerator[AnyTurnEvent, None]:
         """Send another text in the place of an earlier message, which stays as a sibling.
-        UsageError if that message is not the user's own."""
+        UsageError if that message is not the user's own, or while the model answers."""
         message = self._message(message_id)
         if message.role != "user":
             raise UsageError("only your own messages can be edited", "regenerate the reply instead")
@@ -242,6 +243,7 @@ class Conversation(HeldSession):
     async def _ask(
         self, text: str, attachments: Sequence[Attachment], parent_id: str | None
     ) -> AsyncGenerator[AnyTurnEvent, None]:
+        self._check_free()
         words = clean(text)
         data = tuple(_as_data(attachment) for attachment in attachments)
         if not (words.strip() or data):
@@ -249,6 +251,7 @@ class Conversation(HeldSession):
         moment = clock.now()
         said = (Text(words),) if words.strip() else ()
         recalled = await self.recall(words) if self.recall and said else ()
+        self._check_free()  # recalling takes time, in which another turn may have begun
         parts = (*said, *map(as_sent, data), *recalled)
         message = Message(new_id(), "user", parts, moment, parent_id=parent_id)
         # Before the model is asked: a turn that fails keeps the user's words.

@@ -32,6 +32,9 @@ R = TypeVar("R")
 
 LIVE_BYTES = 4 * 1024 * 1024
 """A session with more bytes is not indexed after each turn, only when a search begins."""
+_LOOKS = 2
+"""How often messages that were found are looked up in vain until the index counts as damaged:
+once, another process may have removed them in between."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -142,19 +145,23 @@ class HistorySearch:
             steps = list(dict.fromkeys([(whole, "words"), (query, "words"), (query, where)]))
 
         def find() -> Results | None:
-            numbers: dict[int, None] = {}
-            left = len(steps)
-            while left and len(numbers) < limit:
-                # Ranking takes longest: what comes after better hits is ordered by time.
-                found = self._index.find(*steps[-left], "time" if numbers else order)
-                if found is None:
-                    return None
-                numbers |= dict.fromkeys(found)
-                left -= 1
-            total = min(len(numbers), RANKED)
-            messages = self._index.messages(list(numbers)[:limit])
-            sessions = _grouped(messages, Marker(query, where, room))
-            return Results(sessions, total, bool(left) or total == RANKED, where)
+            for _ in range(_LOOKS):
+                numbers: dict[int, None] = {}
+                left = len(steps)
+                while left and len(numbers) < limit:
+                    # Ranking takes longest: what comes after better hits is ordered by time.
+                    found = self._index.find(*steps[-left], "time" if numbers else order)
+                    if found is None:
+                        return None
+                    numbers |= dict.fromkeys(found)
+                    left -= 1
+                total = min(len(numbers), RANKED)
+                shown = list(numbers)[:limit]
+                messages = self._index.messages(shown)
+                if len(messages) == len(shown):
+                    sessions = _grouped(messages, Marker(query, where, room))
+                    return Results(sessions, total, bool(left) or total == RANKED, where)
+            raise self._index.give_up("it finds messages that it does not have")
 
         return self._ask(find, current)
 

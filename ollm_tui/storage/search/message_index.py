@@ -157,10 +157,17 @@ class MessageIndex:
         )
 
     def messages(self, numbers: Sequence[int]) -> list[FoundMessage]:
-        """Return the messages with these numbers, in the order in which they are given."""
+        """Return the messages with these numbers, in the order in which they are given.
+
+        Those that are missing are left out: another process may have removed them meanwhile.
+        """
         rows = self._rows(_FOUND.format(", ".join(map(str, numbers))))
         found = {row[0]: FoundMessage(*row[1:]) for row in rows}
         return [found[number] for number in numbers if number in found]
+
+    def give_up(self, reason: str) -> IndexLost | StoreError:
+        """Return what to raise where the index contradicts itself; the next one is new."""
+        return self._lost(sqlite3.DatabaseError(reason))
 
     def interrupt(self) -> None:
         """End the search that another thread is doing."""

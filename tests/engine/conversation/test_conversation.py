@@ -28,7 +28,7 @@ from ollm_tui.core.provider import (
     TextDelta,
     ToolCallArrived,
 )
-from ollm_tui.core.session.message import Message, Reasoning, Text, ToolCallPart, Usage
+from ollm_tui.core.session.message import Message, Reasoning, Retrieval, Text, ToolCallPart, Usage
 from ollm_tui.core.session.session_state import SessionState
 from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.providers.scripted import Scripted
@@ -328,8 +328,35 @@ async def test_a_second_message_during_a_turn_is_refused(open_workspace: OpenWor
     async for event in events:
         if isinstance(event, TextArrived):
             break
-    with pytest.raises(UsageError):
-        await collect(conversation.regenerate())
+    before = conversation.state.session()
+    for refused in (
+        conversation.regenerate(),
+        conversation.send("Two"),
+        conversation.edit(before.messages[0].id, "Two"),
+    ):
+        with pytest.raises(UsageError, match="still answering"):
+            await collect(refused)
+        assert conversation.state.session() == before
+    await events.aclose()
+    await conversation.close()
+
+
+async def test_a_message_is_refused_if_a_turn_begins_while_it_recalls(
+    open_workspace: OpenWorkspace,
+) -> None:
+    workspace = await open_workspace([[TextDelta("a"), asyncio.Event()]])
+    conversation = await workspace.begin()
+    events = conversation.send("One")
+
+    async def begin_a_turn(_: str) -> tuple[Retrieval, ...]:
+        conversation.recall = None
+        await anext(events)
+        return ()
+
+    conversation.recall = begin_a_turn
+    with pytest.raises(UsageError, match="still answering"):
+        await collect(conversation.send("Two"))
+    assert [message.text for message in conversation.state.messages()] == ["One"]
     await events.aclose()
     await conversation.close()
 

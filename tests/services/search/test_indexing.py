@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 import pytest
@@ -20,6 +20,7 @@ from ollm_tui.services.search.searching import HistorySearch
 from ollm_tui.services.sessions.recording import Recording
 from ollm_tui.services.sessions.session_library import SessionLibrary
 from ollm_tui.services.topic import Topic
+from ollm_tui.storage.search.message_index import FoundMessage, MessageIndex, forget_session
 from ollm_tui.storage.store_layout import StoreLayout
 from tests.crash.samples import added, begin, empty_session, user_message
 
@@ -133,6 +134,44 @@ def test_an_index_that_is_damaged_while_it_is_open_is_made_anew(tmp_path: Path) 
     _execute(library.store.layout.search, "DROP TABLE words")
     *_, results = history.search(Query((Term("retries"),)), limit=5)
     assert [hit.message_id for hit in results.hits] == ["m"]
+    history.close()
+
+
+@pytest.mark.parametrize("table", ["texts", "messages", "sessions"])
+def test_an_index_that_finds_what_it_does_not_have_is_made_anew(tmp_path: Path, table: str) -> None:
+    """As pages of a file that was overwritten may tell, without an error of SQLite."""
+    library = SessionLibrary.at(StoreLayout(tmp_path / "sessions"))
+    begin(library.store, "one", user_message("m", "about retries"))
+    history = HistorySearch(library.store)
+    history.refresh()
+    _execute(library.store.layout.search, f"DELETE FROM {table}")
+    *_, results = history.search(Query((Term("retries"),)), limit=5)
+    assert [hit.message_id for hit in results.hits] == ["m"]
+    assert results.total == 1
+    history.close()
+
+
+def test_what_another_process_removes_during_a_search_costs_no_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = SessionLibrary.at(StoreLayout(tmp_path / "sessions"))
+    for name in ("one", "two"):
+        begin(library.store, name, user_message(name, "about retries"))
+    history = HistorySearch(library.store)
+    history.refresh()
+    path = library.store.layout.search
+    look_up = MessageIndex.messages
+
+    def after_a_removal(index: MessageIndex, numbers: Sequence[int]) -> list[FoundMessage]:
+        monkeypatch.setattr(MessageIndex, "messages", look_up)
+        forget_session(path, "one")
+        return look_up(index, numbers)
+
+    monkeypatch.setattr(MessageIndex, "messages", after_a_removal)
+    results = next(history.search(Query((Term("retries"),)), limit=5))
+    # An index made anew would have both: the files of the sessions are still there.
+    assert [hit.message_id for hit in results.hits] == ["two"]
+    assert results.total == 1
     history.close()
 
 
