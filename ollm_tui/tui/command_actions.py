@@ -36,7 +36,10 @@ def actions_of(group: str) -> Mapping[str, Action]:
         case "prompt":
             from ollm_tui.tui.prompt.commands import ACTIONS
         case "screen":
-            from ollm_tui.tui.help.commands import ACTIONS
+            from ollm_tui.tui.help.commands import ACTIONS as HELP_ACTIONS
+            from ollm_tui.tui.settings.commands import ACTIONS as SETTINGS_ACTIONS
+
+            return {**HELP_ACTIONS, **SETTINGS_ACTIONS}
         case "search":
             from ollm_tui.tui.search.commands import ACTIONS
         case "session" | "snapshot":

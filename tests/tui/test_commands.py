@@ -15,10 +15,11 @@ from tests.conftest import REPOSITORY
 
 
 def functions(group: str) -> set[str]:
-    """The functions of a group's module that have the shape of a command."""
-    module = inspect.getmodule(next(iter(actions_of(group).values())))
+    """The functions of a group's modules that have the shape of a command."""
+    modules = {inspect.getmodule(action) for action in actions_of(group).values()}
     return {
         name
+        for module in modules
         for name, value in vars(module).items()
         if inspect.isfunction(value)
         and not name.startswith("_")

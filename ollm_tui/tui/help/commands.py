@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -12,9 +11,6 @@ from textual.binding import Binding
 from textual.widgets import Input
 
 from ollm_tui.services.logs import recent_events
-from ollm_tui.settings.loaded import Loaded
-from ollm_tui.settings.loader import load_settings
-from ollm_tui.settings.user_file import set_user_value
 from ollm_tui.tui.chat.port import Action, ChatPort
 from ollm_tui.tui.commands import COMMANDS, GROUPS
 from ollm_tui.tui.gauge.gauge import Gauge
@@ -24,8 +20,6 @@ from ollm_tui.tui.keymap import key_names
 from ollm_tui.tui.kit.choice_list import Choice
 from ollm_tui.tui.kit.picker import Picker
 from ollm_tui.tui.prompt.prompt import Prompt
-from ollm_tui.tui.settings.screen import SettingsScreen
-from ollm_tui.tui.settings.theme_picker import ThemePicker
 from ollm_tui.tui.stream.entries.message_entries import local_time
 
 IN_THE_GAUGE = "In the gauge"
@@ -133,38 +127,6 @@ def keys(chat: ChatPort, _argument: str) -> None:
     chat.ask(HelpScreen(entries, places))
 
 
-def settings(chat: ChatPort, _argument: str) -> None:
-    """Open the settings; what is changed there applies at once where it can."""
-    project = chat.app.loaded.locations.project
-
-    def load() -> Loaded:
-        chat.app.loaded = load_settings(os.environ, project, {})
-        return chat.app.loaded
-
-    def apply(_key: str) -> None:
-        ui = chat.app.loaded.settings.ui
-        chat.app.use_theme(ui.theme)
-        chat.transcript.restyle(chat.app.transcript_styles)
-        chat.transcript.show_details = ui.timestamps
-
-    chat.ask(SettingsScreen(load, apply, os.environ))
-
-
-async def theme(chat: ChatPort, argument: str) -> None:
-    """Choose a theme by looking at it, or by its name; it is kept for the next start."""
-    if argument:
-        chat.app.use_theme(argument)
-        await _keep_theme(chat, argument)
-        return
-
-    async def keep(name: str | None) -> None:
-        if name:
-            await chat.attempt(lambda: _keep_theme(chat, name))
-
-    current = chat.app.loaded.settings.ui.theme
-    chat.ask(ThemePicker(current, os.environ), keep)
-
-
 async def log(chat: ChatPort, _argument: str) -> None:
     """Show what the program logged, the newest first."""
     home = chat.app.loaded.locations.home
@@ -193,17 +155,9 @@ def redraw(chat: ChatPort, _argument: str) -> None:
     chat.app.refresh(layout=True, repaint=True)
 
 
-async def _keep_theme(chat: ChatPort, name: str) -> None:
-    file = chat.app.loaded.locations.user_config
-    await asyncio.to_thread(set_user_value, file, ("ui", "theme"), name)
-    chat.tell(f"theme {name}, also from the next start on")
-
-
 ACTIONS: Mapping[str, Action] = {
     "screen.palette": palette,
     "screen.keys": keys,
-    "screen.theme": theme,
-    "screen.settings": settings,
     "screen.log": log,
     "screen.redraw": redraw,
 }

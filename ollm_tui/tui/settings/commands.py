@@ -1,0 +1,58 @@
+"""The commands of the settings: the screen of them, and the theme."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping
+
+from ollm_tui.settings.loaded import Loaded
+from ollm_tui.settings.loader import load_settings
+from ollm_tui.settings.user_file import set_user_value
+from ollm_tui.tui.chat.port import Action, ChatPort
+from ollm_tui.tui.settings.screen import SettingsScreen
+from ollm_tui.tui.settings.theme_picker import ThemePicker
+
+
+def settings(chat: ChatPort, _argument: str) -> None:
+    """Open the settings; what is changed there applies at once where it can."""
+    project = chat.app.loaded.locations.project
+
+    def load() -> Loaded:
+        chat.app.loaded = load_settings(os.environ, project, {})
+        return chat.app.loaded
+
+    def apply(_key: str) -> None:
+        ui = chat.app.loaded.settings.ui
+        chat.app.use_theme(ui.theme)
+        chat.transcript.restyle(chat.app.transcript_styles)
+        chat.transcript.show_details = ui.timestamps
+
+    chat.ask(SettingsScreen(load, apply, os.environ))
+
+
+async def theme(chat: ChatPort, argument: str) -> None:
+    """Choose a theme by looking at it, or by its name; it is kept for the next start."""
+    if argument:
+        chat.app.use_theme(argument)
+        await _keep_theme(chat, argument)
+        return
+
+    async def keep(name: str | None) -> None:
+        if name:
+            await chat.attempt(lambda: _keep_theme(chat, name))
+
+    current = chat.app.loaded.settings.ui.theme
+    chat.ask(ThemePicker(current, os.environ), keep)
+
+
+async def _keep_theme(chat: ChatPort, name: str) -> None:
+    file = chat.app.loaded.locations.user_config
+    await asyncio.to_thread(set_user_value, file, ("ui", "theme"), name)
+    chat.tell(f"theme {name}, also from the next start on")
+
+
+ACTIONS: Mapping[str, Action] = {
+    "screen.settings": settings,
+    "screen.theme": theme,
+}
