@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
+from ollm_tui.core.errors import UsageError
 from ollm_tui.core.provider import Completed, TextDelta
 from ollm_tui.core.session.message import Usage
+from ollm_tui.engine.conversation.conversation import Conversation
 from ollm_tui.engine.project.workspace import Workspace
 from ollm_tui.settings.schema import Context, Settings
 from ollm_tui.tui.chat.message_queue import MessageQueue
@@ -138,3 +142,39 @@ def test_a_key_that_is_none_or_could_not_be_typed_any_more_is_told() -> None:
     assert keymap == {}
     assert "there is no key 'ctrl+frob'" in problems[0]
     assert "could not be typed any more" in problems[1]
+
+
+async def test_what_is_sent_while_another_session_opens_stays_where_it_was_sent(
+    open_app: OpenApp,
+) -> None:
+    may_open, may_answer = asyncio.Event(), asyncio.Event()
+    async with open_app([[TextDelta("A"), may_answer, DONE]]) as (app, pilot):
+        here = app.conversation
+
+        async def open_another() -> tuple[Conversation, tuple[str, ...]]:
+            await may_open.wait()
+            return await app.workspace.begin(), ()
+
+        switching = asyncio.create_task(chat(app).switch(open_another))
+        await type_in(pilot, "one")
+        await pilot.press("enter")
+        await pilot.pause(0.1)
+        may_open.set()
+        with pytest.raises(UsageError, match="still answering"):
+            await switching
+        may_answer.set()
+        await settled(app, pilot)
+        assert app.conversation is here
+        assert stream(app) == ["▌ one", "┃ A"]
+
+
+async def test_the_second_ctrl_c_quits_also_when_another_session_came_between(
+    open_app: OpenApp,
+) -> None:
+    async with open_app() as (app, pilot):
+        await pilot.press("ctrl+c", "ctrl+n")
+        await settled(app, pilot)
+        assert app.is_running
+        await pilot.press("ctrl+c")
+        await pilot.pause()
+        assert app.return_code == 0
