@@ -14,15 +14,15 @@ from textual.widget import Widget
 
 from ollm_tui.core.intake import visible
 from ollm_tui.tui.gauge.gauge_bar import Characters, characters_for
-from ollm_tui.tui.gauge.gauge_line import MEANINGS, Line, Reading, Text, gauge_line
+from ollm_tui.tui.gauge.gauge_line import COLOURS, Line, Reading, Text, gauge_line
 
 if TYPE_CHECKING:
     from ollm_tui.engine.context.context_view import ContextView
     from ollm_tui.services.tokens.prompt_count import Count
 
 
-_COLOURS_OF_PARTS = "\n".join(
-    f"& > .gauge--{kind} {{ color: {meaning.colour}; }}" for kind, meaning in MEANINGS.items()
+_COLOURS = "\n".join(
+    f"& > .gauge--{part} {{ color: {colour}; }}" for part, colour in COLOURS.items()
 )
 
 
@@ -30,22 +30,12 @@ class Gauge(Widget, can_focus=False):
     """One line with a bar, numbers and words; numbers that are only estimated carry ≈."""
 
     ALLOW_SELECT = False
-    COMPONENT_CLASSES = {
-        *(f"gauge--{kind}" for kind in MEANINGS),
-        "gauge--numbers",
-        "gauge--words",
-        "gauge--near",
-        "gauge--over",
-    }
+    COMPONENT_CLASSES = {f"gauge--{part}" for part in COLOURS}
     DEFAULT_CSS = f"""
     Gauge {{
         height: 1;
-        {_COLOURS_OF_PARTS}
-        & > .gauge--free {{ color: $text-muted 40%; }}
-        & > .gauge--numbers {{ color: $foreground; }}
-        & > .gauge--words {{ color: $text-muted; }}
-        & > .gauge--near {{ color: $warning; }}
-        & > .gauge--over {{ color: $error; text-style: bold; }}
+        {_COLOURS}
+        & > .gauge--over {{ text-style: bold; }}
     }}
     """
 

@@ -210,6 +210,26 @@ def _length(texts: tuple[Text, ...]) -> int:
     return sum(len(each.text) for each in texts)
 
 
+COLOURS: Mapping[str, str] = MappingProxyType(
+    {
+        "system": "$secondary",
+        "checkpoints": "$secondary",
+        "user": "$accent",
+        "assistant": "$primary",
+        "tools": "$success",
+        "free": "$text-muted 40%",
+        "reserve": "$text-muted",
+        "trigger": "$foreground",
+        "snapshot": "$foreground",
+        "numbers": "$foreground",
+        "words": "$text-muted",
+        "near": "$warning",
+        "over": "$error",
+    }
+)
+"""The colours of the bar, its marks, numbers and words, by the names of the theme's colours."""
+
+
 class Meaning(NamedTuple):
     """What a part of the bar means: a name, its colour, and an explanation."""
 
@@ -220,15 +240,20 @@ class Meaning(NamedTuple):
 
 MEANINGS: Mapping[Kind, Meaning] = MappingProxyType(
     {
-        "system": Meaning("always sent", "$secondary", "System prompt, goal, notes, pinned"),
-        "checkpoints": Meaning("checkpoints", "$secondary", "Summaries of older messages"),
-        "user": Meaning("yours", "$accent", "Your messages"),
-        "assistant": Meaning("the model's", "$primary", "The answers"),
-        "tools": Meaning("tools", "$success", "What tools gave"),
-        "free": Meaning("free", "$text-muted", "Room for more"),
-        "reserve": Meaning("for the answer", "$text-muted", "Kept free for the next answer"),
-        "trigger": Meaning("compresses at", "$foreground", "Here the conversation is compressed"),
-        "snapshot": Meaning("snapshot at", "$foreground", "Here a snapshot is taken"),
+        "system": Meaning("always sent", COLOURS["system"], "System prompt, goal, notes, pinned"),
+        "checkpoints": Meaning(
+            "checkpoints", COLOURS["checkpoints"], "Summaries of older messages"
+        ),
+        "user": Meaning("yours", COLOURS["user"], "Your messages"),
+        "assistant": Meaning("the model's", COLOURS["assistant"], "The answers"),
+        "tools": Meaning("tools", COLOURS["tools"], "What tools gave"),
+        # Fainter in the bar, where it is large, than beside its word.
+        "free": Meaning("free", COLOURS["words"], "Room for more"),
+        "reserve": Meaning("for the answer", COLOURS["reserve"], "Kept free for the next answer"),
+        "trigger": Meaning(
+            "compresses at", COLOURS["trigger"], "Here the conversation is compressed"
+        ),
+        "snapshot": Meaning("snapshot at", COLOURS["snapshot"], "Here a snapshot is taken"),
     }
 )
 
