@@ -6,15 +6,27 @@ import contextlib
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import OLLM, Run
+from tests.conftest import REPOSITORY
 
 
 def test_the_version_is_one_line(run_ollm: Run) -> None:
     assert run_ollm("--version").stdout.startswith("ollm ")
+
+
+def test_the_package_run_as_a_module_is_the_command() -> None:
+    for arguments in (["--version"], ["--help"], ["nonsense"]):
+        command, module = (
+            subprocess.run([*start, *arguments], capture_output=True, text=True, cwd=REPOSITORY)
+            for start in ([str(OLLM)], [sys.executable, "-m", "ollm_tui"])
+        )
+        told = (module.returncode, module.stdout, module.stderr)
+        assert told == (command.returncode, command.stdout, command.stderr)
 
 
 def test_help_has_examples_for_every_group(run_ollm: Run) -> None:
