@@ -41,33 +41,41 @@ def files() -> Iterator[tuple[str, Path]]:
     return ((name_of(path), path) for path in modules().values())
 
 
-def named_by_string(path: Path) -> Iterator[str]:
-    """Modules of this package that a file imports by a string."""
+def _strings(path: Path) -> Iterator[str]:
+    """What a file imports by a string; of a string that is put together, its fixed parts."""
     for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Call) and node.args:
             called = getattr(node.func, "id", getattr(node.func, "attr", ""))
-            text = "".join(
-                part.value
-                for part in ast.walk(node.args[0])
-                if isinstance(part, ast.Constant) and isinstance(part.value, str)
-            )
-            if called in BY_NAME and text.split(".")[0] == PACKAGE.name:
-                yield text
+            if called in BY_NAME:
+                yield "".join(
+                    part.value
+                    for part in ast.walk(node.args[0])
+                    if isinstance(part, ast.Constant) and isinstance(part.value, str)
+                )
 
 
-@cache
-def imports(module: str) -> frozenset[str]:
-    """Modules of this package that a module imports: at run time, for the type checker, inside
+def named_by_string(path: Path) -> Iterator[str]:
+    """Modules of this package that a file imports by a string."""
+    return (name for name in _strings(path) if name.split(".")[0] == PACKAGE.name)
+
+
+def imported(path: Path) -> set[str]:
+    """Every name that a file imports, whosever it is: at run time, for the type checker, inside
     functions, by strings."""
-    path = modules()[module]
-    named = set(named_by_string(path))
+    named = set(_strings(path)) - {""}
     for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             named |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            assert not node.level, f"{module}: imports are absolute"
+            assert not node.level, f"{name_of(path)}: imports are absolute"
             named |= {f"{node.module}.{alias.name}" for alias in node.names}
-    found = {_known(name) for name in named}
+    return named
+
+
+@cache
+def imports(module: str) -> frozenset[str]:
+    """Modules of this package that a module imports, in whatever way."""
+    found = {_known(name) for name in imported(modules()[module])}
     return frozenset(found) - {"", module, PACKAGE.name}
 
 
