@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 MODELS := .cache/models
+PACKAGING := .cache/packaging
 
 .PHONY: run test test-long test-ollama check format bench docs model clean
 
@@ -14,9 +15,9 @@ run: $(VENV)/run
 test: $(VENV)/dev model
 	$(BIN)/pytest -n 4 --dist worksteal
 
-# Hundreds of kills, thousands of histories, new random examples, and a model of one gigabyte that
-# can use tools: about an hour.
-test-long: $(VENV)/dev model
+# Hundreds of kills, thousands of histories, new random examples, the package built and installed,
+# and a model of one gigabyte that can use tools: about an hour.
+test-long: $(VENV)/dev $(PACKAGING)/ready model
 	@OLLM_HOME=$(CURDIR)/.cache/coder $(BIN)/ollm models pull --if-missing qwen2.5-coder:1.5b
 	OLLM_LONG=1 $(BIN)/pytest -n 2
 
@@ -62,3 +63,11 @@ $(VENV)/dev: $(VENV)/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[local,dev]'
 	@$(BIN)/python -m compileall -q ollm_tui
 	@touch $@ $(VENV)/run
+
+# What builds and checks the package, apart from the project's own, and the wheels of what it needs:
+# the test that installs it needs no network then.
+$(PACKAGING)/ready: pyproject.toml
+	$(PYTHON) -m venv $(PACKAGING)
+	$(PACKAGING)/bin/python -m pip install --quiet --upgrade build hatchling twine
+	$(PACKAGING)/bin/python -m pip wheel --quiet --wheel-dir $(PACKAGING)/wheels .
+	@touch $@

@@ -1,0 +1,73 @@
+"""What is published: the wheel and the sdist are built, checked, installed elsewhere and run.
+
+`make test-long` puts the tools and the wheels of the dependencies into `.cache/packaging`, apart
+from what the project itself uses; from there on no network is needed.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from ollm_tui import __version__
+from tests.conftest import LONG, REPOSITORY
+
+PACKAGING = REPOSITORY / ".cache" / "packaging"
+OF_THE_SOURCE = {"LICENSE", "CONTRIBUTING.md", "CHANGELOG.md", "docs/guide.md", "pyproject.toml"}
+OF_THE_WHEEL = {"ollm_tui/py.typed", "ollm_tui/resources/config/default.yaml"}
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not LONG, reason="it takes long: make test-long"),
+]
+
+
+def told_by(*command: str | Path) -> str:
+    """What a command prints; it has to succeed."""
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def built(place: Path) -> tuple[Path, Path]:
+    """The wheel, which is made from the sdist, and the sdist."""
+    if not (PACKAGING / "ready").exists():
+        pytest.fail(f"no tools in {PACKAGING}: run `make test-long`")
+    python = PACKAGING / "bin" / "python"
+    told_by(python, "-m", "build", "--no-isolation", "--outdir", place, REPOSITORY)
+    [wheel], [source] = place.glob("*.whl"), place.glob("*.tar.gz")
+    told_by(python, "-m", "twine", "check", "--strict", wheel, source)
+    return wheel, source
+
+
+def test_the_wheel_runs_where_nothing_else_is_installed(tmp_path: Path) -> None:
+    wheel, source = built(tmp_path / "dist")
+    with tarfile.open(source) as archive:
+        assert {name.partition("/")[2] for name in archive.getnames()} >= OF_THE_SOURCE
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    assert names >= OF_THE_WHEEL
+    assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)
+
+    told_by(sys.executable, "-m", "venv", tmp_path / "fresh")
+    programs = tmp_path / "fresh" / "bin"
+    python, ollm = programs / "python", programs / "ollm"
+    wheels = PACKAGING / "wheels"
+    told_by(python, "-m", "pip", "install", "--no-index", "--find-links", wheels, wheel)
+    told_by(python, "-m", "pip", "check")
+    where = told_by(python, "-c", "import ollm_tui; print(ollm_tui.__file__)")
+    assert Path(where.strip()).is_relative_to(tmp_path)
+    assert told_by(ollm, "--version") == f"ollm {__version__}\n"
+    assert told_by(python, "-m", "ollm_tui", "--version") == f"ollm {__version__}\n"
+    assert told_by(ollm, "config", "check") == "ok\n"
+    # The embedded engine is an extra: that it is missing is all that doctor may find.
+    doctor = subprocess.run([ollm, "doctor", "--json"], capture_output=True, text=True)
+    [missing] = [finding["text"] for finding in json.loads(doctor.stdout) if not finding["ok"]]
+    assert "ollm-tui[local]" in missing
+    assert (doctor.returncode, doctor.stderr) == (1, "")
