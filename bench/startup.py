@@ -10,7 +10,7 @@ from bench.scratch_home import OLLM, PYTHON, environment, scratch_home
 
 ROUNDS = 20
 NOTHING = "python -c pass"
-HEAVY = re.compile(r"(textual|httpx|yaml|asyncio|ollm_tui\.providers)(\.|$)")
+HEAVY = re.compile(r"(textual|httpx|yaml|asyncio|markdown_it|ollm_tui\.providers)(\.|$)")
 """Modules that no short command needs."""
 
 COMMANDS = {"ollm --version": ("--version",), "ollm sessions list": ("sessions", "list")}

@@ -20,7 +20,7 @@ LAYERS = {
 }
 """What each layer may load besides itself."""
 
-HEAVY = ("textual", "rich", "httpx", "asyncio", "yaml", "xllamacpp", "logging")
+HEAVY = ("textual", "rich", "httpx", "asyncio", "yaml", "xllamacpp", "logging", "markdown_it")
 
 
 def loaded_by(code: str) -> set[str]:

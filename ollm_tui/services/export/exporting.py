@@ -11,8 +11,6 @@ from msgspec.structs import replace
 from ollm_tui.core.session.encoding import to_tree
 from ollm_tui.core.session.message import Message
 from ollm_tui.core.session.session import Session
-from ollm_tui.services.export.html_page import html_page
-from ollm_tui.services.export.markdown_page import markdown_document
 from ollm_tui.services.export.shareable import json_document, without_secrets
 from ollm_tui.services.redaction.redactor import Redactor
 
@@ -32,5 +30,9 @@ def export_session(session: Session, branch: Sequence[Message], export_format: E
     shown = without_secrets(replace(session, messages=tuple(branch)), redactor)
     branch, session = shown.messages, replace(shown, messages=session.messages)
     if export_format == "md":
+        from ollm_tui.services.export.markdown_page import markdown_document
+
         return markdown_document(session, branch)
+    from ollm_tui.services.export.html_page import html_page
+
     return html_page(session, branch)

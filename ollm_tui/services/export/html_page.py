@@ -40,10 +40,10 @@ article.tool { border-top: 0; margin-top: 0; padding-top: .25rem; }
 article.user h2 { color: var(--user); }
 article.assistant h2 { color: var(--assistant); }
 time { font-weight: normal; margin-left: .5rem; }
-p, li { white-space: pre-wrap; }
-p { margin: .5rem 0; }
+p { margin: .5rem 0; white-space: pre-wrap; }
+p.tight { margin: 0; }
 ul, ol { margin: .5rem 0; padding-left: 1.75rem; }
-li.nested { margin-left: 1.5rem; }
+li > ul, li > ol { margin: 0; }
 pre, code { font: .875rem/1.5 ui-monospace, monospace; background: var(--code); }
 code { border-radius: 3px; padding: .1em .3em; }
 pre { border-radius: 6px; padding: .75rem 1rem; overflow-x: auto; }

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from markdown_it import MarkdownIt
+
 from ollm_tui.core.session.message import Message
 from ollm_tui.core.session.session import Session
 from ollm_tui.services.export.blocks import (
@@ -16,9 +18,9 @@ from ollm_tui.services.export.blocks import (
     moment,
     speaker,
 )
-from ollm_tui.services.export.markdown_html import unclosed_fence
 
 _BACKTICKS = re.compile("`+")
+_BLOCKS = MarkdownIt().disable("inline")
 
 
 def markdown_document(session: Session, branch: Sequence[Message]) -> str:
@@ -42,7 +44,7 @@ def _piece(block: Block) -> str:
     match block.kind:
         case "words":
             # A reply that ended inside a code block must not draw the rest of the document into it.
-            closing = unclosed_fence(block.text)
+            closing = _unclosed_fence(block.text)
             return f"{block.text}\n{closing}" if closing else block.text
         case "folded":
             body = _fenced(block.text)
@@ -51,6 +53,24 @@ def _piece(block: Block) -> str:
             return f"{_caption(block)}\n\n{_fenced(block.text, block.language)}"
         case "note":
             return _caption(block)
+
+
+def _unclosed_fence(text: str) -> str:
+    """Return the line that closes the code block a text leaves open; empty if there is none."""
+    if "```" not in text and "~~~" not in text:
+        return ""
+    tokens = _BLOCKS.parse(f"{text}\n")
+    last = next((token for token in reversed(tokens) if token.nesting != -1), None)
+    if last is None or last.type != "fence" or last.map is None:
+        return ""
+    begin, end = last.map
+    opening = text.split("\n")[begin]
+    indent = opening[: len(opening) - len(opening.lstrip(" \t"))]
+    is_closed = end - begin - 1 > last.content.count("\n")
+    # One that begins behind the mark of a list or a quote ends together with it.
+    return (
+        indent + last.markup if opening.startswith(indent + last.markup) and not is_closed else ""
+    )
 
 
 def _caption(block: Block) -> str:

@@ -11,6 +11,7 @@ from typing import Literal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
 from ollm_tui.core.intake import UNSAFE, clean
@@ -39,6 +40,7 @@ HOSTILE = [
     *('" onclick="x', "javascript:x", "[a](", ")", "[", "]", "http://x", "https://y?a&b", "//"),
     *("*", "**", "_", "`", "```", "~~~", "\n", "\n\n", "# ", "- ", "1. ", " ", "word", "é", "字"),
     *("|", "\n| a | b |\n|---|:-:|\n|", "\\|", "> ", "\n>"),
+    *("![a](", "~~", "    ", "\\", "&#8238;", "&#27;]0;", "&#x2028;", "<http://", '(http://x "'),
     *("\x1b]0;x\x07", "\u202e", "\ud800", "\r", "\x00", "</details>", "---"),
 ]
 hostile = st.lists(st.sampled_from(HOSTILE) | st.text(max_size=4), max_size=25).map("".join)
@@ -218,12 +220,23 @@ def test_no_text_ends_the_fence_it_stands_in(text: str) -> None:
         ("````\n```\nx", "\n````"),
         ("```\nx\n```", ""),
         ("no code", ""),
+        ("- ```\n  x", ""),
+        ("> ```\n> x", ""),
+        ("1. do\n   ```\n   x\n\nend", ""),
+        ("```\nx\n    ```", "\n```"),
     ],
 )
 def test_an_unfinished_code_block_does_not_take_the_rest_along(text: str, added: str) -> None:
     session = _session(_message(Text(text=text)), _message(Text(text="after")))
     page = export_session(session, session.messages, "md")
     assert f"\n\n{text}{added}\n\n---" in page
+
+
+@given(st.lists(st.sampled_from(["```", "~~~~", "\n", "   ", "- ", "> ", "x"]), max_size=12))
+def test_what_follows_a_text_is_never_part_of_its_code(pieces: list[str]) -> None:
+    session = _session(_message(Text(text=f"x{''.join(pieces)}")), _message(Text(text="after")))
+    page = MarkdownIt().parse(export_session(session, session.messages, "md"))
+    assert [token.level for token in page if token.content == "after"] == [1]
 
 
 def test_json_can_be_imported_again() -> None:
@@ -263,7 +276,7 @@ def test_foreign_text_never_becomes_markup_of_the_page(text: str) -> None:
         *("html", "head", "meta", "title", "style", "body", "main", "h1", "dl", "dt", "dd"),
         *("article", "h2", "h3", "h4", "h5", "h6", "time", "div", "p", "ul", "ol", "li", "hr"),
         *("pre", "code", "strong", "em", "a", "details", "summary", "aside", "blockquote"),
-        *("table", "thead", "tbody", "tr", "th", "td"),
+        *("table", "thead", "tbody", "tr", "th", "td", "s"),
     }
     assert set(page.elements) <= allowed
     assert page.open == []
@@ -273,7 +286,7 @@ def test_foreign_text_never_becomes_markup_of_the_page(text: str) -> None:
         assert (tag, name) in {
             *(("html", "lang"), ("h1", "dir"), ("div", "dir"), ("article", "class")),
             *(("meta", "charset"), ("meta", "http-equiv"), ("meta", "content"), ("meta", "name")),
-            *(("p", "class"), ("li", "class"), ("ol", "start"), ("a", "class")),
+            *(("p", "class"), ("ol", "start"), ("a", "class"), ("a", "title")),
             *(("a", "href"), ("a", "rel"), ("div", "class"), ("td", "class"), ("th", "class")),
         }
         if name == "href":
@@ -302,16 +315,21 @@ def test_the_page_may_load_nothing_but_its_own_style() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("one\ntwo\n\nthree", "<p>one\ntwo</p>\n\n<p>three</p>"),
+        ("one\ntwo\n\nthree", "<p>one\ntwo</p>\n<p>three</p>"),
         ("# A\n### B ##\n# C#", "<h3>A</h3>\n<h5>B</h5>\n<h3>C#</h3>"),
         (
-            "- a\n  more\n  - b\n* c",
-            '<ul>\n<li>a\nmore</li>\n<li class="nested">b</li>\n<li>c</li>\n</ul>',
+            "- a\n  more\n  - b\n- c",
+            '<ul>\n<li>\n<p class="tight">a\nmore</p>\n'
+            '<ul>\n<li>\n<p class="tight">b</p>\n</li>\n</ul>\n</li>\n'
+            '<li>\n<p class="tight">c</p>\n</li>\n</ul>',
         ),
-        ("3. a\n4. b", '<ol start="3">\n<li>a</li>\n<li>b</li>\n</ol>'),
+        (
+            "3. a\n\n4. b",
+            '<ol start="3">\n<li>\n<p>a</p>\n</li>\n<li>\n<p>b</p>\n</li>\n</ol>',
+        ),
         ("a\n---\nb", "<p>a</p>\n<hr>\n<p>b</p>"),
-        ("```py\n<b> *x*\n```\nafter", "\n<pre><code>&lt;b&gt; *x*</code></pre>\n<p>after</p>"),
-        ("~~~\nx", "\n<pre><code>x</code></pre>"),
+        ("```py\n<b> *x*\n```\nafter", "<pre><code>&lt;b&gt; *x*\n</code></pre>\n<p>after</p>"),
+        ("~~~\nx", "<pre><code>x</code></pre>"),
         (
             "**a** *b* _c_ `**d**`",
             "<p><strong>a</strong> <em>b</em> <em>c</em> <code>**d**</code></p>",
@@ -327,34 +345,117 @@ def test_the_page_may_load_nothing_but_its_own_style() -> None:
         ),
         (
             "| a | b |\n|---|--:|\n| `x\\|y` | <i> | too many |\n|",
-            '<div class="wide"><table>\n'
-            '<thead><tr><th>a</th><th class="right">b</th></tr></thead>\n'
-            '<tbody>\n<tr><td><code>x|y</code></td><td class="right">&lt;i&gt;</td></tr>\n'
-            '<tr><td></td><td class="right"></td></tr>\n</tbody>\n</table></div>',
+            '<div class="wide">\n<table>\n'
+            '<thead>\n<tr>\n<th>a</th>\n<th class="right">b</th>\n</tr>\n</thead>\n<tbody>\n'
+            '<tr>\n<td><code>x|y</code></td>\n<td class="right">&lt;i&gt;</td>\n</tr>\n'
+            '<tr>\n<td></td>\n<td class="right"></td>\n</tr>\n'
+            "</tbody>\n</table>\n</div>",
         ),
         ("| no table |\n| at all |", "<p>| no table |\n| at all |</p>"),
         (
-            "> **a**\n>> - b\nc",
-            "<blockquote>\n<p><strong>a</strong></p>\n<ul>\n<li>b</li>\n</ul>\n</blockquote>\n"
-            "<p>c</p>",
+            "> **a**\n>> # b\n\nc",
+            "<blockquote>\n<p><strong>a</strong></p>\n<blockquote>\n<h3>b</h3>\n</blockquote>\n"
+            "</blockquote>\n<p>c</p>",
         ),
+        ("a  \nb\\\n\\*c\\* ~~d~~ &amp;", "<p>a\nb\n*c* <s>d</s> &amp;</p>"),
+        ("a\n\n    <b>", "<p>a</p>\n<pre><code>&lt;b&gt;\n</code></pre>"),
         ("[x](javascript:alert(1))", "<p>[x](javascript:alert(1))</p>"),
         (
             '[x](http://a"onclick="b)',
-            '<p>[x](<a href="http://a" rel="noopener noreferrer">http://a</a>&quot;onclick=&quot;b)</p>',
+            '<p><a class="named" href="http://a%22onclick=%22b" '
+            'rel="noopener noreferrer">x</a></p>',
         ),
     ],
 )
-def test_a_small_part_of_markdown_becomes_html(text: str, expected: str) -> None:
+def test_markdown_becomes_html(text: str, expected: str) -> None:
     assert markdown_html(text) == expected
 
 
 @pytest.mark.parametrize(
-    "unit",
-    ["`", "*a", "**a", "[a](http://x", "_a ", "http://.", "- ", "#", "``` ", "|", ">", "|-|\n"],
+    "text",
+    [
+        *("[x](JavaScript:a)", "[x](data:text/html,a)", "[x](file:///etc)", "[x](//y.org)"),
+        *("[x](mailto:a@b.c)", "<ftp://y.org>", "![x](data:image/png;base64,AA)", "javascript:a"),
+        *("<script>a</script>", "<img src=x>", "<!-- a -->", "www.y.org", "[x]: y"),
+    ],
 )
+def test_what_leads_elsewhere_or_is_markup_is_shown_as_it_was_written(text: str) -> None:
+    page = _Page(markdown_html(text))
+    assert page.elements == ["p"]
+    assert "".join(page.words) == text
+
+
+def test_a_picture_becomes_a_link() -> None:
+    page = _Page(markdown_html("![x](http://y.org/z.png)"))
+    assert page.elements == ["p", "a"]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "target"),
+    [
+        ("[http://a.org](http://b.org)", "http://a.org", "http://b.org"),
+        ("http://аpple.com/é", "http://аpple.com/é", "http://xn--pple-43d.com/%C3%A9"),
+        ("[](http://a.org)", "", "http://a.org"),
+        ("[a](http://b.org/it's)", "a", "http://b.org/it%27s"),
+    ],
+)
+def test_a_link_that_is_not_its_target_shows_it(text: str, shown: str, target: str) -> None:
+    page = _Page(markdown_html(text))
+    assert "".join(page.words) == shown
+    assert page.attributes[:2] == [("a", "class", "named"), ("a", "href", target)]
+
+
+@pytest.mark.parametrize("address", ["http://a.org/%E2%80%AEb", "<http://a.org/%E2%80%AEb>"])
+def test_no_address_is_decoded(address: str) -> None:
+    assert "".join(_Page(markdown_html(address)).words) == "http://a.org/%E2%80%AEb"
+
+
+def test_characters_that_steer_are_visible_also_as_entities() -> None:
+    assert markdown_html("a &#8238;b &#27;]0; c") == "<p>a �b �]0; c</p>"
+
+
+MARKS = [
+    *("> ", "- ", "1. ", "# ", "\n", "\n\n", "    ", "*", "_", "~~ ", "[", "](http://x)", "` "),
+    *("]: http://y", "<b>", "<!-- ", "&", "![", "\\", "---", "<http://"),
+]
+"""None begins a code block, whose language is not shown."""
+
+
+@given(st.lists(st.sampled_from([*MARKS, "word"]), max_size=40).map("".join))
+def test_no_word_gets_lost(text: str) -> None:
+    shown = "".join(_Page(markdown_html(text)).words)
+    assert shown.count("word") == text.count("word")
+
+
+@pytest.mark.parametrize("mark", [">", "> ", "- ", "1. ", "- > "])
+def test_no_word_gets_lost_in_any_depth(mark: str) -> None:
+    for depth in (1, 5, 18, 19, 20, 21, 38, 39, 40, 41, 10_000):
+        assert "word" in "".join(_Page(markdown_html(f"{mark * depth}word")).words)
+
+
+FLOODS = [
+    *("`", "*a", "**a", "[a](http://x", "_a ", "http://.", "- ", "#", "``` ", "|", ">", "|-|\n"),
+    *("&", "<", "~~a", "[a]", "<http://", "> - ", "\\"),
+]
+
+
+@pytest.mark.parametrize("unit", FLOODS)
 def test_a_flood_of_marks_is_rendered_in_linear_time(unit: str) -> None:
     assert _Page(markdown_html(unit * (200_000 // len(unit)))).open == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("[" * 10_000, "![" * 10_000, "[" * 10_000 + "]" * 10_000, "*" * 10_000, "_*" * 10_000),
+        "[" * 5_000 + "a" + "](http://x)" * 5_000,
+        "|a" * 1_000 + "|\n" + "|-" * 1_000 + "|\n" + "|b\n" * 1_000,
+        "\n".join("  " * depth + "- a" for depth in range(300)),
+    ],
+    ids=["labels", "images", "brackets", "stars", "both", "links", "columns", "lists"],
+)
+def test_hostile_input_is_rendered(text: str) -> None:
+    assert _Page(markdown_html(text)).open == []
 
 
 def compressed_session(note: str = "") -> Session:
