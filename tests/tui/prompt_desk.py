@@ -71,7 +71,7 @@ class Desk(App[None]):
     def on_completion_list_picked(self, event: CompletionList.Picked) -> None:
         self.prompt.pick(event.index)
 
-    def on_waiting_changed(self, event: MessageQueue.Changed) -> None:
+    def on_message_queue_changed(self, event: MessageQueue.Changed) -> None:
         self.prompt.can_take_back = event.count > 0
 
     def on_prompt_take_back_requested(self) -> None:

@@ -133,7 +133,7 @@ async def test_a_job_moved_to_the_background_lets_go_of_who_waits(jobs: JobRegis
 
 async def test_a_job_moved_to_the_background_has_as_long_as_it_needs(jobs: JobRegistry) -> None:
     events = told(jobs)
-    waiting = asyncio.create_task(jobs.exec(SESSION, "sleep 0.8; echo done", timeout=0.4))
+    waiting = asyncio.create_task(jobs.exec(SESSION, "sleep 3; echo done", timeout=2))
     await until(lambda: bool(events))
     moved = jobs.move_to_background(f"job-{SESSION}-1")
     assert await waiting == moved
