@@ -69,6 +69,8 @@ class ModelPicker(PickerOf[ModelName]):
         async with aclosing(self._ask_offers()) as offers:
             async for offer in offers:
                 self._offers[offer.name] = offer
+                if not self.is_current:
+                    return  # closed meanwhile
                 choices = self._all_lines()
                 highlighted = self.choice_list.highlighted
                 is_waiting = highlighted is None or highlighted.key in map(_waiting, self._offers)
@@ -99,6 +101,8 @@ class ModelPicker(PickerOf[ModelName]):
             self._known[key] = await self._describe(*self._models[key])
         except OllmError as error:
             self._known[key] = ". ".join(filter(None, (error.message, error.hint)))
+        if not self.is_current:
+            return  # closed meanwhile: its parts are taken away one by one
         highlighted = self.choice_list.highlighted
         if highlighted and highlighted.key == key:
             self.say(self._known[key])
